@@ -1,0 +1,40 @@
+'use strict';
+// Runs before every npm script, on whatever Node the machine has (old ones too, so: no modern syntax, no
+// dependencies). Installs the locked packages when they are absent or when the lock file changed; among
+// them is the Node that Platen itself runs on (optionalDependencies node-<os>-<cpu>), which `npm run`
+// then finds first on the PATH. No package's install script is needed or run.
+const { createHash } = require('node:crypto');
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { spawnSync } = require('node:child_process');
+
+const root = join(__dirname, '..');
+const stampFile = join(root, 'node_modules', '.platen-setup');
+const dev = process.argv.includes('--dev');
+const lock = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex');
+
+/** What is installed: the lock file's hash, and whether the development packages are there too. */
+function installed() {
+  if (!existsSync(stampFile)) return { lock: '', dev: false };
+  const words = readFileSync(stampFile, 'utf8').split(' ');
+  return { lock: words[0], dev: words[1] === 'dev' };
+}
+
+const now = installed();
+if (now.lock !== lock || (dev && !now.dev)) {
+  process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n');
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (!dev) args.push('--omit=dev');
+  // npm tells its scripts where it is itself; outside of npm, the one on the PATH has to do.
+  const npm = process.env.npm_execpath;
+  const run = npm
+    ? spawnSync(process.execPath, [npm].concat(args), { cwd: root, stdio: ['ignore', 2, 2] })
+    : spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  if (run.status !== 0) {
+    process.stderr.write('npm ci failed; see its message above.\n');
+    process.exit(run.status === null ? 1 : run.status);
+  }
+  writeFileSync(stampFile, lock + (dev ? ' dev' : ''));
+}
