@@ -1,0 +1,37 @@
+/**
+ * What a device that speaks a language says of itself: who it is, how it is, what it has printed. One dialect
+ * per language that can be asked (`zpl/device.ts`); printers that cannot be asked have none.
+ */
+import type { LanguageId } from '../../src/contract/format.ts';
+import type { IdentityEvidence, PrinterReason, PrinterState } from '../../src/contract/printer.ts';
+import type { Connection } from '../transports/transport.ts';
+
+export interface DeviceIdentity {
+  evidence: IdentityEvidence;
+  /** The serial number or other evidence itself. */
+  value: string;
+  model?: string;
+  /** What the device calls itself, for people. */
+  name?: string;
+  dpi?: number;
+  /** Printable width and length, mm. */
+  width?: number;
+  height?: number;
+}
+
+export interface DeviceStatus {
+  state: PrinterState;
+  reasons: PrinterReason[];
+  /** Labels that the device has accepted and not printed yet, where it can tell; 0 means: all are out. */
+  labelsPending: number | null;
+  /** Labels the device has printed in its life, where it can tell. */
+  odometer: number | null;
+}
+
+export interface DeviceDialect {
+  readonly language: LanguageId;
+  /** null: the device did not say who it is. @throws TransportError */
+  identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
+  /** @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle) */
+  status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus>;
+}

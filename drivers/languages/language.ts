@@ -1,0 +1,29 @@
+/**
+ * How a label becomes bytes. One folder or file per language (`zpl/`, `pdf.ts`), one line each in `index.ts`.
+ *
+ * An encoder lives for one job: `begin` (what the labels have in common), then `label` once per record, in
+ * order, then `end`. It may be opened again for the rest of a job that was interrupted. Everything here runs on
+ * a render thread; nothing here touches a device.
+ */
+import type { LanguageId } from '../../src/contract/format.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+
+export interface LabelEncoder {
+  /** Bytes to send before the first label; empty where the language needs none. */
+  begin(): Uint8Array;
+  /**
+   * The bytes that print `copies` copies of one record's label.
+   * @param record index into the job's records
+   * @throws JobFaultError `value-invalid`, `does-not-fit`, … with record and element
+   */
+  label(record: number, copies: number): Promise<Uint8Array>;
+  /** Bytes to send after the last label. */
+  end(): Uint8Array;
+}
+
+export interface Language {
+  readonly id: LanguageId;
+  readonly mediaType: string;
+  /** @throws JobFaultError `template-invalid`, `language-unsupported` */
+  open(job: QueuedJob): Promise<LabelEncoder>;
+}

@@ -1,0 +1,70 @@
+/**
+ * How bytes reach a device. One file per transport (`tcp.ts`, …), one line each in `index.ts`.
+ *
+ * "Written" means that the operating system or the device's connection took the bytes, nothing more; what
+ * became of them is for the language's status to tell (see `../languages/device.ts`).
+ */
+import { z } from 'zod';
+
+/** Why a device could not be used; `retrySafe`: nothing of what was to be written has reached it. */
+export const TRANSPORT_FAULTS = {
+  'device-unreachable': { retrySafe: true, title: 'The device did not accept a connection' },
+  'connect-timeout': { retrySafe: true, title: 'The device did not accept a connection in time' },
+  'write-timeout': { retrySafe: false, title: 'The device stopped taking data' },
+  'connection-lost': { retrySafe: false, title: 'The connection to the device broke' },
+  'query-timeout': { retrySafe: true, title: 'The device did not answer in time' },
+  'reply-invalid': { retrySafe: true, title: 'The device answered something else than expected' },
+  'reply-too-long': { retrySafe: true, title: 'The device answered more than allowed' },
+  'address-invalid': { retrySafe: true, title: 'The device address is not valid' },
+} as const satisfies Record<string, { retrySafe: boolean; title: string }>;
+export type TransportFaultCode = keyof typeof TRANSPORT_FAULTS;
+
+export class TransportError extends Error {
+  readonly code: TransportFaultCode;
+  readonly retrySafe: boolean;
+
+  constructor(code: TransportFaultCode, detail: string, options?: ErrorOptions) {
+    super(`${TRANSPORT_FAULTS[code].title}: ${detail}`, options);
+    this.name = 'TransportError';
+    this.code = code;
+    this.retrySafe = TRANSPORT_FAULTS[code].retrySafe;
+  }
+}
+
+/** Times in ms. */
+export const transportTimeouts = z.object({
+  connect: z.int().min(1).default(5_000),
+  /** Longest time without the device taking a single byte. */
+  write: z.int().min(1).default(30_000),
+  query: z.int().min(1).default(3_000),
+});
+export type TransportTimeouts = z.infer<typeof transportTimeouts>;
+
+/** An open way to a device. Queries and writes are serialised by the connection itself. */
+export interface Connection {
+  /**
+   * Writes all bytes with back-pressure; resolves when the connection took the last one.
+   * @throws TransportError `write-timeout`, `connection-lost`; the signal's reason when aborted.
+   */
+  write(bytes: Uint8Array, signal: AbortSignal): Promise<void>;
+  /**
+   * Sends a query and collects the answer until `complete` returns true for what has arrived so far.
+   * @throws TransportError `query-timeout`, `reply-too-long`, `connection-lost`
+   */
+  query(
+    bytes: Uint8Array,
+    complete: (reply: Uint8Array) => boolean,
+    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+  ): Promise<Uint8Array>;
+  /** Aborted when the connection is gone, with the reason. */
+  readonly closed: AbortSignal;
+  /** Never throws, and returns after a bounded time. */
+  close(): Promise<void>;
+}
+
+export interface Transport {
+  /** The URI schemes it serves: `socket`. */
+  readonly schemes: readonly string[];
+  /** @throws TransportError `device-unreachable`, `connect-timeout`, `address-invalid` */
+  open(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection>;
+}

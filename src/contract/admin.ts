@@ -1,0 +1,108 @@
+/**
+ * The internal interface under `/app`: what the command line and, later, the web application use. It carries the
+ * deployment's admin token as bearer credential, and may change without notice.
+ */
+import { z } from 'zod';
+import { printerFormat } from './format.ts';
+import { jobView } from './job.ts';
+import { printerReason, printerState } from './printer.ts';
+
+/** Also a path segment and the value of `x-tenant`. */
+export const tenantId = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: 'expected 1 to 63 of a-z, 0-9 and "-"' });
+
+/** What a service account may do. */
+export const PERMISSIONS = ['jobs:enqueue', 'jobs:read'] as const;
+export const permission = z.enum(PERMISSIONS);
+export type Permission = z.infer<typeof permission>;
+
+// POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota
+export const tenantCreate = z.strictObject({
+  id: tenantId,
+  name: z.string().trim().min(1).max(200).optional(),
+});
+export const quotaSet = z.strictObject({
+  /** Labels per calendar month (UTC); null: no limit. */
+  labels: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
+});
+export const tenantView = z.object({
+  id: tenantId,
+  name: z.string(),
+  quota: z.object({ labels: z.int().nullable(), used: z.int() }),
+});
+export type TenantView = z.infer<typeof tenantView>;
+
+// POST|GET /app/tenants/{id}/integrations, DELETE /app/tenants/{id}/integrations/{apiKey}
+export const integrationCreate = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  scope: z.array(permission).default(['jobs:enqueue']),
+});
+export const integrationView = z.object({
+  apiKey: z.string(),
+  name: z.string(),
+  scope: z.string(),
+  createdAt: z.iso.datetime(),
+  revokedAt: z.iso.datetime().nullable(),
+});
+export type IntegrationView = z.infer<typeof integrationView>;
+/** The configuration table of the interface; the one time that the secret is shown. */
+export const integrationCreated = z.object({
+  tokenUrl: z.string(),
+  audience: z.string(),
+  scope: z.string(),
+  tenant: tenantId,
+  printEndpoint: z.string(),
+  apiKey: z.string(),
+  apiSecret: z.string(),
+});
+export type IntegrationCreated = z.infer<typeof integrationCreated>;
+
+// POST|GET /app/tenants/{id}/templates, GET /app/tenants/{id}/templates/{templateId}; the POST body is a template
+export const templateView = z.object({
+  id: z.string(),
+  name: z.string(),
+  language: z.enum(['platen', 'zpl']),
+  fields: z.array(z.string()),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+export type TemplateView = z.infer<typeof templateView>;
+
+// GET /app/printers?tenant=
+export const printerView = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.union([printerState, z.literal('offline')]),
+  reasons: z.array(printerReason),
+  formats: z.array(printerFormat),
+  agents: z.array(z.object({ id: z.string(), name: z.string(), online: z.boolean() })),
+  uri: z.string(),
+  model: z.string().nullable(),
+});
+export type PrinterView = z.infer<typeof printerView>;
+
+// POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?tenant=&status=&limit=, GET /app/jobs/{id}
+export const jobList = z.array(jobView);
+
+/** Answer of a validation: `POST /v2/jobs/validate`. */
+export const validationWarning = z.object({
+  code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'value-invalid']),
+  message: z.string(),
+  /** Index of the record in `data`. */
+  record: z.int().min(0).optional(),
+  field: z.string().optional(),
+});
+export const validationResult = z.object({
+  valid: z.literal(true),
+  /** Labels that the job would print and take from the quota. */
+  labels: z.int(),
+  route: z.object({
+    printerId: z.string(),
+    printer: z.string(),
+    agentId: z.string(),
+    format: z.object({ id: z.string(), name: z.string() }),
+  }),
+  warnings: z.array(validationWarning),
+});
+export type ValidationResult = z.infer<typeof validationResult>;

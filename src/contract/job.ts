@@ -1,0 +1,31 @@
+/** A job as the service shows it. */
+import { z } from 'zod';
+import { jobFault } from './fault.ts';
+import { orientation } from './print-request.ts';
+import { printerReason } from './printer.ts';
+
+export const JOB_STATUSES = ['queued', 'printing', 'printed', 'failed', 'canceled', 'held'] as const;
+export const jobStatus = z.enum(JOB_STATUSES);
+export type JobStatus = z.infer<typeof jobStatus>;
+
+/** States that a job does not leave by itself. */
+export const FINAL_STATUSES: readonly JobStatus[] = ['printed', 'failed', 'canceled', 'held'];
+
+export const jobView = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  status: jobStatus,
+  labels: z.object({ total: z.int(), sent: z.int(), printed: z.int() }),
+  reasons: z.array(printerReason),
+  error: jobFault.nullable(),
+  uncertain: z.object({ from: z.int(), to: z.int() }).nullable(),
+  printer: z.object({ id: z.string(), name: z.string() }),
+  template: z.object({ id: z.string(), name: z.string() }),
+  format: z.string(),
+  orientation,
+  copies: z.int(),
+  records: z.int(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+export type JobView = z.infer<typeof jobView>;

@@ -1,0 +1,22 @@
+/**
+ * The limits that service and agent agree on. Each is a default that a deployment may change; an error that
+ * comes from one names it.
+ */
+export const LIMITS = {
+  /** Largest request body, bytes. */
+  bodyBytes: 5 * 1024 * 1024,
+  /** Most records in one job. */
+  records: 10_000,
+  /** Most labels (records × copies) in one job. */
+  labels: 100_000,
+  /** Longest value of one field, characters (UTF-16 code units). */
+  valueLength: 32_768,
+  /** Most fields in one record. */
+  fieldsPerRecord: 500,
+  /** Most elements on one template. */
+  elements: 1_000,
+  /** Longest raw template source or embedded image (base64), characters. */
+  templateSource: 2 * 1024 * 1024,
+  /** Longest side of a label, mm. */
+  labelSide: 2_000,
+} as const;

@@ -1,0 +1,45 @@
+/** The payload of `POST /v2/jobs` and `POST /v2/jobs/validate`. */
+import { z } from 'zod';
+import { LIMITS } from './limits.ts';
+
+/** A value of one dynamic field. Nested values are refused; `null` prints as nothing. */
+export const recordValue = z.union([z.string().max(LIMITS.valueLength), z.number(), z.boolean(), z.null()], {
+  error: `expected a string of at most ${LIMITS.valueLength} characters, a number, a boolean or null`,
+});
+export type RecordValue = z.infer<typeof recordValue>;
+
+/** One label record; its keys are the exact names of the template's dynamic fields. */
+export const labelRecord = z
+  .record(z.string().min(1).max(200), recordValue)
+  .refine((record) => Object.keys(record).length <= LIMITS.fieldsPerRecord, {
+    error: `expected at most ${LIMITS.fieldsPerRecord} fields`,
+  });
+export type LabelRecord = z.infer<typeof labelRecord>;
+
+export const orientation = z.enum(['portrait', 'landscape']);
+export type Orientation = z.infer<typeof orientation>;
+
+const reference = z.string().trim().min(1).max(200);
+
+export const printRequest = z
+  .strictObject({
+    idT: reference.meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
+    printerId: reference.optional().meta({ description: 'ID of the printer, the preferred route.' }),
+    printer: reference.optional().meta({ description: 'Printer name, the fallback route; matched exactly.' }),
+    format: reference.optional().meta({ description: "Format name or ID; by default the printer's first." }),
+    orientation: orientation.default('portrait'),
+    numberCopies: z
+      .int()
+      .min(1)
+      .max(LIMITS.labels)
+      .default(1)
+      .meta({ description: 'Copies of each record.' }),
+    data: z.array(labelRecord).min(1).max(LIMITS.records).optional().meta({
+      description: 'Label records. Left out for a template without dynamic data.',
+    }),
+  })
+  .refine((request) => request.printerId !== undefined || request.printer !== undefined, {
+    error: 'expected printerId, printer, or both',
+    path: ['printerId'],
+  });
+export type PrintRequest = z.infer<typeof printRequest>;

@@ -1,0 +1,52 @@
+/** What an agent says of a printer it found. */
+import { z } from 'zod';
+import { printerFormat } from './format.ts';
+
+/**
+ * IPP printer-state (RFC 8011 §5.4.11), and `unknown` for a printer that cannot be asked or did not answer:
+ * unknown is said, never taken for OK.
+ */
+export const printerState = z.enum(['idle', 'processing', 'stopped', 'unknown']);
+export type PrinterState = z.infer<typeof printerState>;
+
+/** IPP printer-state-reasons (RFC 8011 §5.4.12, PWG 5100.9), without severity suffix; and `offline`. */
+export const PRINTER_REASONS = [
+  'offline',
+  'media-empty',
+  'media-jam',
+  'media-low',
+  'marker-supply-empty',
+  'cover-open',
+  'paused',
+  'spool-area-full',
+  'connecting-to-device',
+  'output-area-full',
+  'label-waiting',
+  'other',
+] as const;
+export const printerReason = z.enum(PRINTER_REASONS);
+export type PrinterReason = z.infer<typeof printerReason>;
+
+/**
+ * What an ID was made from, most trusted first. An ID from `address` or `queue` changes when the printer gets
+ * another address or queue, and says so by its prefix.
+ */
+export const identityEvidence = z.enum(['serial', 'uuid', 'device-id', 'mac', 'queue', 'address']);
+export type IdentityEvidence = z.infer<typeof identityEvidence>;
+
+/** `<evidence>-<hash>`: also the name of the printer's queue, so no colon, and never only digits. */
+export const printerId = z.string().regex(/^(serial|uuid|device-id|mac|queue|address)-[a-z0-9]{8,64}$/);
+
+export const printerDescription = z.object({
+  id: printerId,
+  name: z.string().min(1).max(200),
+  evidence: identityEvidence,
+  /** How the agent reaches it, without credentials: `socket://10.0.0.7:9100`. */
+  uri: z.string().max(500),
+  model: z.string().max(200).optional(),
+  state: printerState,
+  reasons: z.array(printerReason).max(PRINTER_REASONS.length),
+  /** The first is the printer's default. */
+  formats: z.array(printerFormat).min(1).max(200),
+});
+export type PrinterDescription = z.infer<typeof printerDescription>;

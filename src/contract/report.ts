@@ -1,0 +1,53 @@
+/**
+ * What an agent tells the service, through one durable queue. A report is complete in itself, may arrive late
+ * or twice, and is applied only if it is newer than what is known.
+ */
+import { z } from 'zod';
+import { jobFault } from './fault.ts';
+import { printerDescription, printerId, printerReason } from './printer.ts';
+import { jobId } from './queued-job.ts';
+
+export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
+
+/** All the printers of an agent; also its heartbeat, sent at every scan and at least every 15 s. */
+export const agentReport = z.object({
+  kind: z.literal('agent'),
+  agentId,
+  name: z.string().min(1).max(200),
+  version: z.string().max(50),
+  /** The tenant whose printers these are; null: a printer for every tenant of the service. */
+  tenantId: z.string().nullable(),
+  at: z.iso.datetime(),
+  /** False in the last report of an agent that stops in good order. */
+  online: z.boolean(),
+  printers: z.array(printerDescription).max(5_000),
+});
+export type AgentStateReport = z.infer<typeof agentReport>;
+
+export const jobReport = z.object({
+  kind: z.literal('job'),
+  jobId,
+  agentId,
+  printerId,
+  at: z.iso.datetime(),
+  /** Which time the queue delivered this job (from 1), and the report's number within that delivery. */
+  delivery: z.int().min(1),
+  seq: z.int().min(0),
+  /** `queued`: handed back unfinished, it goes on later from `printed`. */
+  status: z.enum(['queued', 'printing', 'printed', 'failed', 'held']),
+  labels: z.object({
+    /** Accepted by the printer's connection. */
+    sent: z.int().min(0),
+    /** Out of the printer, as far as the printer itself says. */
+    printed: z.int().min(0),
+  }),
+  /** Why it does not go on right now. */
+  reasons: z.array(printerReason),
+  error: jobFault.optional(),
+  /** Held jobs: the labels (from 0, `from` included, `to` excluded) that may or may not have been printed. */
+  uncertain: z.object({ from: z.int().min(0), to: z.int().min(0) }).optional(),
+});
+export type JobReport = z.infer<typeof jobReport>;
+
+export const report = z.discriminatedUnion('kind', [agentReport, jobReport]);
+export type Report = z.infer<typeof report>;

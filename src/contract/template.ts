@@ -1,0 +1,171 @@
+/**
+ * A label template: what is on the label, in mm, with `{{field}}` placeholders for the data of a record.
+ *
+ * Two kinds. A *designed* template lists elements and prints on every printer. A *raw ZPL* template is a
+ * printer program with placeholders, and prints on ZPL printers as it stands.
+ *
+ * Geometry: origin top left, x to the right, y down. An element's box (x, y, width, height) is the place on
+ * the label that it occupies *after* its rotation; rotation turns what is inside the box, clockwise.
+ */
+import { z } from 'zod';
+import { LIMITS } from './limits.ts';
+
+const mm = z.number().min(-LIMITS.labelSide).max(LIMITS.labelSide);
+const length = z.number().positive().max(LIMITS.labelSide);
+
+/** The exact name of a dynamic field. It may hold anything but braces, `|` (filters) and control characters. */
+export const fieldName = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}{}|\s](?:[^\p{Cc}{}|]*[^\p{Cc}{}|\s])?$/u, {
+    error: 'a field name has no braces, no "|", no control characters, and no space at either end',
+  });
+
+export const templateField = z.strictObject({
+  name: fieldName,
+  /** Printed when a record does not carry the field. Without one, a missing field prints as nothing. */
+  default: z.string().max(LIMITS.valueLength).optional(),
+  /** Shown in previews and used by template checks. */
+  sample: z.string().max(LIMITS.valueLength).optional(),
+});
+export type TemplateField = z.infer<typeof templateField>;
+
+/** Quarter turns, clockwise. */
+const rotation = z.union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)]).default(0);
+
+const place = { x: mm, y: mm };
+
+export const textElement = z.strictObject({
+  type: z.literal('text'),
+  ...place,
+  /** The box that the text is laid out in. Without a width the text runs on; without a height it is one line. */
+  width: length.optional(),
+  height: length.optional(),
+  text: z.string().max(LIMITS.valueLength),
+  /** Character height (the em), mm. */
+  size: length,
+  font: z.enum(['sans', 'condensed']).default('condensed'),
+  bold: z.boolean().default(false),
+  align: z.enum(['left', 'center', 'right']).default('left'),
+  valign: z.enum(['top', 'middle', 'bottom']).default('top'),
+  /** What happens to text that does not fit its box. */
+  overflow: z.enum(['shrink', 'wrap', 'clip']).default('shrink'),
+  /** Baseline to baseline, in multiples of the size. */
+  lineSpacing: z.number().min(0.5).max(5).default(1.2),
+  maxLines: z.int().min(1).max(1000).optional(),
+  rotation,
+  /** White on black: the box is filled. */
+  reverse: z.boolean().default(false),
+  /** `native`: the printer's own font, always. `graphic`: always as a picture. `auto`: native where it is safe. */
+  render: z.enum(['auto', 'native', 'graphic']).default('auto'),
+});
+
+export const SYMBOLOGIES = ['code128', 'gs1-128', 'ean13', 'qr', 'datamatrix', 'gs1-datamatrix'] as const;
+export const symbology = z.enum(SYMBOLOGIES);
+
+export const barcodeElement = z.strictObject({
+  type: z.literal('barcode'),
+  ...place,
+  symbology,
+  value: z.string().max(LIMITS.valueLength),
+  /** Bar height of a linear symbol, mm, without its human-readable line. Matrix symbols take none. */
+  height: length.optional(),
+  /** Module width, mm; rounded to whole printer dots, never below one. */
+  module: length.default(0.33),
+  /** The space that the symbol with its quiet zones has, mm. A symbol that does not fit is an error. */
+  width: length.optional(),
+  /** The human-readable interpretation under or over a linear symbol. */
+  hri: z.enum(['none', 'below', 'above']).default('none'),
+  /** Error correction of a QR code. */
+  ecLevel: z.enum(['L', 'M', 'Q', 'H']).optional(),
+  rotation,
+  render: z.enum(['auto', 'native', 'graphic']).default('auto'),
+});
+
+export const boxElement = z.strictObject({
+  type: z.literal('box'),
+  ...place,
+  width: length,
+  height: length,
+  /** Line thickness, mm, drawn inwards. */
+  thickness: length.default(0.25),
+  filled: z.boolean().default(false),
+  /** Corner radius, mm. */
+  radius: z.number().min(0).max(LIMITS.labelSide).default(0),
+});
+
+export const lineElement = z.strictObject({
+  type: z.literal('line'),
+  ...place,
+  /** The other end, mm. */
+  x2: mm,
+  y2: mm,
+  thickness: length.default(0.25),
+});
+
+export const imageElement = z.strictObject({
+  type: z.literal('image'),
+  ...place,
+  width: length,
+  height: length,
+  /** A PNG or JPEG picture, base64 without a `data:` prefix. */
+  data: z.base64().max(LIMITS.templateSource),
+  /** How the picture fills its box; it is never distorted. */
+  fit: z.enum(['contain', 'cover']).default('contain'),
+  /** How grey becomes black or white. */
+  halftone: z.enum(['threshold', 'dither']).default('threshold'),
+  rotation,
+});
+
+export const templateElement = z.discriminatedUnion('type', [
+  textElement,
+  barcodeElement,
+  boxElement,
+  lineElement,
+  imageElement,
+]);
+export type TemplateElement = z.infer<typeof templateElement>;
+export type TextElement = z.infer<typeof textElement>;
+export type BarcodeElement = z.infer<typeof barcodeElement>;
+export type BoxElement = z.infer<typeof boxElement>;
+export type LineElement = z.infer<typeof lineElement>;
+export type ImageElement = z.infer<typeof imageElement>;
+export type Symbology = z.infer<typeof symbology>;
+
+const templateName = z.string().trim().min(1).max(200);
+const uniqueFields = z
+  .array(templateField)
+  .max(LIMITS.fieldsPerRecord)
+  .default([])
+  .refine((fields) => new Set(fields.map((field) => field.name)).size === fields.length, {
+    error: 'two fields have the same name',
+  });
+
+export const designedTemplate = z.strictObject({
+  name: templateName,
+  language: z.literal('platen').default('platen'),
+  /** The label, mm. */
+  width: length,
+  height: length,
+  fields: uniqueFields,
+  elements: z.array(templateElement).max(LIMITS.elements),
+});
+export type DesignedTemplate = z.infer<typeof designedTemplate>;
+
+export const rawZplTemplate = z.strictObject({
+  name: templateName,
+  language: z.literal('zpl'),
+  /** Exactly one label format: `^XA … ^XZ`, with `{{name}}` placeholders inside field data. */
+  source: z.string().min(1).max(LIMITS.templateSource),
+  /** The label, mm, and the printer it was written for; for previews and for warnings. */
+  width: length.optional(),
+  height: length.optional(),
+  dpi: z.int().min(100).max(1200).optional(),
+  fields: uniqueFields,
+});
+export type RawZplTemplate = z.infer<typeof rawZplTemplate>;
+
+/** Told apart by `language`; a template without one is a designed template. */
+export const template = z.union([rawZplTemplate, designedTemplate]);
+export type Template = z.infer<typeof template>;

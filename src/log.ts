@@ -1,0 +1,71 @@
+/**
+ * Structured logs: one line per event, with the IDs of job, printer and tenant, never with a label's contents.
+ *
+ * Redaction is the second line of defence (the first is not to log such things at all): whatever object is
+ * logged, the values under the names below come out as `[redacted]`.
+ */
+import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import pretty from 'pino-pretty';
+
+export type { Logger } from 'pino';
+
+const SECRET_NAMES = [
+  'authorization',
+  'apiSecret',
+  'clientSecret',
+  'client_secret',
+  'accessToken',
+  'access_token',
+  'adminToken',
+  'password',
+  'cookie',
+  // Label contents.
+  'data',
+  'records',
+  'record',
+  'values',
+];
+
+/** Credentials inside a connection string: `redis://user:password@host`. */
+const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi;
+
+/** A text in which no connection string carries its credentials. */
+export function withoutCredentials(text: string): string {
+  return text.replace(URL_CREDENTIALS, '$1[redacted]@');
+}
+
+function errorForLog(error: Error): object {
+  const plain = stdSerializers.err(error);
+  return {
+    type: plain.type,
+    message: withoutCredentials(plain.message),
+    stack: withoutCredentials(plain.stack),
+    ...('code' in error ? { code: error.code } : {}),
+  };
+}
+
+/**
+ * The process's logger. JSON lines on stderr, or a readable form when stderr is a terminal; stdout stays free
+ * for a command's own output.
+ */
+export function createLogger(options: { level?: string; destination?: DestinationStream } = {}): Logger {
+  const readable = options.destination === undefined && process.stderr.isTTY;
+  const destination =
+    options.destination ??
+    (readable
+      ? pretty({ destination: 2, colorize: true, ignore: 'pid,hostname', sync: true })
+      : pino.destination({ dest: 2, sync: true }));
+  return pino(
+    {
+      level: options.level ?? process.env['LOG_LEVEL'] ?? 'info',
+      timestamp: stdTimeFunctions.isoTime,
+      base: { pid: process.pid },
+      serializers: { err: errorForLog, error: errorForLog },
+      redact: {
+        paths: SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+        censor: '[redacted]',
+      },
+    },
+    destination,
+  );
+}
