@@ -43,3 +43,5 @@ export const printRequest = z
     path: ['printerId'],
   });
 export type PrintRequest = z.infer<typeof printRequest>;
+/** As a caller writes it, before defaults are filled in. */
+export type PrintRequestInput = z.input<typeof printRequest>;

@@ -1,0 +1,242 @@
+/**
+ * The commands' way to a service: the internal routes under `/app` (see `contract/admin.ts`), with the
+ * deployment's admin token. Every answer is checked against the contract.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import {
+  type IntegrationCreated,
+  type IntegrationView,
+  integrationCreated,
+  integrationView,
+  jobList,
+  type PrinterView,
+  printerView,
+  type TemplateView,
+  type TenantView,
+  templateView,
+  tenantView,
+  type ValidationResult,
+  validationResult,
+} from '../contract/admin.ts';
+import { type JobView, jobView } from '../contract/job.ts';
+import type { PrintRequestInput } from '../contract/print-request.ts';
+import { CommandFailure, EXIT, explain } from './failure.ts';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** The file in a data directory by which commands find the service that `up` runs there; mode 0600. */
+export const SERVICE_FILE = 'service.json';
+export const serviceFile = z.object({ url: z.url(), adminToken: z.string().min(1) });
+export type ServiceFile = z.infer<typeof serviceFile>;
+
+/** The part of a problem document (RFC 9457) that a command shows. */
+const problem = z.object({
+  code: z.string(),
+  title: z.string(),
+  detail: z.string().optional(),
+  errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })).optional(),
+});
+
+/** The service refused; `code` is the problem's stable code. */
+export class ServiceRefusal extends CommandFailure {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'ServiceRefusal';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export interface JobFilter {
+  tenant?: string | undefined;
+  status?: string | undefined;
+  limit?: number | undefined;
+}
+
+export class AdminClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(service: ServiceFile) {
+    this.#url = service.url.replace(/\/+$/, '');
+    this.#token = service.adminToken;
+  }
+
+  createTenant(tenant: { id: string; name?: string }): Promise<TenantView> {
+    return this.#call(tenantView, 'POST', '/app/tenants', tenant);
+  }
+  tenants(): Promise<TenantView[]> {
+    return this.#call(z.array(tenantView), 'GET', '/app/tenants');
+  }
+  setQuota(tenant: string, labels: number | null): Promise<TenantView> {
+    return this.#call(tenantView, 'PUT', `/app/tenants/${encodeURIComponent(tenant)}/quota`, { labels });
+  }
+
+  createIntegration(
+    tenant: string,
+    integration: { name: string; scope?: string[] },
+  ): Promise<IntegrationCreated> {
+    return this.#call(integrationCreated, 'POST', this.#of(tenant, 'integrations'), integration);
+  }
+  integrations(tenant: string): Promise<IntegrationView[]> {
+    return this.#call(z.array(integrationView), 'GET', this.#of(tenant, 'integrations'));
+  }
+  revokeIntegration(tenant: string, apiKey: string): Promise<unknown> {
+    return this.#call(
+      z.unknown(),
+      'DELETE',
+      `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}`,
+    );
+  }
+
+  importTemplate(tenant: string, template: unknown): Promise<TemplateView> {
+    return this.#call(templateView, 'POST', this.#of(tenant, 'templates'), template);
+  }
+  templates(tenant: string): Promise<TemplateView[]> {
+    return this.#call(z.array(templateView), 'GET', this.#of(tenant, 'templates'));
+  }
+  template(tenant: string, id: string): Promise<TemplateView & { template: unknown }> {
+    const schema = templateView.extend({ template: z.unknown() });
+    return this.#call(schema, 'GET', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
+  }
+
+  printers(tenant?: string): Promise<PrinterView[]> {
+    const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
+    return this.#call(z.array(printerView), 'GET', `/app/printers${query}`);
+  }
+
+  /** Enqueues a job with the deployment's own authority, not an integration's; returns its ID. */
+  async print(tenant: string, request: PrintRequestInput): Promise<string> {
+    const ids = await this.#call(
+      z.union([z.string(), z.tuple([z.string()])]),
+      'POST',
+      this.#of(tenant, 'jobs'),
+      request,
+    );
+    return typeof ids === 'string' ? ids : ids[0];
+  }
+  validate(tenant: string, request: PrintRequestInput): Promise<ValidationResult> {
+    return this.#call(validationResult, 'POST', `${this.#of(tenant, 'jobs')}/validate`, request);
+  }
+
+  jobs(filter: JobFilter = {}): Promise<JobView[]> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(filter))
+      if (value !== undefined) query.set(name, String(value));
+    return this.#call(jobList, 'GET', `/app/jobs?${query}`);
+  }
+  job(id: string, signal?: AbortSignal): Promise<JobView> {
+    return this.#call(jobView, 'GET', `/app/jobs/${encodeURIComponent(id)}`, undefined, signal);
+  }
+  cancelJob(id: string): Promise<JobView> {
+    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`);
+  }
+
+  #of(tenant: string, what: string): string {
+    return `/app/tenants/${encodeURIComponent(tenant)}/${what}`;
+  }
+
+  async #call<T>(
+    schema: z.ZodType<T>,
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(this.#url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.#token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      });
+      text = await response.text();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new CommandFailure(`The service at ${this.#url} does not answer: ${explain(error)}`);
+    }
+    const parsed = parseJson(text);
+    if (!response.ok) throw refusal(response.status, parsed);
+    const answer = schema.safeParse(parsed);
+    if (answer.success) return answer.data;
+    throw new CommandFailure(
+      `${method} ${path} at ${this.#url} answered something this command does not understand ` +
+        `(is the service of another version?): ${z.prettifyError(answer.error)}`,
+    );
+  }
+}
+
+function parseJson(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(status: number, body: unknown): ServiceRefusal {
+  const { data } = problem.safeParse(body);
+  if (data === undefined)
+    return new ServiceRefusal(status, 'unknown', `The service answered status ${status}.`);
+  const faults = (data.errors ?? []).map((fault) => `\n  ${fault.pointer ?? ''}: ${fault.detail ?? ''}`);
+  return new ServiceRefusal(
+    status,
+    data.code,
+    `${data.detail ?? data.title} [${data.code}]${faults.join('')}`,
+  );
+}
+
+export interface ServiceOptions {
+  url?: string;
+  data?: string;
+}
+
+/** Adds the options by which a command finds its service. */
+export function withService(command: Command): Command {
+  return command
+    .option(
+      '--url <url>',
+      'address of the service (or PLATEN_URL); the admin token comes from PLATEN_ADMIN_TOKEN',
+    )
+    .option('--data <dir>', 'data directory of a running "platen up", instead of --url');
+}
+
+/**
+ * The service that the options name; without any, the one that `up` runs on `./data`.
+ * @throws CommandFailure when there is none, or no token for it
+ */
+export async function connect(options: ServiceOptions): Promise<AdminClient> {
+  const url = options.url ?? (options.data === undefined ? process.env['PLATEN_URL'] : undefined);
+  if (url !== undefined) {
+    const adminToken = process.env['PLATEN_ADMIN_TOKEN'];
+    if (adminToken === undefined) {
+      throw new CommandFailure('Set PLATEN_ADMIN_TOKEN to the admin token of the service.', EXIT.usage);
+    }
+    const service = serviceFile.safeParse({ url, adminToken });
+    if (!service.success) throw new CommandFailure(`--url: ${url} is not a URL`, EXIT.usage);
+    return new AdminClient(service.data);
+  }
+  const file = join(options.data ?? 'data', SERVICE_FILE);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(
+      `No service found: ${explain(error)}. Start one with "platen up", or name one with --url or --data.`,
+    );
+  }
+  return new AdminClient(serviceFile.parse(JSON.parse(text)));
+}

@@ -1,0 +1,51 @@
+/** Files that commands are given: templates and records. */
+import { readFile } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { z } from 'zod';
+import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
+import { type Template, template } from '../contract/template.ts';
+import { CommandFailure, explain } from './failure.ts';
+
+/** A file's text; `-` is standard input. */
+async function readText(file: string): Promise<string> {
+  try {
+    return file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`);
+  }
+}
+
+async function readJson(file: string): Promise<unknown> {
+  const text = await readText(file);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CommandFailure(`${file} is not JSON: ${explain(error)}`);
+  }
+}
+
+/** A template as the service takes it: JSON as it stands, a `.zpl` file as raw ZPL named after the file. */
+export async function readTemplateSource(file: string): Promise<unknown> {
+  if (extname(file).toLowerCase() === '.zpl') {
+    return { name: basename(file, extname(file)), language: 'zpl', source: await readText(file) };
+  }
+  return await readJson(file);
+}
+
+/** @throws CommandFailure naming every field that is not as the template schema wants it */
+export async function readTemplate(file: string): Promise<Template> {
+  return parse(template, await readTemplateSource(file), file);
+}
+
+/** An array of records, or one record alone. */
+export async function readRecords(file: string): Promise<LabelRecord[]> {
+  const json = await readJson(file);
+  return parse(z.array(labelRecord).min(1), Array.isArray(json) ? json : [json], file);
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new CommandFailure(`${file}:\n${z.prettifyError(result.error)}`);
+  return result.data;
+}

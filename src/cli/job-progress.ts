@@ -1,0 +1,48 @@
+/** Follows a job until it ends, and shows how far it is. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { FINAL_STATUSES, type JobView } from '../contract/job.ts';
+import type { AdminClient } from './admin-client.ts';
+
+const POLL_MS = 200;
+
+/** One line of a job's state, for people. */
+export function jobLine(job: JobView): string {
+  const { total, sent, printed } = job.labels;
+  const waiting = job.reasons.length > 0 ? `  waiting: ${job.reasons.join(', ')}` : '';
+  const count = sent > printed ? `${printed}/${total} (${sent} sent)` : `${printed}/${total}`;
+  const uncertain =
+    job.uncertain === null ? '' : `  uncertain: labels ${job.uncertain.from + 1} to ${job.uncertain.to}`;
+  const error = job.error === null ? '' : `  ${job.error.code}: ${job.error.message}`;
+  return `${job.id}  ${job.status.padEnd(8)}  ${count} labels${waiting}${uncertain}${error}`;
+}
+
+/**
+ * Waits until the job is in a final state.
+ * @param show called with the job whenever something about it changed
+ * @throws the signal's reason when aborted before
+ */
+export async function followJob(
+  client: AdminClient,
+  id: string,
+  show: (job: JobView) => void,
+  signal: AbortSignal,
+): Promise<JobView> {
+  let shown = '';
+  for (;;) {
+    const job = await client.job(id, signal);
+    const line = jobLine(job);
+    if (line !== shown) show(job);
+    shown = line;
+    if (FINAL_STATUSES.includes(job.status)) return job;
+    await pause(POLL_MS, undefined, { signal });
+  }
+}
+
+/** Shows progress on stderr: in place on a terminal, a line per change elsewhere. */
+export function progressOnStderr(): (job: JobView) => void {
+  const inPlace = process.stderr.isTTY;
+  return (job) => {
+    const ended = FINAL_STATUSES.includes(job.status);
+    process.stderr.write(inPlace ? `\r\x1b[K${jobLine(job)}${ended ? '\n' : ''}` : `${jobLine(job)}\n`);
+  };
+}

@@ -1,0 +1,128 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { PrintRequestInput } from '../contract/print-request.ts';
+import { orientation } from '../contract/print-request.ts';
+import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+import { readRecords } from './input-file.ts';
+import { followJob, progressOnStderr } from './job-progress.ts';
+import { printJson, printLine } from './output.ts';
+
+interface PrintOptions extends ServiceOptions {
+  tenant: string;
+  printer?: string;
+  printerId?: string;
+  format?: string;
+  orientation?: string;
+  copies?: number;
+  records?: string;
+  field: [string, string][];
+  wait?: true;
+  timeout: number;
+  json?: true;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('expected a whole number from 1');
+  return value;
+}
+
+function fieldValue(text: string, fields: [string, string][]): [string, string][] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('expected name=value');
+  return [...fields, [text.slice(0, at), text.slice(at + 1)]];
+}
+
+/** Adds what a print request is made from. */
+function withRequest(command: Command): Command {
+  return withService(command)
+    .argument('<template>', 'ID or name of a saved template')
+    .option('--tenant <id>', 'the tenant', 'default')
+    .option('--printer <name>', 'printer name')
+    .option('--printer-id <id>', 'printer ID (see "platen printers")')
+    .option('--format <format>', "printer format, by name or ID; the printer's default otherwise")
+    .option('--orientation <orientation>', orientation.options.join(' or '))
+    .option('--copies <n>', 'copies of each record', wholeNumber)
+    .option('--records <file>', 'JSON file with an array of records; "-" reads standard input')
+    .option('--field <name=value>', 'a value of a single record; repeat it for more fields', fieldValue, [])
+    .option('--json', 'print JSON');
+}
+
+async function printRequestOf(
+  client: AdminClient,
+  template: string,
+  options: PrintOptions,
+): Promise<PrintRequestInput> {
+  if (options.records !== undefined && options.field.length > 0) {
+    throw new CommandFailure('Give --records or --field, not both.', EXIT.usage);
+  }
+  const chosen = orientation.optional().safeParse(options.orientation);
+  if (!chosen.success) {
+    throw new CommandFailure(`--orientation: expected ${orientation.options.join(' or ')}`, EXIT.usage);
+  }
+  const data =
+    options.records !== undefined
+      ? await readRecords(options.records)
+      : options.field.length > 0
+        ? [Object.fromEntries(options.field)]
+        : undefined;
+  return {
+    idT: await templateIdOf(client, options.tenant, template),
+    ...(options.printerId === undefined ? {} : { printerId: options.printerId }),
+    ...(options.printer === undefined ? {} : { printer: options.printer }),
+    ...(options.format === undefined ? {} : { format: options.format }),
+    ...(chosen.data === undefined ? {} : { orientation: chosen.data }),
+    ...(options.copies === undefined ? {} : { numberCopies: options.copies }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+/** A template by its ID, or by its name where one template alone bears it. */
+async function templateIdOf(client: AdminClient, tenant: string, idOrName: string): Promise<string> {
+  const templates = await client.templates(tenant);
+  if (templates.some((one) => one.id === idOrName)) return idOrName;
+  const named = templates.filter((one) => one.name === idOrName);
+  if (named.length > 1) {
+    const ids = named.map((one) => one.id).join(', ');
+    throw new CommandFailure(`${named.length} templates are named "${idOrName}": give an ID, one of ${ids}`);
+  }
+  return named[0]?.id ?? idOrName;
+}
+
+/** `platen print`: a job with the deployment's own authority. */
+export function printCommand(): Command {
+  return withRequest(new Command('print'))
+    .description('print labels from a saved template')
+    .option('--wait', 'stay until the labels are out, showing progress; exit code 1 if they are not')
+    .option('--timeout <seconds>', 'how long --wait waits', wholeNumber, 3600)
+    .action(async (template: string, options: PrintOptions) => {
+      const client = await connect(options);
+      const id = await client.print(options.tenant, await printRequestOf(client, template, options));
+      if (!options.wait) return options.json ? printJson({ id }) : printLine(id);
+      const signal = AbortSignal.timeout(options.timeout * 1000);
+      const job = await followJob(client, id, progressOnStderr(), signal).catch((error: unknown) => {
+        if (signal.aborted)
+          throw new CommandFailure(`Job ${id} has not ended after ${options.timeout} s; it goes on.`);
+        throw error;
+      });
+      options.json ? printJson(job) : printLine(job.id);
+      if (job.status !== 'printed') throw new CommandFailure(`Job ${id} is ${job.status}.`);
+    });
+}
+
+/** `platen validate`: the same checks, without effects. */
+export function validateCommand(): Command {
+  return withRequest(new Command('validate'))
+    .description('check a print request without printing')
+    .action(async (template: string, options: PrintOptions) => {
+      const client = await connect(options);
+      const result = await client.validate(options.tenant, await printRequestOf(client, template, options));
+      if (options.json) return printJson(result);
+      const { route } = result;
+      printLine(
+        `valid: ${result.labels} labels, ${route.printer} (${route.printerId}), ${route.format.name}`,
+      );
+      for (const warning of result.warnings) printLine(`warning: ${warning.message} [${warning.code}]`);
+    });
+}

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { printJson, printLine, table } from './output.ts';
+
+/** `platen printers` */
+export function printersCommand(): Command {
+  return withService(new Command('printers'))
+    .description('list the printers that agents have reported')
+    .option('--tenant <id>', 'only those that this tenant may use')
+    .option('--json', 'print JSON')
+    .action(async (options: ServiceOptions & { tenant?: string; json?: true }) => {
+      const printers = await (await connect(options)).printers(options.tenant);
+      if (options.json) return printJson(printers);
+      const rows = printers.map((printer) => [
+        printer.id,
+        printer.name,
+        printer.status,
+        printer.reasons.join(', '),
+        printer.formats.map((format) => format.name).join('; '),
+        printer.agents.map((agent) => `${agent.name}${agent.online ? '' : ' (offline)'}`).join(', '),
+      ]);
+      printLine(table(['ID', 'NAME', 'STATUS', 'REASONS', 'FORMATS', 'AGENTS'], rows));
+    });
+}

@@ -1,0 +1,53 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { template } from '../contract/template.ts';
+import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { readTemplateSource } from './input-file.ts';
+import { printJson, printLine, table } from './output.ts';
+
+interface TenantOptions extends ServiceOptions {
+  tenant: string;
+  json?: true;
+}
+
+/** `platen template import|list|show|schema` */
+export function templateCommand(): Command {
+  const command = new Command('template').description('saved label templates of a tenant');
+  const withTenant = (name: string) =>
+    withService(command.command(name))
+      .option('--tenant <id>', 'the tenant', 'default')
+      .option('--json', 'print JSON');
+
+  withTenant('import')
+    .description('save a template: Platen JSON, or a raw .zpl file; prints its ID')
+    .argument('<file>', 'the template file')
+    .action(async (file: string, options: TenantOptions) => {
+      const source = await readTemplateSource(file);
+      const saved = await (await connect(options)).importTemplate(options.tenant, source);
+      options.json ? printJson(saved) : printLine(saved.id);
+    });
+
+  withTenant('list')
+    .description('list the templates')
+    .action(async (options: TenantOptions) => {
+      const templates = await (await connect(options)).templates(options.tenant);
+      if (options.json) return printJson(templates);
+      const rows = templates.map((one) => [one.id, one.name, one.language, one.fields.join(', ')]);
+      printLine(table(['ID', 'NAME', 'LANGUAGE', 'FIELDS'], rows));
+    });
+
+  withTenant('show')
+    .description('print a saved template as JSON')
+    .argument('<id>', 'the template')
+    .action(async (id: string, options: TenantOptions) => {
+      const saved = await (await connect(options)).template(options.tenant, id);
+      printJson(options.json ? saved : saved.template);
+    });
+
+  command
+    .command('schema')
+    .description('print the JSON Schema of a template file')
+    .action(() => printJson(z.toJSONSchema(template, { io: 'input' })));
+
+  return command;
+}

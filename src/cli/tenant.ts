@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { tenantId } from '../contract/admin.ts';
+import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+import { printJson, printLine, table } from './output.ts';
+
+/** `platen tenant create|list|set-quota` */
+export function tenantCommand(): Command {
+  const command = new Command('tenant').description('the workspaces of a service, and their print allowance');
+
+  withService(command.command('create'))
+    .description('make a tenant')
+    .argument('<id>', 'its ID, the value of x-tenant: a-z, 0-9 and "-"')
+    .option('--name <name>', 'its name, for people')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: ServiceOptions & { name?: string; json?: true }) => {
+      if (!tenantId.safeParse(id).success) {
+        throw new CommandFailure(`tenant ID "${id}": expected 1 to 63 of a-z, 0-9 and "-"`, EXIT.usage);
+      }
+      const client = await connect(options);
+      const tenant = await client.createTenant({
+        id,
+        ...(options.name === undefined ? {} : { name: options.name }),
+      });
+      options.json ? printJson(tenant) : printLine(tenant.id);
+    });
+
+  withService(command.command('list'))
+    .description('list the tenants')
+    .option('--json', 'print JSON')
+    .action(async (options: ServiceOptions & { json?: true }) => {
+      const tenants = await (await connect(options)).tenants();
+      if (options.json) return printJson(tenants);
+      const rows = tenants.map(({ id, name, quota }) => [
+        id,
+        name,
+        String(quota.used),
+        String(quota.labels ?? 'unlimited'),
+      ]);
+      printLine(table(['ID', 'NAME', 'LABELS THIS MONTH', 'ALLOWANCE'], rows));
+    });
+
+  withService(command.command('set-quota'))
+    .description('set how many labels a tenant may print in a calendar month (UTC)')
+    .argument('<id>', 'the tenant')
+    .argument('<labels>', 'a number, or "unlimited"')
+    .option('--json', 'print JSON')
+    .action(async (id: string, labels: string, options: ServiceOptions & { json?: true }) => {
+      const limit = labels === 'unlimited' ? null : Number(labels);
+      if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 0)) {
+        throw new CommandFailure(
+          `labels "${labels}": expected a whole number from 0, or "unlimited"`,
+          EXIT.usage,
+        );
+      }
+      const tenant = await (await connect(options)).setQuota(id, limit);
+      options.json ? printJson(tenant) : printLine(`${tenant.id}: ${limit ?? 'unlimited'} labels a month`);
+    });
+
+  return command;
+}
