@@ -1,0 +1,52 @@
+/** The direction of imports that the architecture rests on, checked over every source file. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+/** The part of the system that a file belongs to. */
+function partOf(file: string): string {
+  const [top, second] = file.split(sep);
+  if (top === 'drivers') return 'drivers';
+  return second === undefined || second.endsWith('.ts') ? (second ?? '') : second;
+}
+
+/** What each part may import, besides itself. Everything may import the log. */
+const ALLOWED: Record<string, string[]> = {
+  'main.ts': ['cli'],
+  cli: ['server', 'agent', 'virtual', 'queue', 'render', 'drivers', 'contract'],
+  server: ['queue', 'render', 'drivers', 'contract'],
+  agent: ['queue', 'render', 'drivers', 'contract'],
+  virtual: ['contract'],
+  queue: ['contract'],
+  drivers: ['render', 'contract'],
+  render: ['contract'],
+  contract: [],
+  'log.ts': [],
+};
+
+const files = globSync(['src/**/*.ts', 'drivers/**/*.ts'], { cwd: root });
+const imports = files.flatMap((file) => {
+  const source = readFileSync(join(root, file), 'utf8');
+  const specifiers = [...source.matchAll(/(?:from|import\(|import|new URL\()\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+  return specifiers.map((specifier) => ({ file, specifier }));
+});
+
+test('imports run one way', () => {
+  const wrong = imports
+    .filter(({ specifier }) => specifier.startsWith('.') && specifier.endsWith('.ts'))
+    .map(({ file, specifier }) => ({ file, target: normalize(join(dirname(file), specifier)) }))
+    .filter(({ file, target }) => {
+      const [from, to] = [partOf(file), partOf(target)];
+      return from !== to && to !== 'log.ts' && !(ALLOWED[from] ?? []).includes(to);
+    })
+    .map(({ file, target }) => `${file} imports ${target}`);
+  expect(imports.length).toBeGreaterThan(100);
+  expect(wrong).toEqual([]);
+});
+
+test('only src/queue imports bullmq', () => {
+  const users = imports.filter(({ specifier }) => specifier === 'bullmq').map(({ file }) => partOf(file));
+  expect([...new Set(users)]).toEqual(['queue']);
+});

@@ -1,0 +1,40 @@
+import { Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { createLogger, withoutCredentials } from '../src/log.ts';
+
+function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
+  let text = '';
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  write(createLogger({ level: 'trace', destination }));
+  return text;
+}
+
+describe('the log', () => {
+  test('keeps IDs and leaves out secrets and label contents', () => {
+    const text = logged((log) => {
+      log.info({ jobId: 'j-1', apiSecret: 'sk_1', request: { authorization: 'Bearer t0k' } }, 'event');
+      log.info({ job: { records: [{ name: 'Ada' }], data: [{ name: 'Ada' }] } }, 'event');
+    });
+    expect(text).toContain('j-1');
+    for (const secret of ['sk_1', 't0k', 'Ada']) expect(text).not.toContain(secret);
+  });
+
+  test('leaves credentials out of connection strings in errors', () => {
+    const text = logged((log) => log.error({ err: new Error('no route to redis://u:pa55@cache:6379/0') }, 'event'));
+    expect(text).toContain('redis://[redacted]@cache:6379/0');
+    expect(text).not.toContain('pa55');
+  });
+});
+
+test.each([
+  ['postgres://me:s%40crt@db/platen', 'postgres://[redacted]@db/platen'],
+  ['https://example.com/a@b', 'https://example.com/a@b'],
+  ['rediss://:pw@host:1', 'rediss://[redacted]@host:1'],
+])('%s becomes %s', (text, expected) => {
+  expect(withoutCredentials(text)).toBe(expected);
+});
