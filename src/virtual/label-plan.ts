@@ -1,0 +1,331 @@
+/**
+ * Turns one format into what is to be printed: settings applied, stored formats filled in, and the rest as plain
+ * ZPL for the rasteriser.
+ *
+ * The rasteriser draws fields; everything about the label as a whole it ignores in silence, so that is done here:
+ * `^PQ ^PO ^PM ^LL ^PW ^LS ^LT ^MU ^SN`, lasting settings, `^DF`/`^XF`/`^FN`. `^LS` and `^LT` become part of the
+ * label home. Field data goes to the rasteriser as ASCII with every other byte as `^FH` escape, so neither a changed
+ * prefix nor a character set can be misread on the way.
+ *
+ * Source: ZPL II Programming Guide, the commands named.
+ */
+import { fieldData, type Serial, serialField, serialValue } from './field-data.ts';
+import { GraphicError, graphicField } from './graphic-field.ts';
+import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
+import type { ZplCommand, ZplFormat } from './zpl-stream.ts';
+import { toDots } from './zpl-units.ts';
+
+/** The printer's media and head, dots. */
+export interface MediaDots {
+  readonly width: number;
+  readonly height: number;
+  readonly dpmm: number;
+}
+
+export interface LabelPlan {
+  /** Plain ZPL of one label, in pieces; a serial number differs from label to label. */
+  readonly pieces: readonly (string | Serial)[];
+  /** Labels to print, ≥ 1. */
+  readonly quantity: number;
+  /** Pause after so many labels; 0: never. */
+  readonly pauseEvery: number;
+  /** Labels with the same serial number, ≥ 1. */
+  readonly replicates: number;
+  /** The printable part of the media, dots. */
+  readonly width: number;
+  readonly length: number;
+  readonly inverted: boolean;
+  readonly mirrored: boolean;
+  /** `^PP` in the format: pause when it is done. */
+  readonly pauseAfter: boolean;
+  /** What cannot be printed as asked; shown on the label. */
+  readonly faults: readonly string[];
+}
+
+/** Commands that put something on the label. */
+const PRINTABLE = new Set(['FD', 'FV', 'SN', 'GB', 'GC', 'GD', 'GE', 'GF', 'XG', 'IM', 'IL']);
+/** Commands that end here: they are done in this file, or mean nothing to a picture. */
+const NOT_DRAWN = new Set(
+  [
+    'PQ',
+    'PP',
+    'FX',
+    'FN',
+    'FH',
+    'ID',
+    'EF',
+    'DF',
+    'XF',
+    'CC',
+    'CD',
+    'CT',
+    'XA',
+    'XZ',
+    'HH',
+    'HV',
+    'HW',
+  ].concat([
+    'HF',
+    'HG',
+    'HY',
+    'HZ',
+    'JU',
+    'SP',
+    'MM',
+    'MN',
+    'MT',
+    'MD',
+    'MF',
+    'MP',
+    'PR',
+    'PF',
+    'PH',
+    'SZ',
+    'ST',
+  ]),
+);
+const MAX_QUANTITY = 99_999_999;
+
+/** The field commands between two `^FS`. */
+interface FieldValue {
+  data: ZplCommand;
+  hex: string | undefined;
+}
+
+function text(command: ZplCommand): string {
+  return command.params.toString('latin1').replace(/[\x00-\x1f\x7f-\xff]/g, '');
+}
+
+function whole(value: string | undefined, fallback: number, min: number, max: number): number {
+  const number = Number.parseInt(value ?? '', 10);
+  return Number.isNaN(number) ? fallback : Math.min(Math.max(number, min), max);
+}
+
+function hexIndicator(command: ZplCommand): string {
+  return text(command).charAt(0) || '_';
+}
+
+/** Takes the commands of stored formats in place of `^XF`, with the values of the recalling format's `^FN`. */
+function recall(commands: readonly ZplCommand[], memory: PrinterMemory, faults: string[]): ZplCommand[] {
+  const at = commands.findIndex((command) => command.name === 'XF');
+  if (at < 0) return [...commands];
+  const values = new Map<string, FieldValue>();
+  const rest: ZplCommand[] = [];
+  const stored: ZplCommand[] = [];
+  let field: ZplCommand[] = [];
+  const flush = () => {
+    const number = field.find((command) => command.name === 'FN');
+    const data = field.find((command) => command.name === 'FD' || command.name === 'FV');
+    const hex = field.find((command) => command.name === 'FH');
+    if (number && data) {
+      values.set(fieldNumber(number), { data, hex: hex ? hexIndicator(hex) : undefined });
+    } else rest.push(...field);
+    field = [];
+  };
+  for (const command of commands) {
+    if (command.name === 'XF') {
+      const name = objectName(text(command), 'ZPL');
+      const object = memory.object(name);
+      if (object?.kind === 'format') stored.push(...object.commands);
+      else faults.push(`stored format ${name} does not exist`);
+      continue;
+    }
+    field.push(command);
+    if (command.name === 'FS') flush();
+  }
+  flush();
+  return [...fill(stored, values), ...rest];
+}
+
+function fieldNumber(command: ZplCommand): string {
+  return String(whole(text(command), 0, 0, 9999));
+}
+
+function fill(stored: readonly ZplCommand[], values: ReadonlyMap<string, FieldValue>): ZplCommand[] {
+  const filled: ZplCommand[] = [];
+  let value: FieldValue | undefined;
+  for (const command of stored) {
+    if (command.name === 'FN') {
+      value = values.get(fieldNumber(command));
+      if (value) {
+        if (value.hex) filled.push({ name: 'FH', params: Buffer.from(value.hex, 'latin1') });
+        filled.push(value.data);
+      }
+      continue;
+    }
+    // A value that was sent takes the place of the data that was stored.
+    if (value && (command.name === 'FD' || command.name === 'FV')) continue;
+    if (command.name === 'FS') value = undefined;
+    filled.push(command);
+  }
+  return filled;
+}
+
+/**
+ * Applies a format to the printer's memory. Undefined when it prints nothing: it only stores a format, only sets
+ * the printer up, or is empty.
+ */
+export function planLabel(format: ZplFormat, memory: PrinterMemory, media: MediaDots): LabelPlan | undefined {
+  const store = format.commands.findIndex((command) => command.name === 'DF');
+  const defining = store >= 0 ? format.commands[store] : undefined;
+  if (defining) {
+    const commands = format.commands.slice(store + 1);
+    const bytes = commands.reduce((sum, command) => sum + command.params.length + 64, 0);
+    memory.store(objectName(text(defining), 'ZPL'), { kind: 'format', commands, bytes });
+    return undefined;
+  }
+  return new PlanBuilder(memory, media).build(format.commands);
+}
+
+/** Settings of the label as a whole: they count wherever in the format they stand. */
+const WHOLE_LABEL = new Set<string>(['LL', 'LS', 'LT', 'MU', 'PM', 'PO', 'PW']);
+
+class PlanBuilder {
+  readonly #memory: PrinterMemory;
+  readonly #media: MediaDots;
+  readonly #pieces: (string | Serial)[] = [];
+  readonly #faults: string[] = [];
+  readonly #graphics = new Map<string, string>();
+  #printable = false;
+  #quantity: string[] = [];
+  #pauseAfter = false;
+  #hex: string | undefined;
+  /** Dots that the picture moves down, besides `^LT`. */
+  #shift = 0;
+
+  constructor(memory: PrinterMemory, media: MediaDots) {
+    this.#memory = memory;
+    this.#media = media;
+  }
+
+  build(format: readonly ZplCommand[]): LabelPlan | undefined {
+    const { settings } = this.#memory;
+    const before = new Map(settings);
+    const commands = recall(format, this.#memory, this.#faults);
+    for (const command of commands) if (WHOLE_LABEL.has(command.name)) this.#set(command);
+    const length = this.#setting('LL', this.#media.height);
+    const inverted = settings.get('PO')?.toUpperCase().startsWith('I') ?? false;
+    // Upside down, the end of the label comes first: one longer than the media loses its beginning.
+    this.#shift = inverted ? Math.min(0, this.#media.height - length) : 0;
+
+    this.#restore('MU', before.get('MU'));
+    this.#pieces.push('^XA');
+    for (const name of ['CI', 'CF', 'BY', 'FW', 'LR'] as const) {
+      const value = before.get(name);
+      if (value !== undefined) this.#pieces.push(`^${name}${value}`);
+    }
+    this.#pieces.push(this.#home());
+    for (const command of commands) this.#command(command);
+    this.#pieces.push('^XZ');
+    if (!this.#printable && this.#faults.length === 0) return undefined;
+
+    const [quantity, pauseEvery, replicates, override] = this.#quantity;
+    return {
+      pieces: [...this.#graphics.values(), ...this.#pieces],
+      quantity: whole(quantity, 1, 1, MAX_QUANTITY),
+      pauseEvery: override?.trim().toUpperCase() === 'Y' ? 0 : whole(pauseEvery, 0, 0, MAX_QUANTITY),
+      replicates: whole(replicates, 1, 1, MAX_QUANTITY),
+      width: Math.min(this.#setting('PW', this.#media.width), this.#media.width),
+      length: Math.min(length, this.#media.height),
+      inverted,
+      mirrored: settings.get('PM')?.toUpperCase().startsWith('Y') ?? false,
+      pauseAfter: this.#pauseAfter,
+      faults: this.#faults,
+    };
+  }
+
+  #command(command: ZplCommand): void {
+    const { name } = command;
+    if (name === 'FD' || name === 'FV') {
+      this.#print(fieldData(name, command.params, this.#hex));
+    } else if (name === 'SN') this.#print(serialField(text(command)));
+    else if (name === 'FH') this.#hex = hexIndicator(command);
+    else if (name === 'FS') {
+      this.#hex = undefined;
+      this.#pieces.push('^FS');
+    } else if (name === 'GF') this.#graphicField(command);
+    else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
+    else if (name === 'PQ') this.#quantity = text(command).split(',');
+    else if (name === 'PP') this.#pauseAfter = true;
+    else if (name === 'ID') this.#memory.delete(objectName(text(command), 'GRF'));
+    else if (name === 'EF') this.#memory.deleteKind('format');
+    else if (name === 'LH') {
+      this.#set(command);
+      this.#pieces.push(this.#home());
+    } else if (isLastingSetting(name)) {
+      const value = this.#set(command);
+      if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
+    } else if (PRINTABLE.has(name)) this.#print(this.#plain(command));
+    else if (!NOT_DRAWN.has(name)) this.#pieces.push(this.#plain(command));
+  }
+
+  #print(piece: string | Serial): void {
+    this.#printable = true;
+    this.#pieces.push(piece);
+  }
+
+  #plain(command: ZplCommand): string {
+    const unit = this.#memory.settings.get('MU');
+    return `^${command.name}${toDots(command.name, text(command), unit, this.#media.dpmm)}`;
+  }
+
+  #graphicField(command: ZplCommand): void {
+    try {
+      this.#print(graphicField(command.params));
+    } catch (error) {
+      if (!(error instanceof GraphicError)) throw error;
+      this.#faults.push(error.message);
+    }
+  }
+
+  #recallGraphic(command: ZplCommand): void {
+    const [name = '', across = '1', down = '1'] = text(command).split(',');
+    const object = objectName(name, 'GRF');
+    const graphic = this.#memory.object(object);
+    if (graphic?.kind !== 'graphic') {
+      this.#faults.push(`graphic ${object} does not exist`);
+      return;
+    }
+    this.#graphics.set(object, graphic.definition);
+    const place = command.name === 'IL' ? '^FO0,0' : '';
+    const size = command.name === 'XG' ? `${across},${down}` : '1,1';
+    this.#print(`${place}^XG${object},${size}${command.name === 'IL' ? '^FS' : ''}`);
+  }
+
+  /** Puts a lasting setting in force, measured in dots. */
+  #set(command: ZplCommand): string {
+    const { settings } = this.#memory;
+    const value = toDots(command.name, text(command), settings.get('MU'), this.#media.dpmm);
+    if (isLastingSetting(command.name)) settings.set(command.name, value);
+    return value;
+  }
+
+  #restore(name: LastingSetting, value: string | undefined): void {
+    if (value === undefined) this.#memory.settings.delete(name);
+    else this.#memory.settings.set(name, value);
+  }
+
+  #setting(name: LastingSetting, fallback: number): number {
+    return whole(this.#memory.settings.get(name), fallback, 1, 32_000);
+  }
+
+  #home(): string {
+    const { settings } = this.#memory;
+    const [x, y] = (settings.get('LH') ?? '').split(',');
+    const left = whole(settings.get('LS'), 0, -9999, 9999);
+    const top = whole(settings.get('LT'), 0, -120, 120);
+    return `^LH${whole(x, 0, 0, 32_000) - left},${whole(y, 0, 0, 32_000) + top + this.#shift}`;
+  }
+}
+
+/** The ZPL of the label with the given serial number, from 0. */
+export function labelZpl(plan: LabelPlan, serial: number): string {
+  return plan.pieces
+    .map((piece) => (typeof piece === 'string' ? piece : serialValue(piece, serial)))
+    .join('');
+}
+
+/** True when labels of one batch differ. */
+export function isSerial(plan: LabelPlan): boolean {
+  return plan.pieces.some((piece) => typeof piece !== 'string');
+}
