@@ -62,6 +62,7 @@ class RasterPool {
 
   /** Draws a label. Rejects when the thread dies or hangs on it, or the pool is released. */
   draw(request: Omit<RasterRequest, 'id'>): Promise<RasterReply> {
+    if (this.#holders === 0) return Promise.reject(new Error('the raster thread has ended'));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ request: { ...request, id: this.#nextId++ }, resolve, reject });
       this.#next();

@@ -1,0 +1,141 @@
+/**
+ * Where printed labels lie: `000001.png` and so on in one directory, with the format that made each beside it.
+ *
+ * The odometer is the number of the last picture, nothing else: a label counts as printed from the moment its PNG
+ * has its name, and `printer.json` only remembers the count so that pictures may be thrown away while the printer is
+ * off. Every file is written under another name, flushed, and renamed, so that a crash leaves no half picture.
+ */
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const identity = z.object({ serial: z.string().regex(/^[\x21\x23-\x7e]{1,50}$/), odometer: z.int().min(0) });
+
+const LABEL = /^(\d{6,})\.png$/;
+const TEMPORARY = '.tmp';
+
+/** The output directory cannot be used: another printer writes to it, or its `printer.json` is unreadable. */
+export class LabelTrayError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LabelTrayError';
+  }
+}
+
+export interface PrintedFiles {
+  readonly number: number;
+  /** Path of the PNG. */
+  readonly file: string;
+  /** Path of the ZPL that made it. */
+  readonly rawFile: string;
+}
+
+export class LabelTray {
+  readonly #directory: string;
+  #serial: string | undefined;
+  #odometer = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Labels printed in this printer's life. */
+  get odometer(): number {
+    return this.#odometer;
+  }
+
+  get serial(): string {
+    if (this.#serial === undefined) throw new LabelTrayError('the tray is not open');
+    return this.#serial;
+  }
+
+  /** Reads what is there, and removes what a crash left half written. @throws LabelTrayError */
+  async open(serial: string | undefined): Promise<void> {
+    await mkdir(this.#directory, { recursive: true });
+    const names = await readdir(this.#directory);
+    let last = 0;
+    for (const name of names) {
+      if (name.endsWith(TEMPORARY)) await rm(join(this.#directory, name), { force: true });
+      const number = LABEL.exec(name)?.[1];
+      if (number !== undefined) last = Math.max(last, Number(number));
+    }
+    const known = await this.#read();
+    this.#odometer = Math.max(last, known?.odometer ?? 0);
+    this.#serial = serial ?? known?.serial ?? `VZ${randomBytes(5).toString('hex').toUpperCase()}`;
+    await this.#remember();
+  }
+
+  async close(): Promise<void> {
+    if (this.#serial !== undefined) await this.#remember();
+    this.#serial = undefined;
+  }
+
+  /**
+   * Prints one label: when this returns it is on disk and counted, and when it throws it is neither.
+   * `faults`: why the picture is crossed out; also written beside it.
+   */
+  async add(png: Uint8Array, raw: Uint8Array, faults: readonly string[]): Promise<PrintedFiles> {
+    const number = this.#odometer + 1;
+    const name = String(number).padStart(6, '0');
+    const file = join(this.#directory, `${name}.png`);
+    const taken = await access(file).then(
+      () => true,
+      () => false,
+    );
+    if (taken) throw new LabelTrayError(`${file} is there already: does another printer use this directory?`);
+    if (faults.length > 0) await this.#write(`${name}.error.txt`, `${faults.join('\n')}\n`);
+    await this.#write(`${name}.zpl`, raw);
+    await this.#write(`${name}.png`, png);
+    this.#odometer = number;
+    // The label is out; a directory that cannot be flushed does not take it back.
+    await this.#flushDirectory().catch(() => undefined);
+    return { number, file, rawFile: join(this.#directory, `${name}.zpl`) };
+  }
+
+  async #read(): Promise<z.infer<typeof identity> | undefined> {
+    const path = join(this.#directory, 'printer.json');
+    let content: string;
+    try {
+      content = await readFile(path, 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
+      return identity.parse(JSON.parse(content));
+    } catch (error) {
+      throw new LabelTrayError(`${path} is not what a virtual printer wrote`, { cause: error });
+    }
+  }
+
+  async #remember(): Promise<void> {
+    const content = { serial: this.#serial, odometer: this.#odometer };
+    await this.#write('printer.json', `${JSON.stringify(content)}\n`);
+    await this.#flushDirectory();
+  }
+
+  async #write(name: string, content: string | Uint8Array): Promise<void> {
+    const path = join(this.#directory, name);
+    const temporary = `${path}${TEMPORARY}`;
+    const handle = await open(temporary, 'w');
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  }
+
+  async #flushDirectory(): Promise<void> {
+    // Windows opens no directories, and has no need to.
+    if (process.platform === 'win32') return;
+    const handle = await open(this.#directory, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}

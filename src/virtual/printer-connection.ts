@@ -1,0 +1,128 @@
+/**
+ * One client's connection: a stream of its own into the printer, read only as fast as the printer takes it.
+ *
+ * Back-pressure is TCP's own. While the receive buffer is full the socket is not read, so that what stands behind,
+ * a `~HS` too, waits with the client, as it does on a printer.
+ */
+import type { Socket } from 'node:net';
+import { type ZplEvent, ZplStream, type ZplSyntax } from './zpl-stream.ts';
+
+/** Bytes parsed before asking again whether there is room. */
+const SLICE = 4096;
+/** Unread answers after which a client gets no more of them. */
+const MAX_UNREAD = 64 * 1024;
+
+export interface ConnectionHost {
+  readonly syntax: ZplSyntax;
+  readonly formatLimit: number;
+  /** Tells whether the printer takes bytes of this connection now. */
+  accepts(connection: PrinterConnection): boolean;
+  handle(connection: PrinterConnection, event: ZplEvent): void;
+  /** Bytes just read from the socket; gives how many to keep before the connection is to be cut, or null. */
+  received(bytes: Buffer): number | null;
+  closed(connection: PrinterConnection): void;
+}
+
+export class PrinterConnection {
+  readonly #socket: Socket;
+  readonly #host: ConnectionHost;
+  readonly #stream: ZplStream;
+  #pending: Buffer[] = [];
+  #pumping = false;
+  #ended = false;
+  #dead = false;
+  /** Bytes of this connection in complete formats that wait to be printed. */
+  queued = 0;
+
+  constructor(socket: Socket, host: ConnectionHost) {
+    this.#socket = socket;
+    this.#host = host;
+    this.#stream = new ZplStream(host.syntax, host.formatLimit, (event) => {
+      if (!this.#dead) host.handle(this, event);
+    });
+  }
+
+  open(): void {
+    const socket = this.#socket;
+    socket.on('data', (bytes: Buffer) => {
+      const keep = this.#host.received(bytes);
+      this.#pending.push(keep === null ? bytes : bytes.subarray(0, keep));
+      if (keep !== null) socket.resetAndDestroy();
+      this.pump();
+    });
+    socket.on('end', () => this.#finish());
+    socket.on('close', () => this.#finish());
+    // What went wrong with a connection is the client's business; 'close' follows.
+    socket.on('error', () => undefined);
+  }
+
+  /** Bytes of this connection in the receive buffer. */
+  get held(): number {
+    return this.queued + this.#stream.held;
+  }
+
+  /** Bytes of the format that is not complete yet. */
+  get unfinished(): number {
+    return this.#stream.held;
+  }
+
+  get partial(): boolean {
+    return this.#stream.partial;
+  }
+
+  get localAddress(): string {
+    return this.#socket.localAddress ?? '127.0.0.1';
+  }
+
+  /** Parses what has been read, as far as there is room, and reads on only when all of it is parsed. */
+  pump(): void {
+    if (this.#pumping || this.#dead) return;
+    this.#pumping = true;
+    for (
+      let bytes = this.#pending[0];
+      bytes && !this.#dead && this.#host.accepts(this);
+      bytes = this.#pending[0]
+    ) {
+      this.#pending[0] = bytes.subarray(SLICE);
+      if (bytes.length <= SLICE) this.#pending.shift();
+      this.#stream.push(bytes.subarray(0, SLICE));
+    }
+    this.#pumping = false;
+    if (this.#dead) return;
+    if (this.#pending.length > 0 || !this.#host.accepts(this)) this.#socket.pause();
+    else this.#socket.resume();
+    if (this.#ended && this.#pending.length === 0) this.#leave();
+  }
+
+  /** Forgets the format that is not complete. */
+  cancelPartial(): void {
+    this.#stream.cancel();
+  }
+
+  reply(text: string): void {
+    if (this.#socket.writable && this.#socket.writableLength < MAX_UNREAD) this.#socket.write(text, 'latin1');
+  }
+
+  /** Power off: the connection breaks, what was not taken yet is lost. */
+  destroy(): void {
+    this.#dead = true;
+    this.#pending = [];
+    this.#stream.cancel();
+    this.#socket.resetAndDestroy();
+    this.#host.closed(this);
+  }
+
+  /** The client sends no more; what it has sent still counts. */
+  #finish(): void {
+    this.#ended = true;
+    this.pump();
+  }
+
+  #leave(): void {
+    // A format cut off in the middle is no format.
+    this.#stream.cancel();
+    this.#dead = true;
+    this.#socket.end();
+    this.#host.closed(this);
+  }
+}
