@@ -1,0 +1,196 @@
+/**
+ * What a ZPL printer says of itself, asked on the connection that the labels go over.
+ *
+ * The questions travel in the same stream as the labels, so the answer to `~HS` counts every format that was
+ * sent before it. Two traps:
+ * - Old firmware does not answer `~HS` at all while it is out of media or ribbon or the head is open (guide,
+ *   `~HS`); `~HQES` is asked then.
+ * - An answer that comes after its question timed out looks like the answer to the next one, and an old
+ *   "nothing pending" would pass labels off as printed. After a timeout the printer is therefore asked twice and
+ *   only the second answer counts; and SGD variables, whose answers carry no name, are not asked again on that
+ *   connection.
+ *
+ * Source: ZPL II Programming Guide, `~HI`, `~HS`, `~HQ`, and the SGD commands named below.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { type Connection, TransportError } from '../../transports/transport.ts';
+import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../device.ts';
+import {
+  type ErrorStatus,
+  framesArrived,
+  type HostIdentification,
+  type HostStatus,
+  parseErrorStatus,
+  parseHostIdentification,
+  parseHostStatus,
+  parseSerialNumber,
+  parseValues,
+  valuesArrived,
+  wholeNumber,
+} from './replies.ts';
+
+const IDENTITY_VARIABLES = [
+  'device.unique_id',
+  'device.friendly_name',
+  'head.resolution.in_dpi',
+  'ezpl.print_width',
+  'zpl.label_length',
+];
+const ODOMETER = 'odometer.total_label_count';
+
+/** What `~HI` calls dots per mm, in dots per inch. */
+const DPI = { 6: 152, 8: 203, 12: 300, 24: 600 } as const;
+
+/** How long, ms, late answers get to arrive before the second question. */
+const SETTLE = 200;
+
+/** Connections on which an `~HS` went unanswered, and those on which an SGD variable did. */
+const owesStatus = new WeakSet<Connection>();
+const withoutVariables = new WeakSet<Connection>();
+
+export const zplDevice: DeviceDialect = { language: 'zpl', identify, status };
+
+async function identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null> {
+  const host = await ifAnswered(identification(connection, signal));
+  const values = await variables(connection, IDENTITY_VARIABLES, signal);
+  const [uniqueId = null, name = null, inDpi = null, printWidth = null, labelLength = null] = values ?? [];
+  const serial = believable(uniqueId) ?? (host ? believable(await serialNumber(connection, signal)) : null);
+  if (serial === null) return null;
+  const dpi = wholeNumber(inDpi) || (host?.dpmm && DPI[host.dpmm]) || undefined;
+  const mm = (dots: string | null): number | undefined => {
+    const count = wholeNumber(dots);
+    return count && dpi ? Math.round((count / dpi) * 2540) / 100 : undefined;
+  };
+  const width = mm(printWidth);
+  const height = mm(labelLength);
+  return {
+    evidence: 'serial',
+    value: serial,
+    ...(host && { model: host.model }),
+    ...(name !== null && { name }),
+    ...(dpi !== undefined && { dpi }),
+    ...(width !== undefined && { width }),
+    ...(height !== undefined && { height }),
+  };
+}
+
+async function status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus> {
+  const host = await ifAnswered(hostStatus(connection, signal));
+  const described = host
+    ? fromHostStatus(host)
+    : fromErrorStatus(await ask(connection, '~HQES\r\n', framesArrived(1), parseErrorStatus, signal));
+  const [odometer = null] = (await variables(connection, [ODOMETER], signal)) ?? [];
+  return { ...described, odometer: wholeNumber(odometer) };
+}
+
+function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
+  const stops: PrinterReason[] = [];
+  if (host.mediaOut) stops.push('media-empty');
+  if (host.ribbonOut) stops.push('marker-supply-empty');
+  if (host.headUp) stops.push('cover-open');
+  if (host.paused) stops.push('paused');
+  if (host.overTemperature) stops.push('other');
+  const notes: PrinterReason[] = [];
+  if (host.labelWaiting) notes.push('label-waiting');
+  if (host.bufferFull) notes.push('spool-area-full');
+  // The printer counts formats, each of at least one label, and the labels left of the one it prints. A format
+  // that has only half arrived, a full buffer or a label not yet taken means that it is not done either.
+  const counted = host.formatsInBuffer + host.labelsRemaining;
+  const busy = host.partialFormat || host.bufferFull || host.labelWaiting;
+  const labelsPending = counted === 0 && busy ? 1 : counted;
+  const state = stops.length > 0 ? 'stopped' : labelsPending > 0 ? 'processing' : 'idle';
+  return { state, reasons: [...stops, ...notes], labelsPending };
+}
+
+/** `~HQES` counts nothing: what is pending stays unknown, and so does whether a printer without error is idle. */
+function fromErrorStatus(errors: ErrorStatus): Omit<DeviceStatus, 'odometer'> {
+  const stops: PrinterReason[] = [];
+  if (errors.mediaOut) stops.push('media-empty');
+  if (errors.ribbonOut) stops.push('marker-supply-empty');
+  if (errors.headOpen) stops.push('cover-open');
+  if (errors.paused) stops.push('paused');
+  if (errors.other) stops.push('other');
+  const notes: PrinterReason[] = errors.mediaLow ? ['media-low'] : [];
+  return {
+    state: stops.length > 0 ? 'stopped' : 'unknown',
+    reasons: [...stops, ...notes],
+    labelsPending: null,
+  };
+}
+
+async function hostStatus(connection: Connection, signal: AbortSignal): Promise<HostStatus> {
+  const once = () => ask(connection, '~HS\r\n', framesArrived(3), parseHostStatus, signal);
+  try {
+    if (owesStatus.has(connection)) {
+      await once();
+      await wait(SETTLE, undefined, { signal });
+    }
+    const answer = await once();
+    owesStatus.delete(connection);
+    return answer;
+  } catch (error) {
+    // Aborted or too late: an answer may still be on its way.
+    owesStatus.add(connection);
+    throw error;
+  }
+}
+
+function identification(connection: Connection, signal: AbortSignal): Promise<HostIdentification> {
+  return ask(connection, '~HI\r\n', framesArrived(1), parseHostIdentification, signal);
+}
+
+async function serialNumber(connection: Connection, signal: AbortSignal): Promise<string | null> {
+  const answer = ask(connection, '~HQSN\r\n', framesArrived(1), parseSerialNumber, signal);
+  return (await ifAnswered(answer)) ?? null;
+}
+
+/** The values of SGD variables, in order; null: this printer, or this connection, answers none. */
+async function variables(
+  connection: Connection,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<(string | null)[] | null> {
+  if (withoutVariables.has(connection)) return null;
+  const question = names.map((name) => `! U1 getvar "${name}"\r\n`).join('');
+  const parse = (reply: Uint8Array) => parseValues(reply, names.length);
+  try {
+    return await ask(connection, question, valuesArrived(names.length), parse, signal);
+  } catch (error) {
+    withoutVariables.add(connection);
+    if (unanswered(error)) return null;
+    throw error;
+  }
+}
+
+async function ask<T>(
+  connection: Connection,
+  question: string,
+  complete: (reply: Uint8Array) => boolean,
+  parse: (reply: Uint8Array) => T,
+  signal: AbortSignal,
+): Promise<T> {
+  return parse(await connection.query(Buffer.from(question, 'latin1'), complete, { signal }));
+}
+
+/** Undefined where the device said nothing, or nothing that makes sense; any other failure is thrown on. */
+async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (unanswered(error)) return undefined;
+    throw error;
+  }
+}
+
+function unanswered(error: unknown): boolean {
+  return (
+    error instanceof TransportError &&
+    (error.code === 'query-timeout' || error.code === 'reply-invalid' || error.code === 'reply-too-long')
+  );
+}
+
+/** A serial number that tells printers apart; `000000` and the like are what boards without one have. */
+function believable(serial: string | null): string | null {
+  return serial !== null && !/^(.)\1*$/.test(serial) ? serial : null;
+}

@@ -1,0 +1,34 @@
+/** The transports, by URI scheme. A new way to reach a device is one file here and one line in the table. */
+import type { z } from 'zod';
+import { parseAddress } from './address.ts';
+import { tcpTransport } from './tcp.ts';
+import { type Connection, type Transport, TransportError, transportTimeouts } from './transport.ts';
+
+const TRANSPORTS: readonly Transport[] = [tcpTransport];
+
+const BY_SCHEME = new Map(
+  TRANSPORTS.flatMap((transport) => transport.schemes.map((scheme) => [scheme, transport])),
+);
+
+/** The URI schemes that a device address can have: `socket`, …. */
+export const transportSchemes: readonly string[] = [...BY_SCHEME.keys()];
+
+/**
+ * Opens a connection to the device at `uri`.
+ * @param timeouts ms; what is left out has the default of `transportTimeouts`
+ * @throws TransportError `address-invalid` (which repeats nothing of the URI but its scheme),
+ *   `device-unreachable`, `connect-timeout`; the signal's reason when aborted
+ */
+export async function openTransport(
+  uri: string,
+  signal: AbortSignal,
+  timeouts: z.input<typeof transportTimeouts> = {},
+): Promise<Connection> {
+  const url = parseAddress(uri);
+  const transport = BY_SCHEME.get(url.protocol.slice(0, -1));
+  if (!transport) {
+    const known = transportSchemes.map((scheme) => `${scheme}:`).join(', ');
+    throw new TransportError('address-invalid', `unknown scheme ${url.protocol}; expected ${known}`);
+  }
+  return transport.open(url, transportTimeouts.parse(timeouts), signal);
+}

@@ -1,0 +1,283 @@
+/**
+ * Raw TCP, usually port 9100: `socket://host[:port]`. Bytes go to the device as they are, answers come back on
+ * the same connection.
+ *
+ * Back-pressure: a write is handed over in small pieces, each awaited, so that a device that takes data slowly
+ * is seen to make progress, and the write timeout counts only time in which it takes nothing. A write resolves
+ * when the kernel has taken its last byte; how much of that is already in the device, TCP does not say. Linux
+ * reports room only when a third of its send buffer is free, so a device slower than about 1 KB/s needs a write
+ * timeout above the default.
+ *
+ * What is left behind when something is cut short:
+ * - a write aborted or timed out before its first piece was handed over: the connection is as before;
+ * - a write aborted or timed out after that: the stream is broken off in the middle, so the connection is
+ *   destroyed (`closed` aborts) and nothing more can be sent behind half a label;
+ * - a query aborted or timed out: the connection stays. Its answer may still come, is thrown away if it comes
+ *   before the next query, and is indistinguishable from the next one's if it comes later: who asks again after
+ *   a timeout has to allow for that.
+ *
+ * Bytes that arrive while no query is under way (alerts, late answers) are read and thrown away, so they can
+ * neither fill memory nor block the device.
+ */
+import { once } from 'node:events';
+import { isIPv6, connect as netConnect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hostAndPort } from './address.ts';
+import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
+
+const DEFAULT_PORT = 9100;
+/** Bytes handed over at once: small, so that progress shows on slow devices; 4 KB pieces still pass 500 MB/s. */
+const PIECE = 4 * 1024;
+const DEFAULT_REPLY_BYTES = 64 * 1024;
+/** After this idle time, ms, the kernel begins to ask whether the other side is still there. */
+const KEEP_ALIVE_AFTER = 10_000;
+/** Longest time, ms, that `close` waits for the writes that were asked for before it. */
+const CLOSE_WRITES = 5_000;
+/** Longest time, ms, that `close` waits, after its FIN, for the device to close too. */
+const CLOSE_LINGER = 2_000;
+const CLOSED = 'closed by the agent';
+
+export const tcpTransport: Transport = {
+  schemes: ['socket'],
+  open: (uri, timeouts, signal) => openTcp(uri, timeouts, signal),
+};
+
+async function openTcp(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection> {
+  const { host, port } = hostAndPort(uri, DEFAULT_PORT);
+  signal.throwIfAborted();
+  const socket = netConnect({
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_AFTER,
+    // A name with several addresses: a printer that wakes up needs longer than Node's 250 ms each.
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.floor(timeouts.connect / 3)),
+  });
+  const place = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(
+    () => reject(new TransportError('connect-timeout', `${place}, ${timeouts.connect} ms`)),
+    timeouts.connect,
+  );
+  const onAbort = () => reject(signal.reason);
+  const onError = (error: NodeJS.ErrnoException) =>
+    reject(new TransportError('device-unreachable', `${place}, ${error.code ?? 'failed'}`, { cause: error }));
+  signal.addEventListener('abort', onAbort, { once: true });
+  socket.once('connect', resolve).on('error', onError);
+  try {
+    await promise;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+  // The connection's own listener comes first: an error between the two would be nobody's.
+  const connection = new TcpConnection(socket, timeouts);
+  socket.off('error', onError);
+  return connection;
+}
+
+interface Collector {
+  take(bytes: Uint8Array): void;
+}
+
+class TcpConnection implements Connection {
+  readonly closed: AbortSignal;
+  readonly #closed = new AbortController();
+  readonly #socket: Socket;
+  readonly #timeouts: TransportTimeouts;
+  /** Resolves when everything that has its turn before a new caller is done. */
+  #turn: Promise<void> = Promise.resolve();
+  /** Why nothing can be sent any more. */
+  #gone: TransportError | undefined;
+  #closing: Promise<void> | undefined;
+  #collector: Collector | undefined;
+
+  constructor(socket: Socket, timeouts: TransportTimeouts) {
+    this.#socket = socket;
+    this.#timeouts = timeouts;
+    this.closed = this.#closed.signal;
+    socket.on('data', (bytes: Buffer) => this.#collector?.take(bytes));
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#lose(error.code ?? 'failed', error));
+    socket.on('end', () => this.#lose('the device closed it'));
+    socket.on('close', () => this.#lose('closed'));
+    // Already gone between connecting and here.
+    if (socket.destroyed) this.#lose('closed');
+  }
+
+  write(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(signal, async () => {
+      for (let at = 0; at < bytes.length; at += PIECE) {
+        if (at > 0 && signal.aborted) this.#lose('a write was aborted');
+        signal.throwIfAborted();
+        await this.#hand(bytes.subarray(at, at + PIECE), signal);
+      }
+    });
+  }
+
+  query(
+    bytes: Uint8Array,
+    complete: (reply: Uint8Array) => boolean,
+    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+  ): Promise<Uint8Array> {
+    const { signal, timeoutMs = this.#timeouts.query, maxBytes = DEFAULT_REPLY_BYTES } = options;
+    return this.#inTurn(signal, async () => {
+      const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+      const parts = new ReplyBuffer(maxBytes);
+      this.#collector = {
+        take: (received) => {
+          try {
+            const reply = parts.add(received);
+            if (reply === undefined) {
+              reject(new TransportError('reply-too-long', `more than ${maxBytes} bytes`));
+            } else if (complete(reply)) resolve(Uint8Array.from(reply));
+          } catch (error) {
+            reject(error);
+          }
+        },
+      };
+      const late = () => reject(new TransportError('query-timeout', `${timeoutMs} ms`));
+      try {
+        // Not awaited: a device that takes no data does not answer either, and the timeout sees to both.
+        if (bytes.length > 0) this.#socket.write(bytes);
+        return await this.#watched(promise, reject, timeoutMs, late, signal);
+      } finally {
+        this.#collector = undefined;
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shut();
+    return this.#closing;
+  }
+
+  async #shut(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.destroyed) {
+      await within(this.#turn, CLOSE_WRITES);
+      this.#gone ??= new TransportError('connection-lost', CLOSED);
+      const ended = once(socket, 'close').then(
+        () => undefined,
+        () => undefined,
+      );
+      // FIN goes out behind the last byte; reading goes on, since unread bytes would make the kernel answer RST,
+      // which makes some devices throw away what they have not processed yet.
+      socket.end();
+      await within(ended, CLOSE_LINGER);
+      socket.destroy();
+    }
+    this.#lose(CLOSED);
+  }
+
+  /** Hands one piece to the kernel. */
+  #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const late = () => {
+      const detail = `nothing taken for ${this.#timeouts.write} ms`;
+      reject(new TransportError('write-timeout', detail));
+      this.#lose('a write timed out');
+    };
+    // An error of the socket arrives by its 'error' event as well, which is where it is told.
+    this.#socket.write(piece, (error) => {
+      if (!error) resolve();
+    });
+    return this.#watched(promise, reject, this.#timeouts.write, late, signal, () =>
+      this.#lose('a write was aborted'),
+    );
+  }
+
+  /** Waits for `promise`, no longer than `ms`, than `signal` allows, or than the connection lasts. */
+  async #watched<T>(
+    promise: Promise<T>,
+    reject: (reason: unknown) => void,
+    ms: number,
+    late: () => void,
+    signal: AbortSignal,
+    onAborted?: () => void,
+  ): Promise<T> {
+    const onAbort = () => {
+      reject(signal.reason);
+      onAborted?.();
+    };
+    const onClosed = () => reject(this.#gone);
+    const timer = setTimeout(late, ms);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.closed.addEventListener('abort', onClosed, { once: true });
+    if (this.closed.aborted) onClosed();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.closed.removeEventListener('abort', onClosed);
+    }
+  }
+
+  /** One after the other; whoever gives up while waiting leaves no trace. */
+  async #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#gone) throw this.#gone;
+    if (this.#closing) throw new TransportError('connection-lost', CLOSED);
+    const before = this.#turn;
+    const { promise: mine, resolve: done } = Promise.withResolvers<void>();
+    this.#turn = before.then(() => mine);
+    try {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      before.then(resolve);
+      try {
+        await promise;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+      if (this.#gone) throw this.#gone;
+      return await task();
+    } finally {
+      done();
+    }
+  }
+
+  #lose(detail: string, cause?: Error): void {
+    this.#gone ??= new TransportError('connection-lost', detail, cause && { cause });
+    this.#socket.destroy();
+    this.#closed.abort(this.#gone);
+  }
+}
+
+/** Collects an answer in one growing buffer, up to a limit. */
+class ReplyBuffer {
+  readonly #limit: number;
+  #bytes = Buffer.alloc(1024);
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** What has arrived so far, valid until the next call; undefined: more than the limit. */
+  add(received: Uint8Array): Uint8Array | undefined {
+    const length = this.#length + received.length;
+    if (length > this.#limit) return undefined;
+    if (length > this.#bytes.length) {
+      const grown = Buffer.alloc(Math.max(length, this.#bytes.length * 2));
+      this.#bytes.copy(grown, 0, 0, this.#length);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(received, this.#length);
+    this.#length = length;
+    return this.#bytes.subarray(0, length);
+  }
+}
+
+/** Waits for `promise` (which never rejects), but no longer than `ms`. */
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  const timer = new AbortController();
+  const limit = wait(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+  await Promise.race([promise, limit]);
+  timer.abort();
+}
