@@ -3,6 +3,7 @@ import { JOB_STATUSES, jobStatus } from '../contract/job.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { followJob, jobLine, progressOnStderr } from './job-progress.ts';
+import { numberFrom } from './numbers.ts';
 import { printJson, printLine, table } from './output.ts';
 
 /** `platen jobs` */
@@ -11,18 +12,19 @@ export function jobsCommand(): Command {
     .description('list the newest jobs')
     .option('--tenant <id>', 'only this tenant')
     .option('--status <status>', `only jobs that are ${JOB_STATUSES.join(', ')}`)
-    .option('--limit <n>', 'how many', '50')
+    .option('--limit <n>', 'how many', numberFrom(1, 1000), 50)
     .option('--json', 'print JSON')
     .action(
-      async (options: ServiceOptions & { tenant?: string; status?: string; limit: string; json?: true }) => {
+      async (options: ServiceOptions & { tenant?: string; status?: string; limit: number; json?: true }) => {
         if (options.status !== undefined && !jobStatus.safeParse(options.status).success) {
           throw new CommandFailure(`--status: expected one of ${JOB_STATUSES.join(', ')}`, EXIT.usage);
         }
-        const limit = Number(options.limit);
-        if (!Number.isInteger(limit) || limit < 1)
-          throw new CommandFailure('--limit: expected a whole number', EXIT.usage);
         const client = await connect(options);
-        const jobs = await client.jobs({ tenant: options.tenant, status: options.status, limit });
+        const jobs = await client.jobs({
+          tenant: options.tenant,
+          status: options.status,
+          limit: options.limit,
+        });
         if (options.json) return printJson(jobs);
         const rows = jobs.map((job) => [
           job.id,

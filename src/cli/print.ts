@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { LIMITS } from '../contract/limits.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords } from './input-file.ts';
 import { followJob, progressOnStderr } from './job-progress.ts';
+import { numberFrom } from './numbers.ts';
 import { printJson, printLine } from './output.ts';
 
 interface PrintOptions extends ServiceOptions {
@@ -19,13 +21,6 @@ interface PrintOptions extends ServiceOptions {
   wait?: true;
   timeout: number;
   json?: true;
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new InvalidArgumentError('expected a whole number from 1');
-  return value;
 }
 
 function fieldValue(text: string, fields: [string, string][]): [string, string][] {
@@ -43,7 +38,7 @@ function withRequest(command: Command): Command {
     .option('--printer-id <id>', 'printer ID (see "platen printers")')
     .option('--format <format>', "printer format, by name or ID; the printer's default otherwise")
     .option('--orientation <orientation>', orientation.options.join(' or '))
-    .option('--copies <n>', 'copies of each record', wholeNumber)
+    .option('--copies <n>', 'copies of each record', numberFrom(1, LIMITS.labels))
     .option('--records <file>', 'JSON file with an array of records; "-" reads standard input')
     .option('--field <name=value>', 'a value of a single record; repeat it for more fields', fieldValue, [])
     .option('--json', 'print JSON');
@@ -95,7 +90,7 @@ export function printCommand(): Command {
   return withRequest(new Command('print'))
     .description('print labels from a saved template')
     .option('--wait', 'stay until the labels are out, showing progress; exit code 1 if they are not')
-    .option('--timeout <seconds>', 'how long --wait waits', wholeNumber, 3600)
+    .option('--timeout <seconds>', 'how long --wait waits', numberFrom(1, 1_000_000), 3600)
     .action(async (template: string, options: PrintOptions) => {
       const client = await connect(options);
       const id = await client.print(options.tenant, await printRequestOf(client, template, options));

@@ -1,0 +1,65 @@
+import { Command, Option } from 'commander';
+import { createLogger } from '../log.ts';
+import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
+import { numberFrom, positiveNumber } from './numbers.ts';
+import { printJson, printLine } from './output.ts';
+import { stopped, untilToldToStop } from './stop-signal.ts';
+
+interface VirtualOptions {
+  name: string;
+  host: string;
+  port: number;
+  out: string;
+  dpi: '203' | '300' | '600';
+  width: number;
+  height: number;
+  speed: number;
+  serial?: string;
+  json?: true;
+}
+
+const DPI = { '203': 203, '300': 300, '600': 600 } as const;
+
+/** `platen virtual` */
+export function virtualCommand(): Command {
+  return new Command('virtual')
+    .description('run a ZPL printer that prints every label as a numbered PNG, beside the ZPL that made it')
+    .option('--name <name>', 'what it calls itself', 'virtual')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'TCP port; 0 picks one', numberFrom(0, 65_535), 9100)
+    .option('--out <dir>', 'where the labels go', 'labels')
+    .addOption(new Option('--dpi <dpi>', 'resolution').choices(Object.keys(DPI)).default('203'))
+    .option('--width <mm>', 'media width', positiveNumber, 101.6)
+    .option('--height <mm>', 'media length', positiveNumber, 152.4)
+    .option('--speed <ips>', 'inches per second', positiveNumber, 6)
+    .option('--serial <serial>', 'serial number; one is made up at the first start, and kept')
+    .option('--json', 'print JSON lines')
+    .action(async (options: VirtualOptions) => {
+      const logger = createLogger();
+      const printer = new VirtualZplPrinter({
+        name: options.name,
+        host: options.host,
+        port: options.port,
+        outDir: options.out,
+        dpi: DPI[options.dpi],
+        width: options.width,
+        height: options.height,
+        speed: options.speed,
+        ...(options.serial === undefined ? {} : { serial: options.serial }),
+        logger,
+      });
+      printer.on('label', ({ number, file, faults }) => {
+        if (options.json) process.stdout.write(`${JSON.stringify({ number, file, faults })}\n`);
+        else printLine(faults.length === 0 ? file : `${file}  ${faults.join('; ')}`);
+      });
+      const stopSignal = untilToldToStop(logger);
+      await printer.start();
+      try {
+        const uri = `socket://${options.host}:${printer.port}`;
+        options.json ? printJson({ uri }) : printLine(`${options.name} listens at ${uri}`);
+        await stopped(stopSignal);
+      } finally {
+        await printer.stop();
+      }
+    });
+}
