@@ -1,0 +1,86 @@
+/** Where the queues are kept: what `postgres.ts` and `redis.ts` each provide. The only types of BullMQ outside. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type ConnectionOptions,
+  type IQueueBackend,
+  type Job,
+  type JobProgress,
+  type Processor,
+  type Queue,
+  type QueueOptions,
+  type RedisQueueBackend,
+  Worker,
+  type WorkerListener,
+  type WorkerOptions,
+} from 'bullmq';
+
+/**
+ * What BullMQ stores. The payload is one string: PostgreSQL keeps job data as `jsonb`, which refuses U+0000 and
+ * lone surrogates inside of strings (as `\u0000` they may well be in a label's data) and reorders keys.
+ */
+export interface Stored {
+  json: string;
+}
+
+/** What is used of a Queue; the whole class differs in type from one backend to the other. */
+export type StoredQueue = Pick<
+  Queue<Stored, null, string>,
+  'add' | 'addBulk' | 'close' | 'getJob' | 'getJobCountByTypes' | 'getJobState' | 'remove' | 'waitUntilReady'
+> & { on(event: 'error', listener: (error: Error) => void): unknown };
+export type StoredJob = Job<Stored, null, string>;
+type Listener = WorkerListener<Stored, null, string>;
+export type StoredWorker = Pick<
+  Worker<Stored, null, string>,
+  'close' | 'isPaused' | 'pause' | 'resume' | 'run' | 'waitUntilReady'
+> & { on<E extends 'completed' | 'error' | 'lockRenewalFailed'>(event: E, listener: Listener[E]): unknown };
+export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
+
+export interface Backend {
+  readonly kind: 'postgres' | 'redis';
+  queue(name: string): StoredQueue;
+  /** Made stopped: attach listeners, then `run`. */
+  worker(name: string, process: Processor<Stored, null, string>, timing: WorkerTiming): StoredWorker;
+  /** False: fail at once instead of waiting for the server. */
+  answers(): boolean;
+  close(): Promise<void>;
+}
+
+/** How soon a worker asks again after a failure, ms. */
+export const RETRY_MS = 1_000;
+
+/** Options that hold for both. */
+export const QUEUE_OPTIONS = {
+  // Nobody reads the event stream; by default Redis keeps 456 KB of it for each queue.
+  streams: { events: { maxLen: 100 } },
+} as const satisfies Partial<QueueOptions>;
+
+export const WORKER_OPTIONS = {
+  autorun: false,
+  concurrency: 1,
+  // A job comes back as often as its agent dies; what becomes of it is the agent's journal to say.
+  maxStalledCount: Number.MAX_SAFE_INTEGER,
+  runRetryDelay: RETRY_MS,
+} as const satisfies Partial<WorkerOptions>;
+
+/**
+ * A worker that does not spin. When asking for a job fails, BullMQ's own asks again in the same moment (over
+ * 100,000 times in 2 s with PostgreSQL away, and with a Redis that is loading or out of disk).
+ */
+export class PacedWorker<B extends IQueueBackend = RedisQueueBackend, C = ConnectionOptions> extends Worker<
+  Stored,
+  null,
+  string,
+  B,
+  JobProgress,
+  C
+> {
+  protected override async moveToActive(token: string, name?: string): Promise<StoredJob> {
+    try {
+      return await super.moveToActive(token, name);
+    } catch (error) {
+      if (!this.closing) await wait(RETRY_MS);
+      throw error;
+    }
+  }
+}

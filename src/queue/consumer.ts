@@ -1,0 +1,209 @@
+/**
+ * One worker on one queue, one job at a time.
+ *
+ *     waiting ──▶ active ──'done'──────────▶ completed
+ *        ▲          ├──'hand-back'──▶ front of waiting, and this consumer is paused
+ *        └──────────┤
+ *                   ├──the handler throws──▶ front of waiting, and this consumer pauses for a while
+ *                   ├──the process dies────▶ front of waiting, 5 to 7 s later (lock duration + stalled interval)
+ *                   └──unreadable──────────▶ failed: set aside, out of the way of the next
+ *
+ * Nothing counts as a failed attempt: whether a job may go on is for its journal to say, not for a counter.
+ */
+import { UnrecoverableError, WaitingError } from 'bullmq';
+import type { Backend, StoredJob, StoredWorker, WorkerTiming } from './backend.ts';
+import { QueueError, reasonOf, within } from './queue-error.ts';
+import type { ErrorLog, QueueLogger } from './queue-log.ts';
+
+export interface Delivery<T> {
+  job: T;
+  /** Which time the queue hands this job out, from 1. */
+  delivery: number;
+  /** It was handed out before: its worker died, or gave it back. What became of it then is to be looked up. */
+  redelivered: boolean;
+  /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
+  signal: AbortSignal;
+}
+
+export type Outcome = 'done' | 'hand-back';
+
+export interface Consumer {
+  /** Takes no further job; one that is being handled goes on. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  readonly paused: boolean;
+  /**
+   * Takes no further job, waits for the handler so long (30 s), aborts its signal, waits 5 s more, and leaves.
+   * A job whose handler is still not done then is delivered again elsewhere. Idempotent.
+   */
+  stop(options?: { timeoutMs?: number }): Promise<void>;
+}
+
+export type Parsed<T> = { value: T } | { issues: string[] };
+
+export interface ConsumerPlan<T> {
+  backend: Backend;
+  queue: string;
+  timing: Required<WorkerTiming>;
+  logger: QueueLogger;
+  errors: ErrorLog;
+  parse(json: string): Parsed<T>;
+  handle(delivery: Delivery<T>): Promise<Outcome>;
+  onUnreadable(jobId: string, issues: string[]): void;
+  /** Called once when it has stopped. */
+  onStopped(): void;
+}
+
+const GRACE_MS = 5_000;
+const CLOSE_MS = 5_000;
+const BACKOFF_MS = { first: 250, most: 30_000 };
+
+interface Active {
+  jobId: string;
+  abort: AbortController;
+  over: Promise<void>;
+}
+
+export class QueueConsumer<T> implements Consumer {
+  readonly #plan: ConsumerPlan<T>;
+  #worker: StoredWorker | undefined;
+  #active: Active | undefined;
+  #stopping: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+
+  constructor(plan: ConsumerPlan<T>) {
+    this.#plan = plan;
+  }
+
+  /** @throws QueueError `unavailable`: call again later, with a new consumer */
+  async start(): Promise<void> {
+    const { backend, queue, timing, errors } = this.#plan;
+    const worker = backend.worker(queue, (job, token) => this.#process(job, token ?? ''), timing);
+    worker.on('error', (error) => errors.report('queue worker failed', error, { queue }));
+    worker.on('lockRenewalFailed', (jobIds) => {
+      if (this.#active === undefined || !jobIds.includes(this.#active.jobId)) return;
+      this.#active.abort.abort(new QueueError('lock-lost', `the lock of job ${this.#active.jobId} is lost`));
+    });
+    // On PostgreSQL a trigger does it. A job that was removed meanwhile needs it no more.
+    if (backend.kind === 'redis')
+      worker.on('completed', (job) => void job.updateData({ json: '' }).catch(() => undefined));
+    this.#worker = worker;
+    try {
+      await within(10_000, `queue ${queue}`, worker.waitUntilReady());
+    } catch (error) {
+      await within(CLOSE_MS, 'closing', worker.close(true)).catch(() => undefined);
+      throw error instanceof QueueError
+        ? error
+        : new QueueError('unavailable', `queue ${queue}: ${reasonOf(error)}`);
+    }
+    worker.run().catch((error: unknown) => errors.report('queue worker ended', error, { queue }));
+  }
+
+  get paused(): boolean {
+    return this.#worker?.isPaused() ?? false;
+  }
+
+  async pause(): Promise<void> {
+    clearTimeout(this.#retry);
+    // Without `true` it would wait for the job in hand; with it, a worker that is waiting takes one more.
+    await this.#worker?.pause(this.#active !== undefined);
+  }
+
+  async resume(): Promise<void> {
+    clearTimeout(this.#retry);
+    if (this.#stopping === undefined) await this.#worker?.resume();
+  }
+
+  stop({ timeoutMs = 30_000 }: { timeoutMs?: number } = {}): Promise<void> {
+    if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs);
+    // A second, shorter limit counts too.
+    else if (timeoutMs <= 0) this.#abort();
+    return this.#stopping;
+  }
+
+  async #stop(timeoutMs: number): Promise<void> {
+    const worker = this.#worker;
+    clearTimeout(this.#retry);
+    try {
+      if (worker === undefined) return;
+      await worker.pause(true);
+      if (!(await this.#idleWithin(timeoutMs))) this.#abort();
+      const idle = await this.#idleWithin(GRACE_MS);
+      // By force: the lock is not renewed, and the job goes back when it ends.
+      await within(CLOSE_MS, 'closing', worker.close(!idle));
+    } catch (error) {
+      this.#plan.errors.report('queue worker did not close', error, { queue: this.#plan.queue });
+    } finally {
+      this.#plan.onStopped();
+    }
+  }
+
+  #abort(): void {
+    this.#active?.abort.abort(new QueueError('stopped', 'the consumer was stopped'));
+  }
+
+  async #idleWithin(milliseconds: number): Promise<boolean> {
+    if (this.#active === undefined) return true;
+    return await within(Math.max(0, milliseconds), 'handler', this.#active.over).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #process(job: StoredJob, token: string): Promise<null> {
+    const { queue, logger, errors } = this.#plan;
+    const worker = this.#worker;
+    const jobId = job.id ?? '';
+    // Taken in the moment in which it was stopped.
+    if (worker === undefined || this.#stopping !== undefined) return await this.#putBack(job, token);
+
+    const parsed = this.#plan.parse(job.data.json);
+    if ('issues' in parsed) {
+      logger.error({ queue, jobId, issues: parsed.issues }, 'unreadable payload set aside');
+      try {
+        this.#plan.onUnreadable(jobId, parsed.issues);
+      } catch (error) {
+        errors.report('onUnreadable failed', error, { queue, jobId });
+      }
+      throw new UnrecoverableError('payload unreadable');
+    }
+
+    const over = Promise.withResolvers<void>();
+    const active: Active = { jobId, abort: new AbortController(), over: over.promise };
+    this.#active = active;
+    try {
+      const outcome = await this.#plan.handle({
+        job: parsed.value,
+        delivery: job.attemptsStarted,
+        redelivered: job.attemptsStarted > 1,
+        signal: active.abort.signal,
+      });
+      this.#failures = 0;
+      if (outcome === 'hand-back') return await this.#putBack(job, token);
+      return null;
+    } catch (error) {
+      if (error instanceof WaitingError) throw error;
+      const delay = Math.min(BACKOFF_MS.first * 2 ** this.#failures, BACKOFF_MS.most);
+      this.#failures += 1;
+      errors.report('handler failed, the job goes back to the front', error, { queue, jobId });
+      this.#retry = setTimeout(() => void this.resume(), delay);
+      return await this.#putBack(job, token);
+    } finally {
+      this.#active = undefined;
+      over.resolve();
+    }
+  }
+
+  /** To the front, with this consumer paused: it would be handed the same job at once. */
+  async #putBack(job: StoredJob, token: string): Promise<never> {
+    await this.#worker?.pause(true);
+    try {
+      await within(CLOSE_MS, 'putting back', job.moveToWait(token));
+    } catch (error) {
+      // It goes to the front all the same when its lock ends.
+      this.#plan.errors.report('job not put back', error, { queue: this.#plan.queue, jobId: job.id });
+    }
+    throw new WaitingError();
+  }
+}

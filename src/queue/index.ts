@@ -1,0 +1,12 @@
+export type { Consumer, Delivery, Outcome } from './consumer.ts';
+export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
+export type { QueueLogger } from './queue-log.ts';
+export {
+  type ConsumeOptions,
+  openQueues,
+  type PrinterHandler,
+  Queues,
+  type QueuesOptions,
+  type ReportHandler,
+  type Unreadable,
+} from './queues.ts';

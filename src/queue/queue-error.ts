@@ -1,0 +1,57 @@
+/** What can go wrong with the queue, in one table. Messages carry a host and a port at most, never a password. */
+
+export const QUEUE_FAULTS = {
+  /** The queue's server does not answer. What was asked for may still happen: every command may be repeated. */
+  unavailable: { retrySafe: true },
+  /** The server answers and refuses us: wrong password, missing permission, unusable address. */
+  refused: { retrySafe: false },
+  /** An ID that the queue cannot hold. */
+  'invalid-id': { retrySafe: false },
+  /** `close` has been called. */
+  closed: { retrySafe: false },
+  /** The reason of an aborted delivery: the queue gave the job up, and may deliver it again. */
+  'lock-lost': { retrySafe: false },
+  /** The reason of an aborted delivery: the consumer was stopped before the handler was done. */
+  stopped: { retrySafe: false },
+} as const satisfies Record<string, { retrySafe: boolean }>;
+
+export type QueueFault = keyof typeof QUEUE_FAULTS;
+
+export class QueueError extends Error {
+  readonly code: QueueFault;
+  readonly retrySafe: boolean;
+
+  constructor(code: QueueFault, message: string) {
+    super(message);
+    this.name = 'QueueError';
+    this.code = code;
+    this.retrySafe = QUEUE_FAULTS[code].retrySafe;
+  }
+}
+
+/**
+ * The promise, or `unavailable` after so many milliseconds. The command itself is not undone.
+ * @throws QueueError `unavailable`
+ */
+export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new QueueError('unavailable', `${what}: no answer within ${milliseconds} ms`)),
+      milliseconds,
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What may be shown of a driver's error: its objects hold commands, and among them AUTH. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  // An AggregateError (all addresses of a name failed) has no message of its own.
+  return [code, error.message].filter((part) => part !== undefined && part !== '').join(' ') || error.name;
+}

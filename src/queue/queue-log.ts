@@ -1,0 +1,39 @@
+/**
+ * The queue's errors in the log, and not too many of them: while a server is away, every worker says so at every
+ * attempt. The same reason is written once in half a minute, with the count of those that were not.
+ */
+import { reasonOf } from './queue-error.ts';
+
+/** The part of a pino logger that is used here. */
+export interface QueueLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const QUIET_MS = 30_000;
+
+export class ErrorLog {
+  readonly #logger: QueueLogger;
+  readonly #seen = new Map<string, { until: number; suppressed: number }>();
+
+  constructor(logger: QueueLogger) {
+    this.#logger = logger;
+  }
+
+  /** Ports, process and job IDs in a message do not make it another one. */
+  report(message: string, error: unknown, fields: object = {}): void {
+    const reason = reasonOf(error);
+    const key = `${message} ${reason.replaceAll(/[0-9a-f-]*\d[0-9a-f-]*/gi, '#')}`;
+    const now = Date.now();
+    const seen = this.#seen.get(key);
+    if (seen !== undefined && now < seen.until) {
+      seen.suppressed += 1;
+      return;
+    }
+    if (this.#seen.size > 1_000) this.#seen.clear();
+    this.#seen.set(key, { until: now + QUIET_MS, suppressed: 0 });
+    const suppressed = seen === undefined || seen.suppressed === 0 ? {} : { suppressed: seen.suppressed };
+    this.#logger.warn({ ...fields, reason, ...suppressed }, message);
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * The queues between service and agents: one for each printer, and one for the reports that come back.
+ *
+ * The service's database row is the truth of a job. A queue can lose what it acknowledged (Redis without
+ * `appendfsync always`) or be away: every producing command ends in bounded time, and may be repeated, because
+ * a job ID that is known is ignored.
+ */
+import { randomUUID } from 'node:crypto';
+import { UnrecoverableError } from 'bullmq';
+import type { PoolConfig } from 'pg';
+import type { z } from 'zod';
+import { printerId as printerIdSchema } from '../contract/printer.ts';
+import { jobId as jobIdSchema, type QueuedJob, queuedJob } from '../contract/queued-job.ts';
+import { type Report, report as reportSchema } from '../contract/report.ts';
+import type { Backend, StoredQueue } from './backend.ts';
+import {
+  type Consumer,
+  type ConsumerPlan,
+  type Delivery,
+  type Outcome,
+  type Parsed,
+  QueueConsumer,
+} from './consumer.ts';
+import { openPostgres } from './postgres.ts';
+import { QueueError, reasonOf, within } from './queue-error.ts';
+import { ErrorLog, type QueueLogger } from './queue-log.ts';
+import { openRedis } from './redis.ts';
+
+export interface QueuesOptions {
+  /** Set: the queues are on this Redis, and `database` is not used. */
+  redisUrl?: string | undefined;
+  /** Where the PostgreSQL is, as `pg` takes it: `{connectionString}`, or host, port, user, … */
+  database?: PoolConfig | undefined;
+  logger: QueueLogger;
+  /** Of the keys in Redis, so that several deployments can share one. */
+  prefix?: string;
+  /** How long to try at the start, ms. */
+  startTimeoutMs?: number;
+  /** Longest wait for any producing command, ms. */
+  commandTimeoutMs?: number;
+  /** A job whose worker died is delivered again after at most the two together, ms. */
+  lockDurationMs?: number;
+  stalledIntervalMs?: number;
+}
+
+export interface Unreadable {
+  jobId: string;
+  printerId: string;
+  /** `path: what is wrong`, without values. */
+  issues: string[];
+}
+
+export interface ConsumeOptions {
+  /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
+  signal?: AbortSignal | undefined;
+}
+
+export type PrinterHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
+export type ReportHandler = (report: Report) => Promise<void>;
+
+const REPORTS = 'reports';
+const HOUR_S = 3600;
+/** Longer than any caller's repetition (24 h): until then adding the same job again is ignored. */
+const KEEP_DONE = { age: 48 * HOUR_S };
+const KEEP_FAILED = { age: 14 * 24 * HOUR_S };
+/** Jobs added in one command: bounds the command's size. */
+const BATCH = 100;
+
+/**
+ * Connects, to Redis or to PostgreSQL.
+ * @throws QueueError `unavailable` after `startTimeoutMs`, `refused`
+ */
+export async function openQueues(options: QueuesOptions): Promise<Queues> {
+  const errors = new ErrorLog(options.logger);
+  const { startTimeoutMs = 10_000, lockDurationMs = 5_000 } = options;
+  if (options.redisUrl !== undefined) {
+    const { redisUrl: url, logger, prefix = 'platen' } = options;
+    return new Queues(await openRedis({ url, prefix, logger, errors, startTimeoutMs }), options, errors);
+  }
+  if (options.database === undefined)
+    throw new QueueError('refused', 'neither a Redis nor a database is given');
+  const { database } = options;
+  return new Queues(
+    await openPostgres({ database, errors, startTimeoutMs, lockDurationMs }),
+    options,
+    errors,
+  );
+}
+
+export class Queues {
+  readonly #backend: Backend;
+  readonly #logger: QueueLogger;
+  readonly #errors: ErrorLog;
+  readonly #timing: { lockDuration: number; stalledInterval: number };
+  readonly #commandTimeoutMs: number;
+  readonly #queues = new Map<string, Promise<StoredQueue>>();
+  readonly #consumers = new Set<Consumer>();
+  #closing: Promise<void> | undefined;
+
+  /** Made by `openQueues`. */
+  constructor(backend: Backend, options: QueuesOptions, errors: ErrorLog) {
+    this.#backend = backend;
+    this.#logger = options.logger;
+    this.#errors = errors;
+    this.#timing = {
+      lockDuration: options.lockDurationMs ?? 5_000,
+      stalledInterval: options.stalledIntervalMs ?? 2_000,
+    };
+    this.#commandTimeoutMs = options.commandTimeoutMs ?? 5_000;
+  }
+
+  get backend(): 'postgres' | 'redis' {
+    return this.#backend.kind;
+  }
+
+  /**
+   * Adds a job to its printer's queue. A job that is known there, waiting, active or finished, stays as it is.
+   * @throws QueueError `unavailable`, `invalid-id`, `closed`
+   */
+  async enqueue(job: QueuedJob): Promise<void> {
+    checkId(jobIdSchema, 'job', job.jobId);
+    await this.#command(printerQueue(job.printerId), 'adding a job', (queue) =>
+      queue.add('job', { json: JSON.stringify(job) }, optionsOf(job.jobId)),
+    );
+  }
+
+  /** Adds jobs for any printers, those for one printer in the order given. As `enqueue`, in fewer commands. */
+  async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
+    for (const job of jobs) checkId(jobIdSchema, 'job', job.jobId);
+    for (const [printerId, ofPrinter] of Map.groupBy(jobs, (job) => job.printerId)) {
+      for (let from = 0; from < ofPrinter.length; from += BATCH) {
+        const batch = ofPrinter.slice(from, from + BATCH).map((job) => ({
+          name: 'job',
+          data: { json: JSON.stringify(job) },
+          opts: optionsOf(job.jobId),
+        }));
+        await this.#command(printerQueue(printerId), 'adding jobs', (queue) => queue.addBulk(batch));
+      }
+    }
+  }
+
+  /** Takes a waiting job out. False: it is being printed, was printed, or is not known. */
+  async remove(printerId: string, jobId: string): Promise<boolean> {
+    checkId(jobIdSchema, 'job', jobId);
+    return await this.#command(printerQueue(printerId), 'removing a job', async (queue) => {
+      const job = await queue.getJob(jobId);
+      if (job === undefined || (await job.getState()) !== 'waiting') return false;
+      // Refused by BullMQ when a worker took it meanwhile.
+      return (await queue.remove(jobId)) === 1;
+    });
+  }
+
+  /** Whether the queue knows the job: waiting, active, or finished within the last 48 h. */
+  async has(printerId: string, jobId: string): Promise<boolean> {
+    checkId(jobIdSchema, 'job', jobId);
+    return await this.#command(
+      printerQueue(printerId),
+      'looking up a job',
+      async (queue) => (await queue.getJobState(jobId)) !== 'unknown',
+    );
+  }
+
+  /** Jobs that are not finished: waiting, and the one being printed. */
+  async depth(printerId: string): Promise<number> {
+    return await this.#command(printerQueue(printerId), 'counting jobs', async (queue) =>
+      queue.getJobCountByTypes('waiting', 'active'),
+    );
+  }
+
+  /** Hands a report to whichever service instance is next. @throws QueueError `unavailable`, `closed` */
+  async publish(report: Report): Promise<void> {
+    await this.#command(REPORTS, 'publishing a report', (queue) =>
+      queue.add(
+        'report',
+        { json: JSON.stringify(report) },
+        { jobId: randomUUID(), attempts: 1, removeOnComplete: true, removeOnFail: KEEP_FAILED },
+      ),
+    );
+  }
+
+  /**
+   * Handles a printer's jobs, one at a time and in order. One consumer for a printer in the whole deployment:
+   * which is for the caller to see to.
+   * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
+   */
+  async consume(
+    printerId: string,
+    handler: PrinterHandler,
+    options: ConsumeOptions & { onUnreadable?: (unreadable: Unreadable) => void } = {},
+  ): Promise<Consumer> {
+    return await this.#consume(printerQueue(printerId), options.signal, {
+      parse: (json) => parse(queuedJob, json),
+      handle: handler,
+      onUnreadable: (jobId, issues) => options.onUnreadable?.({ jobId, printerId, issues }),
+    });
+  }
+
+  /**
+   * Handles reports, one at a time, in the order in which they were published as far as this consumer gets
+   * them. A handler that throws gets the same report again, after 250 ms at first and 30 s at most.
+   */
+  async consumeReports(handler: ReportHandler, options: ConsumeOptions = {}): Promise<Consumer> {
+    return await this.#consume(REPORTS, options.signal, {
+      parse: (json) => parse(reportSchema, json),
+      handle: async ({ job }) => {
+        await handler(job);
+        return 'done';
+      },
+      onUnreadable: () => undefined,
+    });
+  }
+
+  /** Stops every consumer, each as `stop` with this time limit, and disconnects. Idempotent. */
+  close(options: { timeoutMs?: number } = {}): Promise<void> {
+    this.#closing ??= (async () => {
+      await Promise.all([...this.#consumers].map((consumer) => consumer.stop(options)));
+      const queues = await Promise.allSettled(this.#queues.values());
+      const closed = queues.map((queue) => (queue.status === 'fulfilled' ? queue.value.close() : undefined));
+      await within(5_000, 'closing', Promise.allSettled(closed)).catch(() => undefined);
+      await this.#backend.close();
+    })();
+    return this.#closing;
+  }
+
+  async #consume<T>(
+    queue: string,
+    signal: AbortSignal | undefined,
+    own: Pick<ConsumerPlan<T>, 'parse' | 'handle' | 'onUnreadable'>,
+  ): Promise<Consumer> {
+    if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
+    signal?.throwIfAborted();
+    const consumer: QueueConsumer<T> = new QueueConsumer<T>({
+      ...own,
+      backend: this.#backend,
+      queue,
+      timing: this.#timing,
+      logger: this.#logger,
+      errors: this.#errors,
+      onStopped: () => {
+        this.#consumers.delete(consumer);
+        signal?.removeEventListener('abort', abort);
+      },
+    });
+    const abort = () => void consumer.stop({ timeoutMs: 0 });
+    await consumer.start();
+    this.#consumers.add(consumer);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+    return consumer;
+  }
+
+  /** Runs one producing command, bounded in time, with the server's absence as a typed error. */
+  async #command<R>(name: string, what: string, run: (queue: StoredQueue) => Promise<R>): Promise<R> {
+    if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
+    // A command given to ioredis now would be kept and run later, and there is no end to those.
+    if (!this.#backend.answers()) throw new QueueError('unavailable', `${what}: the queue's server is away`);
+    try {
+      return await within(this.#commandTimeoutMs, what, this.#queue(name).then(run));
+    } catch (error) {
+      if (error instanceof QueueError || error instanceof UnrecoverableError) throw error;
+      throw new QueueError('unavailable', `${what}: ${reasonOf(error)}`);
+    }
+  }
+
+  #queue(name: string): Promise<StoredQueue> {
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const opening = (async () => {
+      const queue = this.#backend.queue(name);
+      queue.on('error', (error) => this.#errors.report('queue failed', error, { queue: name }));
+      try {
+        await queue.waitUntilReady();
+      } catch (error) {
+        // BullMQ remembers the failure for good: the next command makes another.
+        this.#queues.delete(name);
+        await queue.close().catch(() => undefined);
+        throw error;
+      }
+      return queue;
+    })();
+    this.#queues.set(name, opening);
+    return opening;
+  }
+}
+
+function printerQueue(printerId: string): string {
+  return checkId(printerIdSchema, 'printer', printerId);
+}
+
+/** BullMQ refuses whole numbers and colons, late and only on one of its stores. */
+function checkId(schema: z.ZodType<string>, kind: string, id: string): string {
+  const { success } = schema.safeParse(id);
+  if (!success) throw new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind} ID`);
+  return id;
+}
+
+function optionsOf(jobId: string) {
+  return { jobId, attempts: 1, removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED };
+}
+
+function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
+  let data: unknown;
+  try {
+    data = JSON.parse(json);
+  } catch {
+    return { issues: [': not JSON'] };
+  }
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return { value: parsed.data };
+  // The code and not the message: some messages quote what was received.
+  return {
+    issues: parsed.error.issues.slice(0, 20).map((issue) => `${issue.path.join('/')}: ${issue.code}`),
+  };
+}

@@ -1,0 +1,114 @@
+/** The queues on Redis: one connection for everything, and one more for each worker, which blocks on it. */
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import {
+  type Backend,
+  PacedWorker,
+  QUEUE_OPTIONS,
+  type Stored,
+  type StoredQueue,
+  type StoredWorker,
+  WORKER_OPTIONS,
+} from './backend.ts';
+import { QueueError, reasonOf, within } from './queue-error.ts';
+import type { ErrorLog, QueueLogger } from './queue-log.ts';
+
+export interface RedisOptions {
+  /** `redis://` or `rediss://`, with password and database number. */
+  url: string;
+  prefix: string;
+  logger: QueueLogger;
+  errors: ErrorLog;
+  /** How long to try at the start, ms. */
+  startTimeoutMs: number;
+}
+
+/**
+ * Connects.
+ * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`
+ */
+export async function openRedis(options: RedisOptions): Promise<Backend> {
+  const { prefix, logger, errors } = options;
+  const address = readAddress(options.url);
+  const redis = new Redis(options.url, {
+    lazyConnect: true,
+    // BullMQ's condition: commands wait for the connection to come back. Ours have a time limit of their own.
+    maxRetriesPerRequest: null,
+    connectTimeout: 5_000,
+    keepAlive: 10_000,
+    retryStrategy: (times) => Math.min(times * 100, RETRY_CEILING_MS),
+  });
+  let lastReason = 'no answer';
+  let away = false;
+  redis.on('error', (error: Error) => {
+    lastReason = reasonOf(error);
+    errors.report('queue connection failed', error, { redis: address });
+  });
+  redis.on('close', () => {
+    if (!away && redis.status !== 'end') logger.warn({ redis: address }, 'queue connection lost');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) logger.info({ redis: address }, 'queue connection is back');
+    away = false;
+  });
+  try {
+    // With a retry strategy `connect` rejects at the first failure while the next attempts go on: `ready` counts.
+    const ready = new Promise<void>((resolve, reject) => {
+      redis.once('ready', resolve);
+      redis.on('error', (error) => {
+        if (isRefusal(error))
+          reject(new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(error)}`));
+      });
+    });
+    redis.connect().catch(() => undefined);
+    await within(options.startTimeoutMs, `Redis at ${address}`, ready);
+    await within(options.startTimeoutMs, `Redis at ${address}`, redis.ping());
+  } catch (error) {
+    redis.disconnect();
+    if (isRefusal(error))
+      throw new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(error)}`);
+    if (error instanceof QueueError && error.code === 'refused') throw error;
+    throw new QueueError('unavailable', `Redis at ${address} does not answer: ${lastReason}`);
+  }
+  // The hash tag keeps the keys of one queue in one slot of a Redis Cluster.
+  const nameOf = (name: string) => `{${name}}`;
+  return {
+    kind: 'redis',
+    queue(name): StoredQueue {
+      return new Queue<Stored, null, string>(nameOf(name), { ...QUEUE_OPTIONS, connection: redis, prefix });
+    },
+    worker(name, process, timing): StoredWorker {
+      return new PacedWorker(nameOf(name), process, {
+        ...WORKER_OPTIONS,
+        ...timing,
+        connection: redis,
+        prefix,
+      });
+    },
+    answers: () => redis.status === 'ready',
+    async close() {
+      redis.disconnect();
+    },
+  };
+}
+
+const RETRY_CEILING_MS = 1_000;
+
+/** Host and port, to be shown. */
+function readAddress(url: string): string {
+  if (!URL.canParse(url)) throw new QueueError('refused', 'REDIS_URL is not a URL');
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== 'redis:' && protocol !== 'rediss:') {
+    throw new QueueError('refused', 'REDIS_URL is neither a redis:// nor a rediss:// address');
+  }
+  return `${hostname}:${port || 6379}`;
+}
+
+/** An answer that trying again does not change. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index)/.test(error.message)
+  );
+}

@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openQueues, QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { Collected, job, keepingLogger, printerId } from './samples.ts';
+
+describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
+  let backend: OpenBackend;
+  let queues: Queues;
+  let printer: string;
+  const more: Queues[] = [];
+
+  async function another(options = {}): Promise<Queues> {
+    const opened = await openQueues({ ...backend, logger: keepingLogger(), ...options });
+    more.push(opened);
+    return opened;
+  }
+
+  beforeEach(async () => {
+    backend = await open();
+    queues = await another();
+    printer = printerId();
+  });
+  afterEach(async () => {
+    await Promise.all(more.splice(0).map((opened) => opened.close({ timeoutMs: 0 })));
+    await backend.close();
+  });
+
+  it('hands out what was put in, whatever characters it holds', async () => {
+    expect(queues.backend).toBe(kind);
+    const sent = job(printer, { city: '\u0000 ^XZ~JR \ud800 "quotes" \n שלום 東京 \u{1f600}', ключ: '_5E' });
+    const got = new Collected<unknown>();
+    await queues.enqueue(sent);
+    await queues.consume(printer, async (delivery) => {
+      got.add({ job: delivery.job, delivery: delivery.delivery, redelivered: delivery.redelivered });
+      return 'done';
+    });
+    expect(await got.reach(1)).toEqual([{ job: sent, delivery: 1, redelivered: false }]);
+  });
+
+  it('hands out jobs one at a time, in the order in which they were added', async () => {
+    const jobs = Array.from({ length: 30 }, () => job(printer));
+    const got = new Collected<string>();
+    let inHand = 0;
+    await queues.consume(printer, async ({ job: { jobId } }) => {
+      inHand += 1;
+      expect(inHand).toBe(1);
+      await new Promise(setImmediate);
+      inHand -= 1;
+      got.add(jobId);
+      return 'done';
+    });
+    for (const one of jobs.slice(0, 10)) await queues.enqueue(one);
+    await queues.enqueueMany(jobs.slice(10));
+    expect(await got.reach(30)).toEqual(jobs.map(({ jobId }) => jobId));
+  });
+
+  it('keeps printers apart in one sweep', async () => {
+    const other = printerId();
+    const jobs = [job(printer), job(other), job(printer), job(other)];
+    await queues.enqueueMany(jobs);
+    expect(await queues.depth(printer)).toBe(2);
+    expect(await queues.depth(other)).toBe(2);
+  });
+
+  it('ignores a job that it knows: waiting, active or done', async () => {
+    const one = job(printer);
+    const marker = job(printer);
+    const got = new Collected<string>();
+    const release = Promise.withResolvers<void>();
+    await queues.enqueue(one);
+    await queues.enqueue(one);
+    await queues.enqueueMany([one, one]);
+    expect(await queues.depth(printer)).toBe(1);
+    await queues.consume(printer, async ({ job: { jobId } }) => {
+      got.add(jobId);
+      if (jobId === one.jobId) await release.promise;
+      return 'done';
+    });
+    await got.reach(1);
+    await queues.enqueue(one);
+    release.resolve();
+    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await queues.enqueue(one);
+    await queues.enqueueMany([one, marker]);
+    expect(await got.reach(2)).toEqual([one.jobId, marker.jobId]);
+    await expect.poll(() => queues.depth(printer)).toBe(0);
+    expect(got.values).toHaveLength(2);
+  });
+
+  it('knows what it has, and takes out only what waits', async () => {
+    const jobs = [job(printer), job(printer)];
+    const [first, second] = jobs;
+    if (first === undefined || second === undefined) throw new Error('two jobs');
+    const got = new Collected<string>();
+    const release = Promise.withResolvers<void>();
+    await queues.enqueueMany(jobs);
+    expect(await queues.has(printer, first.jobId)).toBe(true);
+    expect(await queues.has(printer, randomUUID())).toBe(false);
+    await queues.consume(printer, async ({ job: { jobId } }) => {
+      got.add(jobId);
+      await release.promise;
+      return 'done';
+    });
+    await got.reach(1);
+    expect(await queues.remove(printer, first.jobId)).toBe(false);
+    expect(await queues.remove(printer, second.jobId)).toBe(true);
+    expect(await queues.remove(printer, second.jobId)).toBe(false);
+    expect(await queues.remove(printer, randomUUID())).toBe(false);
+    expect(await queues.has(printer, second.jobId)).toBe(false);
+    release.resolve();
+    await expect.poll(() => queues.depth(printer)).toBe(0);
+    expect(await queues.has(printer, first.jobId)).toBe(true);
+    expect(await queues.remove(printer, first.jobId)).toBe(false);
+    expect(got.values).toEqual([first.jobId]);
+  });
+
+  it('puts a job that is handed back at the front, and pauses', async () => {
+    const jobs = [job(printer), job(printer), job(printer)];
+    const got = new Collected<[string, number, boolean]>();
+    let paper = false;
+    await queues.enqueueMany(jobs);
+    const consumer = await queues.consume(printer, async (delivery) => {
+      got.add([delivery.job.jobId, delivery.delivery, delivery.redelivered]);
+      return paper ? 'done' : 'hand-back';
+    });
+    await got.reach(1);
+    await expect.poll(() => queues.depth(printer)).toBe(3);
+    await expect.poll(() => consumer.paused).toBe(true);
+    const late = job(printer);
+    await queues.enqueue(late);
+    paper = true;
+    await consumer.resume();
+    const ids = [...jobs, late].map(({ jobId }) => jobId);
+    expect(await got.reach(5)).toEqual([
+      [ids[0], 1, false],
+      [ids[0], 2, true],
+      [ids[1], 1, false],
+      [ids[2], 1, false],
+      [ids[3], 1, false],
+    ]);
+  });
+
+  it('hands a job out again, in its place, when the handler throws', async () => {
+    const jobs = [job(printer), job(printer)];
+    const got = new Collected<string>();
+    let failures = 2;
+    await queues.enqueueMany(jobs);
+    await queues.consume(printer, async ({ job: { jobId } }) => {
+      got.add(jobId);
+      if (failures-- > 0) throw new Error('journal is full');
+      return 'done';
+    });
+    const [a, b] = jobs.map(({ jobId }) => jobId);
+    expect(await got.reach(4)).toEqual([a, a, a, b]);
+  });
+
+  it('takes nothing while it is paused, and what waited when it is resumed', async () => {
+    const got = new Collected<string>();
+    const consumer = await queues.consume(printer, async ({ job: { jobId } }) => {
+      got.add(jobId);
+      return 'done';
+    });
+    const [a, b] = [job(printer), job(printer)];
+    await queues.enqueue(a);
+    await got.reach(1);
+    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await consumer.pause();
+    await queues.enqueue(b);
+    // Another queue's job goes the whole way meanwhile.
+    const other = printerId();
+    const elsewhere = new Collected<string>();
+    await queues.consume(other, async ({ job: { jobId } }) => {
+      elsewhere.add(jobId);
+      return 'done';
+    });
+    await queues.enqueue(job(other));
+    await elsewhere.reach(1);
+    expect(got.values).toEqual([a.jobId]);
+    await consumer.resume();
+    expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
+  });
+
+  it('stops in good order: the job in hand is finished, the next stays', async () => {
+    const [a, b] = [job(printer), job(printer)];
+    const got = new Collected<string>();
+    const release = Promise.withResolvers<void>();
+    let aborted = false;
+    await queues.enqueueMany([a, b]);
+    const consumer = await queues.consume(printer, async ({ job: { jobId }, signal }) => {
+      got.add(jobId);
+      await release.promise;
+      aborted = signal.aborted;
+      return 'done';
+    });
+    await got.reach(1);
+    const stopped = consumer.stop();
+    release.resolve();
+    await stopped;
+    expect(aborted).toBe(false);
+    expect(got.values).toEqual([a.jobId]);
+    expect(await queues.depth(printer)).toBe(1);
+  });
+
+  it('aborts the handler of a consumer that is stopped by force, which may hand the job back', async () => {
+    const [a, b] = [job(printer), job(printer)];
+    const got = new Collected<string>();
+    const stop = new AbortController();
+    let reason: unknown;
+    await queues.enqueueMany([a, b]);
+    await queues.consume(
+      printer,
+      async ({ job: { jobId }, signal }) => {
+        got.add(jobId);
+        await once(signal, 'abort');
+        reason = signal.reason;
+        return 'hand-back';
+      },
+      { signal: stop.signal },
+    );
+    await got.reach(1);
+    stop.abort();
+    await expect.poll(() => reason).toBeInstanceOf(QueueError);
+    expect(reason).toMatchObject({ code: 'stopped' });
+    const again = new Collected<[string, boolean]>();
+    await queues.consume(printer, async ({ job: { jobId }, redelivered }) => {
+      again.add([jobId, redelivered]);
+      return 'done';
+    });
+    expect(await again.reach(2)).toEqual([
+      [a.jobId, true],
+      [b.jobId, false],
+    ]);
+  });
+
+  it('sets an unreadable payload aside, says so without its contents, and goes on', async () => {
+    const bad = { ...job(printer), copies: -1, records: [{ city: 'Jane Doe' }] };
+    const good = job(printer);
+    const got = new Collected<string>();
+    const unreadable = new Collected<Unreadable>();
+    const logger = keepingLogger();
+    const reader = await another({ logger });
+    await queues.enqueueMany([bad, good]);
+    await reader.consume(
+      printer,
+      async ({ job: { jobId } }) => {
+        got.add(jobId);
+        return 'done';
+      },
+      { onUnreadable: (one) => unreadable.add(one) },
+    );
+    expect(await got.reach(1)).toEqual([good.jobId]);
+    expect(unreadable.values).toEqual([
+      { jobId: bad.jobId, printerId: printer, issues: [expect.stringMatching(/^copies: /)] },
+    ]);
+    await expect.poll(() => queues.depth(printer)).toBe(0);
+    expect(logger.lines.join()).toContain(bad.jobId);
+    expect(logger.lines.join()).not.toContain('Jane Doe');
+  });
+
+  it('refuses IDs that a queue cannot hold', async () => {
+    await expect(queues.enqueue({ ...job(printer), jobId: '42' })).rejects.toMatchObject({
+      code: 'invalid-id',
+    });
+    await expect(queues.enqueue({ ...job(printer), jobId: 'a:b' })).rejects.toMatchObject({
+      code: 'invalid-id',
+    });
+    await expect(queues.depth('reports')).rejects.toMatchObject({ code: 'invalid-id' });
+    await expect(queues.consume('serial-a:b', async () => 'done')).rejects.toMatchObject({
+      code: 'invalid-id',
+    });
+  });
+
+  it('refuses every command once it is closed', async () => {
+    const one = await another();
+    await one.close();
+    await one.close();
+    await expect(one.enqueue(job(printer))).rejects.toMatchObject({ code: 'closed', retrySafe: false });
+    await expect(one.consume(printer, async () => 'done')).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it.runIf(kind === 'postgres')('keeps no label data of a finished job', async () => {
+    const one = job(printer, { city: 'Jane Doe' });
+    await queues.enqueue(one);
+    await queues.consume(printer, async () => 'done');
+    await expect.poll(() => queues.depth(printer)).toBe(0);
+    const client = new Client(backend.database);
+    await client.connect();
+    const { rows } = await client.query('SELECT id, state::text, data FROM bullmq.job');
+    await client.end();
+    expect(rows).toEqual([{ id: one.jobId, state: 'completed', data: {} }]);
+  });
+});
