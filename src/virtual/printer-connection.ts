@@ -20,7 +20,7 @@ export interface ConnectionHost {
   handle(connection: PrinterConnection, event: ZplEvent): void;
   /** Bytes just read from the socket; gives how many to keep before the connection is to be cut, or null. */
   received(bytes: Buffer): number | null;
-  closed(connection: PrinterConnection): void;
+  closed(connection: PrinterConnection): unknown;
 }
 
 export class PrinterConnection {

@@ -160,6 +160,7 @@ export class ZplStream {
       binary.binaryLeft--;
       if (this.#dropped === 0 && binary.params.length < this.#limit) binary.params.push(byte);
       else this.#dropped++;
+      if (binary.binaryLeft === 0 && binary === this.#control) this.#finishControl(binary);
       return;
     }
     if (this.#control && this.#controlByte(this.#control, byte)) return;

@@ -1,0 +1,424 @@
+import { once } from 'node:events';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { bench, Client, decode, look, qr, temporaryDirectory } from './bench-printer.ts';
+
+describe('labels', () => {
+  it('prints what was sent, as pictures of the media in order', async () => {
+    const { printer, printed } = await bench();
+    const client = new Client(printer.port);
+    const values = ['one', '{"two"}', 'a~b^c_d', 'Zürich Ωмир'];
+    client.send(qr(values[0] ?? ''));
+    client.send('^XA^XZ^XA^POI^PON^XZ');
+    for (const value of values.slice(1)) {
+      const hex = Buffer.from(value).toString('hex').replace(/../g, '_$&');
+      client.send(`^XA^CI28^FO40,10^BQN,2,4^FH^FDQA,${hex}^FS^XZ`);
+    }
+    const labels = await printed(4);
+    expect(labels.map((label) => label.number)).toEqual([1, 2, 3, 4]);
+    const codes: string[] = [];
+    for (const label of labels) codes.push(...(await decode(label.file)));
+    expect(codes).toEqual(values);
+    expect(await look(labels[0]?.file ?? '')).toMatchObject({ width: 400, height: 200 });
+    expect(await readFile(labels[0]?.rawFile ?? '', 'utf8')).toBe(qr('one'));
+  });
+
+  it('makes copies with ^PQ, each a label of its own', async () => {
+    const { printer, printed, outDir } = await bench();
+    new Client(printer.port).send(`${qr('copy', '^PQ3')}${qr('after')}`);
+    const labels = await printed(4);
+    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([
+      ['copy'],
+      ['copy'],
+      ['copy'],
+      ['after'],
+    ]);
+    expect((await readdir(outDir)).filter((name) => name.endsWith('.png'))).toHaveLength(4);
+    expect(printer.odometer).toBe(4);
+  });
+
+  it('counts with ^SN, and replicates', async () => {
+    const { printer, printed } = await bench();
+    new Client(printer.port).send('^XA^FO40,20^BXN,8,200^SN009,1,Y^FS^PQ4,0,2^XZ');
+    const labels = await printed(4);
+    const codes = await Promise.all(labels.map((label) => decode(label.file)));
+    expect(codes.flat()).toEqual(['009', '009', '010', '010']);
+  });
+
+  it('pauses after each group of ^PQ and goes on with ~PS', async () => {
+    const { printer, printed, labels } = await bench();
+    const client = new Client(printer.port);
+    client.send(qr('x', '^PQ3,2'));
+    await printed(2);
+    const [first, second] = await client.status();
+    expect([first?.[2], second?.[8]]).toEqual(['1', '00000001']);
+    expect(labels).toHaveLength(2);
+    client.send('~PS');
+    await printed(3);
+  });
+
+  it.each([
+    ['as it stands', '', [10, 20, 59, 39]],
+    ['turned by ^PO', '^POI', [340, 160, 389, 179]],
+    ['mirrored by ^PM', '^PMY', [340, 20, 389, 39]],
+    ['turned and mirrored', '^POI^PMY', [10, 160, 59, 179]],
+    ['turned within ^PW and ^LL', '^POI^PW200^LL100', [140, 60, 189, 79]],
+    ['turned, longer than the media', '^POI^LL220', [340, 180, 389, 199]],
+    ['cut by ^PW', '^PW30', [10, 20, 29, 39]],
+    ['cut by ^LL', '^LL30', [10, 20, 59, 29]],
+    ['moved by ^LS', '^LS-5', [15, 20, 64, 39]],
+    ['moved by ^LT', '^LT7', [10, 27, 59, 46]],
+    ['moved by ^LH', '^LH3,4', [13, 24, 62, 43]],
+    ['measured in mm', '^MUM^FO2,1^GB3,2,1^FS^MUD', [10, 8, 59, 39]],
+  ])('%s', async (_, setting, ink) => {
+    const { printer, printed } = await bench();
+    new Client(printer.port).send(`^XA${setting}^FO10,20^GB50,20,20^FS^XZ`);
+    const [label] = await printed(1);
+    const picture = await look(label?.file ?? '');
+    expect(picture).toMatchObject({ width: 400, height: 200 });
+    expect(picture.ink).toEqual(ink);
+  });
+
+  it('keeps settings from one format to the next, until they change or the power goes', async () => {
+    const { printer, printed } = await bench();
+    const client = new Client(printer.port);
+    const box = '^FO0,0^GB20,20,20^FS';
+    client.send(`^XA^LH30,40^POI^XZ^XA${box}^XZ^XA^PON^LH0,0${box}^XZ^XA^LH50,0^XZ`);
+    const inks = [];
+    for (const label of await printed(2)) inks.push((await look(label.file)).ink);
+    expect(inks).toEqual([
+      [349, 139, 369, 159],
+      [0, 0, 20, 20],
+    ]);
+    await printer.powerOff();
+    await printer.powerOn();
+    new Client(printer.port).send(`^XA${box}^XZ`);
+    const [, , last] = await printed(3);
+    expect((await look(last?.file ?? '')).ink).toEqual([0, 0, 20, 20]);
+  });
+
+  it('takes binary graphics and the fill that its rasteriser gets wrong', async () => {
+    const { printer, printed } = await bench();
+    const binary = Buffer.alloc(32, '^XZ~');
+    const client = new Client(printer.port);
+    client.send(Buffer.concat([Buffer.from('^XA^FO8,8^GFB,32,32,2,'), binary, Buffer.from('^FS^XZ')]));
+    client.send('^XA^FO8,8^GFA,32,32,2,FFFF!::80,!:::,::^FS^XZ');
+    const [first, second] = await printed(2);
+    const graphic = await look(first?.file ?? '');
+    for (let row = 0; row < 16; row++) {
+      for (let bit = 0; bit < 16; bit++) {
+        const byte = binary[row * 2 + (bit >> 3)] ?? 0;
+        expect(graphic.black(8 + bit, 8 + row)).toBe(((byte << (bit & 7)) & 0x80) !== 0);
+      }
+    }
+    const filled = await look(second?.file ?? '');
+    expect([filled.black(23, 9), filled.black(8, 12), filled.black(9, 12), filled.black(23, 13)]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe('stored objects', () => {
+  it('prints a stored format with new values, and only stores when there is ^DF', async () => {
+    const { printer, printed, labels } = await bench();
+    const client = new Client(printer.port);
+    client.send('^XA^DFR:TUBE.ZPL^FS^CI28^FO40,20^BQN,2,5^FN1^FS^FO200,20^BQN,2,5^FN2^FDQA,stored^FS^PQ2^XZ');
+    client.send('^XA^XFR:TUBE.ZPL^FS^FN1^FH^FDQA,a_5Eb^FS^XZ');
+    client.send('^XA^XFTUBE^FS^FN1^FDQA,c^FS^FN2^FDQA,d^FS^PQ1^XZ');
+    const codes: string[][] = [];
+    for (const label of await printed(3)) codes.push((await decode(label.file)).sort());
+    expect(codes).toEqual([
+      ['a^b', 'stored'],
+      ['a^b', 'stored'],
+      ['c', 'd'],
+    ]);
+    expect(labels.every((label) => label.faults.length === 0)).toBe(true);
+  });
+
+  it('forgets DRAM when the power goes, keeps flash, and shows what is missing', async () => {
+    const { printer, printed, outDir } = await bench();
+    const first = new Client(printer.port);
+    first.send('^XA^DFR:A^FS^FO40,20^BQN,2,5^FN1^FS^XZ^XA^DFE:B^FS^FO40,20^BQN,2,5^FN1^FS^XZ');
+    await first.status();
+    await printer.powerOff();
+    await printer.powerOn();
+    new Client(printer.port).send('^XA^XFR:A^FS^FN1^FDQA,a^FS^XZ^XA^XFE:B^FS^FN1^FDQA,b^FS^XZ');
+    const [missing, kept] = await printed(2);
+    expect(missing?.faults).toEqual(['stored format R:A.ZPL does not exist']);
+    expect(await readFile(join(outDir, '000001.error.txt'), 'utf8')).toContain('R:A.ZPL');
+    expect(await decode(kept?.file ?? '')).toEqual(['b']);
+  });
+
+  it('prints downloaded graphics, until they are deleted', async () => {
+    const { printer, printed } = await bench();
+    const client = new Client(printer.port);
+    client.send('~DGR:DOT.GRF,8,1,FFFFFFFFFFFFFFFF^XA^FO16,8^XGR:DOT.GRF,2,1^FS^XZ');
+    const [label] = await printed(1);
+    expect((await look(label?.file ?? '')).ink).toEqual([16, 8, 31, 15]);
+    expect((await client.status())[1]?.[10]).toBe('001');
+    client.send('^XA^IDR:*.GRF^FS^XZ^XA^XGR:DOT.GRF^FS^XZ');
+    const [, gone] = await printed(2);
+    expect(gone?.faults).toEqual(['graphic R:DOT.GRF does not exist']);
+    expect((await client.status())[1]?.[10]).toBe('000');
+  });
+});
+
+describe('what it says of itself', () => {
+  it('answers ~HI, ~HQ and SGD queries', async () => {
+    const { printer, printed } = await bench({ serial: 'D4J123456', name: 'Lab 1', model: 'ZD421-203dpi' });
+    const client = new Client(printer.port);
+    client.send(qr('x', '^PQ2'));
+    await printed(2);
+    expect(await client.ask('~HI', /\x03\r\n$/)).toBe('\x02ZD421-203dpi,V92.21.39Z,8,8192KB,X\x03\r\n');
+    expect(await client.ask('~HQSN', /\x03\r\n$/)).toBe('\x02\r\n  SERIAL NUMBER\r\n  D4J123456\r\n\x03\r\n');
+    expect(await client.ask('~HQES', /\x03\r\n$/)).toContain('ERRORS:         0 00000000 00000000');
+    expect(await client.getvar('device.unique_id')).toBe('"D4J123456"');
+    expect(await client.getvar('device.friendly_name')).toBe('"Lab 1"');
+    expect(await client.getvar('head.resolution.in_dpi')).toBe('"203"');
+    expect(await client.getvar('ezpl.print_width')).toBe('"400"');
+    expect(await client.getvar('odometer.total_label_count')).toBe('"2"');
+    expect(await client.getvar('toString')).toBe('"?"');
+    expect(await client.getvar('no.such.thing')).toBe('"?"');
+  });
+
+  it('answers ~HS while it is out of media, paused, or behind', async () => {
+    const { printer, printed } = await bench();
+    const client = new Client(printer.port);
+    expect(await client.status()).toEqual([
+      ['030', '0', '0', '0200', '000', '0', '0', '0', '000', '0', '0', '0'],
+      ['001', '0', '0', '0', '1', '2', '6', '0', '00000000', '1', '000'],
+      ['1234', '0'],
+    ]);
+    printer.set({ mediaOut: true, headOpen: true, ribbonOut: true, paused: true });
+    client.send(`${qr('a', '^PQ5^LL160')}${qr('b')}${qr('c')}^XA`);
+    const [first, second] = await client.status();
+    expect(first).toEqual(['030', '1', '1', '0160', '002', '0', '0', '1', '000', '0', '0', '0']);
+    expect(second).toEqual(['001', '0', '1', '1', '1', '2', '6', '0', '00000005', '1', '000']);
+    expect(await client.ask('~HQES', /\x03\r\n$/)).toContain('ERRORS:         1 00000000 00010007');
+    client.send('^XZ');
+    printer.set({ mediaOut: false, headOpen: false, ribbonOut: false, paused: false });
+    await printed(7);
+    expect((await client.status())[1]?.[8]).toBe('00000000');
+  });
+
+  it('says nothing when it cannot answer', async () => {
+    const { printer, printed } = await bench({ answers: false });
+    const client = new Client(printer.port);
+    client.send(`~HS~HI! U1 getvar "device.unique_id"\r\n${qr('x')}`);
+    await printed(1);
+    printer.answers = true;
+    expect(await client.ask('~HI', /\r\n$/)).toMatch(/^\x02ZT411/);
+  });
+
+  it('serves a second connection while the first prints, each with its own stream', async () => {
+    const { printer, printed } = await bench();
+    printer.set({ paused: true });
+    const [one, two] = [new Client(printer.port), new Client(printer.port)];
+    const half = qr('first');
+    one.send(half.slice(0, 20));
+    expect((await one.status())[0]?.[7]).toBe('1');
+    two.send(qr('second'));
+    expect((await two.status())[1]?.[8]).toBe('00000001');
+    one.send(half.slice(20));
+    await one.status();
+    printer.set({ paused: false });
+    const codes: string[] = [];
+    for (const label of await printed(2)) codes.push(...(await decode(label.file)));
+    expect(codes).toEqual(['second', 'first']);
+  });
+});
+
+describe('faults', () => {
+  it('stops reading when the buffer is full, and another client can still ask', async () => {
+    const { printer, printed } = await bench({ bufferSize: 64 * 1024 });
+    printer.set({ mediaOut: true });
+    const client = new Client(printer.port);
+    const comment = `^FX${'x'.repeat(1000)}`;
+    const count = 8000;
+    const accepted = () => client.socket.bytesWritten - client.socket.writableLength;
+    for (let index = 0; index < count; index++) client.send(`^XA${comment}^FO0,0^GB9,9,9^FS^XZ`);
+    let received = 0;
+    printer.on('received', (bytes) => {
+      received += bytes.length;
+    });
+    const other = new Client(printer.port);
+    while ((await other.status())[0]?.[5] !== '1') await once(printer, 'received');
+    const state = printer.state();
+    expect(state.formats).toBeGreaterThan(50);
+    expect(state.formats).toBeLessThan(80);
+    expect(accepted()).toBeLessThan(count * 1000);
+    printer.set({ mediaOut: false, paused: true });
+    client.send('~JA');
+    expect(received).toBeLessThan(1024 * 1024);
+    expect((await other.status())[0]?.[5]).toBe('1');
+    other.send('~JA');
+    printer.set({ paused: false });
+    await printed(20);
+  });
+
+  it('reads nothing while it is stalled', async () => {
+    const { printer, printed, labels } = await bench();
+    const client = new Client(printer.port);
+    await client.status();
+    printer.stall();
+    let received = 0;
+    printer.on('received', (bytes) => {
+      received += bytes.length;
+    });
+    await new Promise((resolve) => client.socket.write(qr('x'), resolve));
+    await once(new Client(printer.port).socket, 'connect');
+    expect([received, labels.length]).toEqual([0, 0]);
+    printer.resume();
+    await printed(1);
+  });
+
+  it('cuts a connection after so many bytes, and forgets the format cut off', async () => {
+    const { printer, printed, labels } = await bench();
+    const format = qr('whole');
+    printer.dropConnectionAfter(format.length + 10);
+    const client = new Client(printer.port);
+    client.send(format + qr('cut off'));
+    await client.closed();
+    await printed(1);
+    const again = new Client(printer.port);
+    again.send(`^FO0,0^GB9,9,9^FS^XZ${qr('next')}`);
+    await printed(2);
+    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['whole'], ['next']]);
+  });
+
+  it('loses what it had not printed when the power goes', async () => {
+    const { printer, printed, labels } = await bench({ speed: 10 });
+    const client = new Client(printer.port);
+    client.send(`${qr('out')}`);
+    await printed(1);
+    client.send(qr('lost', '^PQ5'));
+    expect((await client.status())[1]?.[8]).toBe('00000005');
+    const { port } = printer;
+    await printer.powerOff();
+    const refused = new Client(port);
+    const [error] = await once(refused.socket, 'error').catch((cause: unknown) => [cause]);
+    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+    await printer.powerOn();
+    expect(printer.port).toBe(port);
+    new Client(port).send(qr('new'));
+    await printed(2);
+    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['out'], ['new']]);
+    expect(labels.map((label) => label.number)).toEqual([1, 2]);
+  });
+
+  it('starts the label under the head again when the media ran out', async () => {
+    const { printer, printed } = await bench({ speed: 20 });
+    const client = new Client(printer.port);
+    client.send(qr('x', '^PQ2'));
+    await client.status();
+    printer.set({ mediaOut: true });
+    expect((await client.status())[1]?.[8]).toBe('00000002');
+    expect(printer.odometer).toBe(0);
+    printer.set({ mediaOut: false });
+    expect((await printed(2)).map((label) => label.number)).toEqual([1, 2]);
+  });
+
+  it('cancels everything with ~JA and restarts with ~JR', async () => {
+    const { printer, printed, labels } = await bench();
+    const client = new Client(printer.port);
+    printer.set({ paused: true });
+    client.send(`${qr('a', '^PQ9')}${qr('b')}${qr('c')}`);
+    expect((await client.status())[0]?.[4]).toBe('002');
+    client.send('~JA');
+    expect((await client.status())[0]?.[4]).toBe('000');
+    client.send(qr('d'));
+    client.send('~PS');
+    await printed(1);
+    expect(await decode(labels[0]?.file ?? '')).toEqual(['d']);
+    client.send('~JR');
+    await client.closed();
+    await printer.powerOn();
+    expect(await new Client(printer.port).getvar('odometer.total_label_count')).toBe('"1"');
+  });
+
+  it('crosses out a label that cannot be drawn, says why, and prints the next', async () => {
+    const { printer, printed, outDir } = await bench();
+    const faults: string[] = [];
+    printer.on('status', (status) => {
+      if (status.fault) faults.push(status.fault);
+    });
+    new Client(printer.port).send(`^XA^FO9,9^BQN,2,5^FDQ^FS^XZ${qr('good')}`);
+    const [bad, good] = await printed(2);
+    expect(bad?.faults).toHaveLength(1);
+    expect(await readFile(join(outDir, '000001.error.txt'), 'utf8')).toContain('invalid qr barcode');
+    expect(faults[0]).toContain('label 1');
+    const picture = await look(bad?.file ?? '');
+    expect([picture.black(0, 0), picture.black(200, 100), picture.black(399, 199)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(await decode(good?.file ?? '')).toEqual(['good']);
+  });
+
+  it('prints on after garbage and after a format over the limit', async () => {
+    const { printer, printed, labels } = await bench({ formatLimit: 10_000 });
+    const client = new Client(printer.port);
+    const noise = Buffer.from(
+      Array.from({ length: 100_000 }, (_, index) => (index * 7919 + (index >> 3)) % 94),
+    );
+    client.send(noise);
+    client.send(`^XA^FX${'x'.repeat(50_000)}^FO0,0^GB9,9,9^FS^XZ${qr('good')}`);
+    await printed(1);
+    expect(await decode(labels[0]?.file ?? '')).toEqual(['good']);
+  });
+
+  it('stops with an error when it cannot write, and prints the label when told to go on', async () => {
+    const { printer, printed, outDir } = await bench();
+    const theirs = join(outDir, '000001.png');
+    await writeFile(theirs, 'somebody else’s');
+    new Client(printer.port).send(qr('x'));
+    let fault: string | undefined;
+    while (!fault) [{ fault }] = await once(printer, 'status');
+    expect(fault).toContain('000001.png is there already');
+    expect(printer.state()).toMatchObject({ paused: true, odometer: 0, remaining: 1 });
+    await rm(theirs);
+    printer.set({ paused: false });
+    await printed(1);
+  });
+});
+
+describe('start and stop', () => {
+  it('goes on counting, and keeps its serial number', async () => {
+    const outDir = await temporaryDirectory();
+    const options = { name: 'p', outDir, dpi: 300, width: 30, height: 20 } as const;
+    const serials: string[] = [];
+    for (const round of [1, 2]) {
+      const printer = new VirtualZplPrinter(options);
+      await printer.start();
+      serials.push(printer.identity().serial);
+      const client = new Client(printer.port);
+      client.send('^XA^FO0,0^GB9,9,9^FS^XZ');
+      const [label] = await once(printer, 'label');
+      expect(label.number).toBe(round);
+      expect(await look(label.file)).toMatchObject({ width: 360, height: 240 });
+      await printer.stop();
+    }
+    expect(serials[0]).toBe(serials[1]);
+    expect(serials[0]).toMatch(/^VZ[0-9A-F]{10}$/);
+  });
+
+  it('refuses a directory whose printer.json it cannot read, and a port that is taken', async () => {
+    const outDir = await temporaryDirectory();
+    await writeFile(join(outDir, 'printer.json'), '{');
+    const options = { name: 'p', dpi: 203, width: 30, height: 20 } as const;
+    await expect(new VirtualZplPrinter({ ...options, outDir }).start()).rejects.toThrow('printer.json');
+    const { printer } = await bench();
+    const taken = new VirtualZplPrinter({
+      ...options,
+      outDir: await temporaryDirectory(),
+      port: printer.port,
+    });
+    await expect(taken.start()).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
