@@ -25,6 +25,16 @@ describe('labels', () => {
     expect(await readFile(labels[0]?.rawFile ?? '', 'utf8')).toBe(qr('one'));
   });
 
+  it('takes data as raw UTF-8, and under another prefix', async () => {
+    const { printer, printed } = await bench();
+    const client = new Client(printer.port);
+    client.send('^XA^CI28^FO40,20^BQN,2,5^FDQA,Łódź _5E^FS^XZ');
+    client.send('^XA^CC//CD;/FO40;20/BQN;2;5/FDQA,a^b_c/FS/CC^^CD,^XZ');
+    const codes: string[] = [];
+    for (const label of await printed(2)) codes.push(...(await decode(label.file)));
+    expect(codes).toEqual(['Łódź _5E', 'a^b_c']);
+  });
+
   it('makes copies with ^PQ, each a label of its own', async () => {
     const { printer, printed, outDir } = await bench();
     new Client(printer.port).send(`${qr('copy', '^PQ3')}${qr('after')}`);
@@ -247,7 +257,8 @@ describe('faults', () => {
       received += bytes.length;
     });
     const other = new Client(printer.port);
-    while ((await other.status())[0]?.[5] !== '1') await once(printer, 'received');
+    while (!printer.state().bufferFull) await once(printer, 'status');
+    expect((await other.status())[0]?.[5]).toBe('1');
     const state = printer.state();
     expect(state.formats).toBeGreaterThan(50);
     expect(state.formats).toBeLessThan(80);

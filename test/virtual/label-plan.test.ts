@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type LabelPlan, labelZpl, planLabel } from '../../src/virtual/label-plan.ts';
+import { PrinterMemory } from '../../src/virtual/printer-memory.ts';
+import { defaultSyntax, ZplStream } from '../../src/virtual/zpl-stream.ts';
+
+const MEDIA = { width: 400, height: 200, dpmm: 8 };
+
+function plans(text: string, memory = new PrinterMemory(1 << 20)): (LabelPlan | undefined)[] {
+  const found: (LabelPlan | undefined)[] = [];
+  new ZplStream(defaultSyntax(), 1 << 20, (event) => {
+    if (event.kind === 'format') found.push(planLabel(event.format, memory, MEDIA));
+  }).push(Buffer.from(text));
+  return found;
+}
+
+describe('what a format prints', () => {
+  it.each([
+    ['an empty format', '^XA^XZ'],
+    ['set-up only', '^XA~TA000~JSN^LT0^MNW^MTD^PON^LH0,0^JMA^PR5,5~SD10^JUS^LRN^CI0^XZ'],
+    ['a stored format', '^XA^DFR:A.ZPL^FS^FO1,1^FDx^FS^XZ'],
+    ['fields without data', '^XA^FO1,1^FS^XZ'],
+  ])('nothing: %s', (_, text) => {
+    expect(plans(text)).toEqual([undefined]);
+  });
+
+  it.each([
+    ['^PQ7,2,3', { quantity: 7, pauseEvery: 2, replicates: 3 }],
+    ['^PQ7,2,3,Y', { quantity: 7, pauseEvery: 0, replicates: 3 }],
+    ['^PQ0', { quantity: 1 }],
+    ['^PQ', { quantity: 1, pauseEvery: 0, replicates: 1 }],
+    ['^PQ999999999999', { quantity: 99_999_999 }],
+    ['^PW9999^LL9999', { width: 400, length: 200 }],
+    ['^PP', { pauseAfter: true }],
+  ])('%s', (setting, expected) => {
+    expect(plans(`^XA${setting}^FO1,1^FDx^FS^XZ`)[0]).toMatchObject(expected);
+  });
+
+  it('fills a stored format in, with its copies, and escapes what is not ASCII', () => {
+    const [, plan] = plans('^XA^DFR:A^FS^FO1,1^FN1^FS^FO2,2^FN2^FDkept^FS^PQ4^XZ^XA^XFR:A^FS^FN1^FDé^FS^XZ');
+    expect(plan?.quantity).toBe(4);
+    expect(plan && labelZpl(plan, 0)).toBe('^XA^LH0,0^FS^FO1,1^FH_^FD_C3_A9^FS^FO2,2^FDkept^FS^FS^XZ');
+  });
+
+  it('does not let stored objects outgrow the memory', () => {
+    const memory = new PrinterMemory(10_000);
+    for (let index = 0; index < 50; index++)
+      plans(`^XA^DFR:F${index}^FS^FD${'x'.repeat(1000)}^FS^XZ`, memory);
+    expect(memory.object('R:F0.ZPL')).toBeDefined();
+    expect(memory.object('R:F49.ZPL')).toBeUndefined();
+  });
+
+  it('is never undone by what is sent: whatever comes is planned or ignored', () => {
+    const commands = [
+      'FO',
+      'GF',
+      'XG',
+      'IL',
+      'IM',
+      'SN',
+      'FN',
+      'FH',
+      'FD',
+      'DF',
+      'XF',
+      'ID',
+      'MU',
+      'LL',
+      'LH',
+      'PQ',
+    ];
+    const command = fc.tuple(fc.constantFrom(...commands), fc.string({ unit: 'binary', maxLength: 20 }));
+    const format = fc.array(command, { maxLength: 20 }).map((list) => {
+      const body = list.map(([name, params]) => `^${name}${params.replace(/[\^~]/g, '')}`).join('');
+      return `^XA${body}^FO1,1^FDend^FS^XZ`;
+    });
+    fc.assert(
+      fc.property(fc.array(format, { maxLength: 4 }), (formats) => {
+        for (const plan of plans(formats.join(''))) {
+          if (!plan) continue;
+          expect(plan.quantity).toBeGreaterThanOrEqual(1);
+          // One format in is one label out, whatever its data.
+          expect(labelZpl(plan, 3).match(/\^X[AZ]/g)).toEqual(['^XA', '^XZ']);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
