@@ -103,6 +103,9 @@ export const validationResult = z.object({
     agentId: z.string(),
     format: z.object({ id: z.string(), name: z.string() }),
   }),
+  /** At most the first 1,000. */
   warnings: z.array(validationWarning),
+  /** How many there are in all. */
+  warningCount: z.int().min(0),
 });
 export type ValidationResult = z.infer<typeof validationResult>;

@@ -21,27 +21,35 @@ export type Orientation = z.infer<typeof orientation>;
 
 const reference = z.string().trim().min(1).max(200);
 
-export const printRequest = z
-  .strictObject({
-    idT: reference.meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
-    printerId: reference.optional().meta({ description: 'ID of the printer, the preferred route.' }),
-    printer: reference.optional().meta({ description: 'Printer name, the fallback route; matched exactly.' }),
-    format: reference.optional().meta({ description: "Format name or ID; by default the printer's first." }),
-    orientation: orientation.default('portrait'),
-    numberCopies: z
-      .int()
-      .min(1)
-      .max(LIMITS.labels)
-      .default(1)
-      .meta({ description: 'Copies of each record.' }),
-    data: z.array(labelRecord).min(1).max(LIMITS.records).optional().meta({
-      description: 'Label records. Left out for a template without dynamic data.',
-    }),
-  })
-  .refine((request) => request.printerId !== undefined || request.printer !== undefined, {
-    error: 'expected printerId, printer, or both',
-    path: ['printerId'],
-  });
+/** The payload's schema under a deployment's own limits. */
+export function printRequestWithin(limits: { records: number; labels: number }) {
+  return z
+    .strictObject({
+      idT: reference.meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
+      printerId: reference.optional().meta({ description: 'ID of the printer, the preferred route.' }),
+      printer: reference
+        .optional()
+        .meta({ description: 'Printer name, the fallback route; matched exactly.' }),
+      format: reference
+        .optional()
+        .meta({ description: "Format name or ID; by default the printer's first." }),
+      orientation: orientation.default('portrait'),
+      numberCopies: z
+        .int()
+        .min(1)
+        .max(limits.labels)
+        .default(1)
+        .meta({ description: 'Copies of each record.' }),
+      data: z.array(labelRecord).min(1).max(limits.records).optional().meta({
+        description: 'Label records. Left out for a template without dynamic data.',
+      }),
+    })
+    .refine((request) => request.printerId !== undefined || request.printer !== undefined, {
+      error: 'expected printerId, printer, or both',
+      path: ['printerId'],
+    });
+}
+export const printRequest = printRequestWithin(LIMITS);
 export type PrintRequest = z.infer<typeof printRequest>;
 /** As a caller writes it, before defaults are filled in. */
 export type PrintRequestInput = z.input<typeof printRequest>;

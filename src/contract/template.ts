@@ -39,17 +39,26 @@ const place = { x: mm, y: mm };
 export const textElement = z.strictObject({
   type: z.literal('text'),
   ...place,
-  /** The box that the text is laid out in. Without a width the text runs on; without a height it is one line. */
+  /**
+   * The box that the text is laid out in. Without a width, x is where the text starts, has its middle or ends, by
+   * `align`; without a height, the box is as high as its lines.
+   */
   width: length.optional(),
   height: length.optional(),
   text: z.string().max(LIMITS.valueLength),
   /** Character height (the em), mm. */
   size: length,
+  /** `condensed` is the face that label printers have themselves (Zebra's font 0); it has one weight, bold. */
   font: z.enum(['sans', 'condensed']).default('condensed'),
+  /** Of the sans face. */
   bold: z.boolean().default(false),
   align: z.enum(['left', 'center', 'right']).default('left'),
   valign: z.enum(['top', 'middle', 'bottom']).default('top'),
-  /** What happens to text that does not fit its box. */
+  /**
+   * What happens to text that does not fit its box. `shrink`: smaller characters. `wrap`: more lines, then smaller
+   * characters. `clip`: characters and lines outside are left out. Text that does not fit at 1 mm, or that would
+   * run over the label's edge, is an error; only `clip` leaves anything out.
+   */
   overflow: z.enum(['shrink', 'wrap', 'clip']).default('shrink'),
   /** Baseline to baseline, in multiples of the size. */
   lineSpacing: z.number().min(0.5).max(5).default(1.2),
@@ -73,8 +82,13 @@ export const barcodeElement = z.strictObject({
   height: length.optional(),
   /** Module width, mm; rounded to whole printer dots, never below one. */
   module: length.default(0.33),
-  /** The space that the symbol with its quiet zones has, mm. A symbol that does not fit is an error. */
+  /**
+   * The space that the symbol with its quiet zones has in its reading direction, mm. A symbol that does not fit
+   * is an error. (x, y) is the corner of that space after rotation, quiet zones included.
+   */
   width: length.optional(),
+  /** Where a symbol that is smaller than its space stands in it. */
+  align: z.enum(['left', 'center', 'right']).default('left'),
   /** The human-readable interpretation under or over a linear symbol. */
   hri: z.enum(['none', 'below', 'above']).default('none'),
   /** Error correction of a QR code. */

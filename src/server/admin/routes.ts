@@ -1,0 +1,122 @@
+/**
+ * The internal interface under `/app`, for the command line (`contract/admin.ts`): tenants, integrations,
+ * templates, printers and jobs, with the deployment's admin token. It may change without notice.
+ */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import {
+  type IntegrationCreated,
+  integrationCreate,
+  type Permission,
+  quotaSet,
+  tenantCreate,
+} from '../../contract/admin.ts';
+import { jobStatus } from '../../contract/job.ts';
+import type { Jobs } from '../jobs/enqueue.ts';
+import { parseKey } from '../jobs/idempotency.ts';
+import type { JobTable } from '../jobs/job-table.ts';
+import { answer, idParam } from '../jobs/routes.ts';
+import type { Integrations } from '../oauth/integrations.ts';
+import { listPrinters } from '../printers/printers.ts';
+import { ProblemError, parseBody } from '../problems.ts';
+import type { Pool } from '../store/pool.ts';
+import type { Templates } from '../templates/templates.ts';
+import type { Tenants } from '../tenants/tenants.ts';
+import { adminOnly } from './admin-token.ts';
+
+export type AdminParts = {
+  adminToken: string | undefined;
+  pool: Pool;
+  tenants: Tenants;
+  templates: Templates;
+  jobs: Jobs;
+  table: JobTable;
+  /** Undefined where the accounts are an external server's. */
+  integrations: Integrations | undefined;
+  createIntegration: (
+    tenantId: string,
+    options: { name: string; scope: readonly Permission[] },
+  ) => Promise<IntegrationCreated>;
+};
+
+const apiKeyParam = idParam.extend({ apiKey: z.string() });
+const templateParam = idParam.extend({ templateId: z.string() });
+const jobQuery = z.object({
+  tenant: z.string().optional(),
+  status: jobStatus.optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+const printerQuery = z.object({ tenant: z.string().optional() });
+
+export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
+  const { tenants, templates, jobs, table } = parts;
+  app.addHook('onRequest', adminOnly(parts.adminToken));
+
+  app.get('/app/tenants', async () => tenants.list());
+  app.post('/app/tenants', async (request, reply) =>
+    reply.code(201).send(await tenants.create(parseBody(tenantCreate, request.body))),
+  );
+  app.get('/app/tenants/:id', async (request) => tenants.get(idParam.parse(request.params).id));
+  app.put('/app/tenants/:id/quota', async (request) => {
+    const { id } = idParam.parse(request.params);
+    const { labels } = parseBody(quotaSet, request.body);
+    return tenants.setQuota(id, labels);
+  });
+
+  const integrations = (): Integrations => {
+    if (parts.integrations !== undefined) return parts.integrations;
+    throw new ProblemError(
+      'authorization-external',
+      'make service accounts at the external authorization server',
+    );
+  };
+  app.get('/app/tenants/:id/integrations', async (request) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    return integrations().list(tenant.id);
+  });
+  app.post('/app/tenants/:id/integrations', async (request, reply) => {
+    const options = parseBody(integrationCreate, request.body);
+    const created = await parts.createIntegration(idParam.parse(request.params).id, options);
+    return reply.code(201).header('cache-control', 'no-store').send(created);
+  });
+  app.delete('/app/tenants/:id/integrations/:apiKey', async (request) => {
+    const { id, apiKey } = apiKeyParam.parse(request.params);
+    return integrations().revoke(id, apiKey);
+  });
+
+  app.get('/app/tenants/:id/templates', async (request) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    return templates.list(tenant.id);
+  });
+  app.post('/app/tenants/:id/templates', async (request, reply) => {
+    const imported = await templates.import(idParam.parse(request.params).id, request.body);
+    return reply.code(imported.created ? 201 : 200).send(imported.view);
+  });
+  app.get('/app/tenants/:id/templates/:templateId', async (request) => {
+    const { id, templateId } = templateParam.parse(request.params);
+    return templates.show(id, templateId);
+  });
+
+  app.get('/app/printers', async (request) =>
+    listPrinters(parts.pool, parseBody(printerQuery, request.query).tenant),
+  );
+
+  app.post('/app/tenants/:id/jobs', async (request, reply) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    request.facts.tenant = tenant.id;
+    const header = request.headers['idempotency-key'];
+    const key = header === undefined ? undefined : parseKey(header);
+    return answer(
+      request,
+      reply,
+      await jobs.enqueue({ tenantId: tenant.id, account: 'admin', key, body: request.body }),
+    );
+  });
+  app.post('/app/tenants/:id/jobs/validate', async (request) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    return jobs.validate(tenant.id, request.body);
+  });
+  app.get('/app/jobs', async (request) => table.list(parseBody(jobQuery, request.query)));
+  app.get('/app/jobs/:id', async (request) => table.get(idParam.parse(request.params).id, undefined));
+  app.post('/app/jobs/:id/cancel', async (request) => table.cancel(idParam.parse(request.params).id));
+}

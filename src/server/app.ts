@@ -1,0 +1,152 @@
+/**
+ * The HTTP side of the service: one Fastify instance with its limits, one line in the log for each request, and
+ * one place where errors become problem details.
+ */
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Logger } from '../log.ts';
+import type { ServerConfig } from './config.ts';
+import { parseJson } from './json-body.ts';
+import { PROBLEM_TYPE, ProblemError } from './problems.ts';
+
+/** What the request's log line tells besides the request itself: IDs, never contents. */
+export type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    facts: Facts;
+    /** Why an answer of 500 or more was given; logged, and not sent. */
+    failure: unknown;
+  }
+}
+
+/** ms for a whole request to arrive. */
+const REQUEST_TIMEOUT = 30_000;
+/** ms that an idle connection is kept: longer than load balancers keep theirs (60 s). */
+const KEEP_ALIVE = 65_000;
+
+/** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The instance without its routes. */
+export function createApp(config: ServerConfig, logger: Logger): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: config.limits.bodyBytes,
+    trustProxy: config.trustProxy,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE,
+    forceCloseConnections: 'idle',
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 300 },
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(
+        request,
+        reply,
+        new ProblemError('request-malformed', 'the URL cannot be read', { cause: error }),
+      );
+    },
+  });
+  app.decorateRequest('failure');
+  app.decorateRequest('facts');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => {
+      try {
+        const text = utf8.decode(body);
+        return text.trim() === '' ? undefined : parseJson(text);
+      } catch (error) {
+        throw new ProblemError('json-invalid', `the body is not valid JSON${whereInText(error)}`, {
+          cause: error,
+        });
+      }
+    },
+  );
+
+  app.addHook('onRequest', async (request, reply) => {
+    request.facts = {};
+    reply.headers({
+      'x-request-id': request.id,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cache-control': 'no-store',
+    });
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    logger[reply.statusCode >= 500 ? 'error' : 'info'](
+      {
+        method: request.method,
+        // The route and not the URL: a query may hold anything.
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        requestId: request.id,
+        ...request.facts,
+        ...(request.failure === undefined ? {} : { err: request.failure }),
+      },
+      'request',
+    );
+  });
+  app.setErrorHandler((error, request, reply) => {
+    sendProblem(request, reply, asProblem(error, config));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    sendProblem(request, reply, notFound(app, request));
+  });
+  return app;
+}
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): void {
+  if (error.status >= 500) request.failure = error.cause ?? error;
+  void reply.code(error.status).headers(error.headers).type(PROBLEM_TYPE).send(error.body(request.id));
+}
+
+/** Of a syntax error only its place: the message repeats parts of the body. */
+function whereInText(error: unknown): string {
+  if (!(error instanceof SyntaxError)) return ' in UTF-8';
+  const [, position] = /at position (\d+)/.exec(error.message) ?? [];
+  return position === undefined ? '' : ` (at character ${position})`;
+}
+
+const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string().optional() });
+
+/** Errors that are not ours: Fastify's about the request are the caller's fault, all others are internal. */
+function asProblem(error: unknown, config: ServerConfig): ProblemError {
+  if (error instanceof ProblemError) return error;
+  const known = foreign.safeParse(error);
+  if (!known.success) {
+    return new ProblemError('internal', 'the request could not be completed; send it again', {
+      cause: error,
+    });
+  }
+  if (known.data.statusCode === 413) {
+    return new ProblemError(
+      'body-too-large',
+      `the body is larger than the limit of ${config.limits.bodyBytes} bytes`,
+    );
+  }
+  if (known.data.statusCode === 415) {
+    return new ProblemError(
+      'content-type-unsupported',
+      'expected the header "Content-Type: application/json"',
+    );
+  }
+  return new ProblemError('request-malformed', 'the request cannot be read', { cause: error });
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+
+/** 405 with `Allow` where the path exists for other methods (RFC 9110 §15.5.6). */
+function notFound(app: FastifyInstance, request: FastifyRequest): ProblemError {
+  const [path = '/'] = request.url.split('?');
+  const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
+  if (allowed.length === 0) return new ProblemError('not-found', 'there is nothing at this address');
+  return new ProblemError('method-not-allowed', `this address takes ${allowed.join(', ')}`, {
+    headers: { allow: allowed.join(', ') },
+  });
+}

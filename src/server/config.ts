@@ -1,0 +1,158 @@
+/**
+ * The service's configuration: one zod schema, filled from code (`platen up`) or from environment variables.
+ * A wrong variable is an error that names it, its value (never a secret's) and what was expected.
+ */
+import { z } from 'zod';
+import { LIMITS } from '../contract/limits.ts';
+import { withoutCredentials } from '../log.ts';
+
+const url = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
+
+export const serverConfig = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1'),
+  /** 0: any free port. */
+  port: z.int().min(0).max(65_535).default(8080),
+  /** Where callers reach the service: the issuer of its tokens and the base of the URLs it hands out. */
+  publicUrl: url.transform((text) => text.replace(/\/+$/, '')).optional(),
+  audience: z.string().min(1).max(500).default('platen'),
+  /** s. */
+  tokenLifetime: z.int().min(30).max(86_400).default(600),
+  /** Bearer credential of the internal interface under `/app`; without one that interface answers 401. */
+  adminToken: z
+    .string()
+    .regex(/^[\x21-\x7e]{24,500}$/, { error: 'expected 24 to 500 visible ASCII characters' })
+    .optional(),
+  /** Tokens of an external authorization server instead of our own. */
+  externalAuth: z
+    .strictObject({
+      issuer: z.string().min(1),
+      jwksUrl: url,
+      /** The claim that holds the tenant ID, or a list of them. */
+      tenantClaim: z.string().min(1).default('tenant'),
+    })
+    .optional(),
+  /** Believe X-Forwarded-For, of all proxies or of those with these addresses (comma-separated, CIDR). */
+  trustProxy: z.union([z.boolean(), z.string().min(1)]).default(false),
+  /** Serve `GET /v2/jobs/{id}`. */
+  publicJobStatus: z.boolean().default(false),
+  limits: z
+    .strictObject({
+      bodyBytes: z
+        .int()
+        .min(1024)
+        .max(256 * 1024 * 1024)
+        .default(LIMITS.bodyBytes),
+      records: z.int().min(1).max(1_000_000).default(LIMITS.records),
+      labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
+    })
+    .prefault({}),
+  /** Failed token requests in `window` s after which more are refused. */
+  tokenFailures: z
+    .strictObject({
+      /** One client from one address. */
+      perClientAndAddress: z.int().min(1).default(10),
+      perAddress: z.int().min(1).default(50),
+      /** One client from all addresses; high, so that a stranger cannot easily lock a client out. */
+      perClient: z.int().min(1).default(200),
+      window: z.int().min(1).default(300),
+    })
+    .prefault({}),
+  /** Connections to the database. */
+  poolSize: z.int().min(4).max(500).default(16),
+  /** ms between two sweeps. */
+  sweepInterval: z.int().min(50).max(600_000).default(3_000),
+});
+export type ServerConfig = z.output<typeof serverConfig>;
+export type ServerConfigInput = z.input<typeof serverConfig>;
+
+/** Thrown for a configuration that cannot be used; the message is for the person who wrote it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+type Variable = { path: readonly string[]; kind: 'text' | 'integer' | 'switch' | 'proxy'; secret?: true };
+
+/** Environment variables, and what each sets. */
+const VARIABLES: Readonly<Record<string, Variable>> = {
+  PLATEN_HOST: { path: ['host'], kind: 'text' },
+  PLATEN_PORT: { path: ['port'], kind: 'integer' },
+  PLATEN_PUBLIC_URL: { path: ['publicUrl'], kind: 'text' },
+  PLATEN_AUDIENCE: { path: ['audience'], kind: 'text' },
+  PLATEN_TOKEN_LIFETIME: { path: ['tokenLifetime'], kind: 'integer' },
+  PLATEN_ADMIN_TOKEN: { path: ['adminToken'], kind: 'text', secret: true },
+  PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxy' },
+  PLATEN_PUBLIC_JOB_STATUS: { path: ['publicJobStatus'], kind: 'switch' },
+  PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },
+  PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
+  PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
+  PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },
+  AUTH_ISSUER: { path: ['externalAuth', 'issuer'], kind: 'text' },
+  AUTH_JWKS_URL: { path: ['externalAuth', 'jwksUrl'], kind: 'text' },
+  AUTH_TENANT_CLAIM: { path: ['externalAuth', 'tenantClaim'], kind: 'text' },
+};
+
+const SWITCHES: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+function parse(variable: Variable, text: string): { value: unknown } | { expected: string } {
+  if (variable.kind === 'integer') {
+    return /^-?\d+$/.test(text) ? { value: Number(text) } : { expected: 'expected a whole number' };
+  }
+  if (variable.kind === 'text') return { value: text };
+  const value = SWITCHES[text.toLowerCase()];
+  if (value !== undefined) return { value };
+  return variable.kind === 'proxy' ? { value: text } : { expected: 'expected true or false' };
+}
+
+/**
+ * The configuration from environment variables; `overrides` (command-line flags) win over them.
+ * @throws ConfigError naming every variable that is wrong.
+ */
+export function configFromEnv(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: Partial<ServerConfigInput> = {},
+): ServerConfig {
+  const faults: string[] = [];
+  const root: Record<string, unknown> = {};
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const [name, variable] of Object.entries(VARIABLES)) {
+    const text = env[name];
+    if (text === undefined || text === '') continue;
+    const parsed = parse(variable, text);
+    if ('expected' in parsed) {
+      faults.push(`${name}=${shown(variable, text)}: ${parsed.expected}`);
+      continue;
+    }
+    const [outer, inner] = variable.path;
+    if (outer === undefined) continue;
+    if (inner === undefined) root[outer] = parsed.value;
+    else groups[outer] = { ...groups[outer], [inner]: parsed.value };
+  }
+  const result = serverConfig.safeParse({ ...root, ...groups, ...overrides });
+  if (!result.success) {
+    for (const issue of result.error.issues) faults.push(describe(issue, env));
+  }
+  if (faults.length > 0 || !result.success) {
+    throw new ConfigError(`the configuration cannot be used:\n  ${faults.join('\n  ')}`);
+  }
+  return result.data;
+}
+
+function describe(
+  issue: { path: PropertyKey[]; message: string },
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const path = issue.path.map(String);
+  const found = Object.entries(VARIABLES).find(([, variable]) => variable.path.join('.') === path.join('.'));
+  if (found === undefined) return `${path.join('.')}: ${issue.message}`;
+  const [name, variable] = found;
+  const text = env[name];
+  return text === undefined || text === ''
+    ? `${name} is missing: ${issue.message}`
+    : `${name}=${shown(variable, text)}: ${issue.message}`;
+}
+
+function shown(variable: Variable, text: string): string {
+  if (variable.secret) return '(a secret, not shown)';
+  const safe = withoutCredentials(text);
+  return safe.length > 80 ? `${safe.slice(0, 80)}…` : safe;
+}

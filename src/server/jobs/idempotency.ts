@@ -1,0 +1,89 @@
+/**
+ * One job for each business event, however often the request is sent.
+ *
+ * The key is taken inside the transaction that makes the job, by its primary key: a retry that arrives meanwhile
+ * waits on that key (bounded by the lock timeout) until the first commits, and gets its answer, or until it rolls
+ * back, and goes ahead itself. A failed attempt therefore leaves nothing behind.
+ */
+import { z } from 'zod';
+import { ProblemError } from '../problems.ts';
+import type { Pool, Queryable } from '../store/pool.ts';
+
+/** h that a key is kept. */
+const KEPT = 24;
+
+export const idempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+
+/** What a job request answers: an array with the ID when data was supplied, else the bare ID. */
+export const jobAnswer = z.union([z.tuple([z.string()]), z.string()]);
+export type JobAnswer = z.infer<typeof jobAnswer>;
+
+const record = z.object({ body_hash: z.instanceof(Buffer), job_id: z.string(), response: jobAnswer });
+
+/** @throws ProblemError `idempotency-key-missing`, `idempotency-key-invalid` */
+export function parseKey(header: string | string[] | undefined): string {
+  if (header === undefined || header === '') {
+    throw new ProblemError(
+      'idempotency-key-missing',
+      'expected the header Idempotency-Key: one key per business event',
+    );
+  }
+  const key = idempotencyKey.safeParse(header);
+  if (!key.success) {
+    throw new ProblemError(
+      'idempotency-key-invalid',
+      'Idempotency-Key: expected 1 to 255 visible ASCII characters',
+    );
+  }
+  return key.data;
+}
+
+/** The first request's answer, if this key was used in the last 24 h. @throws ProblemError `idempotency-key-reused` */
+export async function previousAnswer(
+  db: Queryable,
+  tenantId: string,
+  key: string,
+  bodyHash: Buffer,
+): Promise<{ answer: JobAnswer; jobId: string } | undefined> {
+  const { rows } = await db.query(
+    `SELECT body_hash, job_id, response FROM platen.idempotency_keys
+     WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEPT})`,
+    [tenantId, key],
+  );
+  if (rows.length === 0) return undefined;
+  const found = record.parse(rows[0]);
+  if (!found.body_hash.equals(bodyHash)) {
+    throw new ProblemError(
+      'idempotency-key-reused',
+      'this Idempotency-Key belongs to a request with another payload; nothing was queued',
+    );
+  }
+  return { answer: found.response, jobId: found.job_id };
+}
+
+/**
+ * Takes the key in the caller's transaction, waiting for whoever holds it.
+ * Returns false when another request has it for good: `previousAnswer` then has the answer.
+ */
+export async function takeKey(
+  client: Queryable,
+  tenantId: string,
+  entry: { key: string; bodyHash: Buffer; jobId: string; answer: JobAnswer },
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `INSERT INTO platen.idempotency_keys AS k (tenant_id, key, body_hash, job_id, response)
+     VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (tenant_id, key) DO UPDATE
+       SET body_hash = excluded.body_hash, job_id = excluded.job_id, response = excluded.response, created_at = now()
+       WHERE k.created_at <= now() - make_interval(hours => ${KEPT})`,
+    [tenantId, entry.key, entry.bodyHash, entry.jobId, JSON.stringify(entry.answer)],
+  );
+  return rowCount === 1;
+}
+
+/** Deletes keys that are no longer kept. */
+export async function forgetKeys(pool: Pool): Promise<void> {
+  await pool.query(
+    `DELETE FROM platen.idempotency_keys WHERE created_at <= now() - make_interval(hours => ${KEPT})`,
+  );
+}

@@ -1,0 +1,57 @@
+/** Takes reports from the queue for as long as the service runs; while the queue is away, tries again. */
+import type { Logger } from '../../log.ts';
+import type { JobQueue, ReportConsumer } from './queue-port.ts';
+import type { Reports } from './reports.ts';
+
+/** ms */
+const RETRY = 2_000;
+/** ms that the report in hand may take at the end. */
+const STOP_TIMEOUT = 5_000;
+
+export class ReportIntake {
+  readonly #queue: JobQueue;
+  readonly #reports: Reports;
+  readonly #logger: Logger;
+  #consumer: ReportConsumer | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #connecting: Promise<void> = Promise.resolve();
+  #stopped = true;
+
+  constructor(queue: JobQueue, reports: Reports, logger: Logger) {
+    this.#queue = queue;
+    this.#reports = reports;
+    this.#logger = logger;
+  }
+
+  /** Whether reports are being taken. */
+  get connected(): boolean {
+    return this.#consumer !== undefined;
+  }
+
+  /** Resolves after the first attempt, whether it has succeeded or not. */
+  async start(): Promise<void> {
+    this.#stopped = false;
+    this.#connecting = this.#connect();
+    await this.#connecting;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#connecting;
+    await this.#consumer?.stop({ timeoutMs: STOP_TIMEOUT });
+    this.#consumer = undefined;
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      this.#consumer = await this.#queue.consumeReports((report) => this.#reports.apply(report));
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the queue of reports cannot be reached; trying again');
+      if (this.#stopped) return;
+      this.#timer = setTimeout(() => {
+        this.#connecting = this.#connect();
+      }, RETRY);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Applies what agents report. Reports may come late, twice or out of order: one is applied only if it is newer
+ * than what is known. For a job that is by (delivery, number within the delivery), for an agent by its own clock.
+ */
+import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
+import type { Logger } from '../../log.ts';
+import { type Pool, sqlState, transaction } from '../store/pool.ts';
+
+/** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
+const DATA_EXCEPTION = '22';
+
+export class Reports {
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+
+  constructor(pool: Pool, logger: Logger) {
+    this.#pool = pool;
+    this.#logger = logger;
+  }
+
+  /** @throws when the database cannot be reached; the report must be delivered again */
+  async apply(report: Report): Promise<void> {
+    try {
+      if (report.kind === 'agent') await this.#agent(report);
+      else await this.#job(report);
+    } catch (error) {
+      if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
+      this.#logger.error(
+        { err: error, kind: report.kind, agentId: report.agentId },
+        'a report cannot be stored',
+      );
+    }
+  }
+
+  async #agent(report: AgentStateReport): Promise<void> {
+    await transaction(this.#pool, async (client) => {
+      const { rowCount } = await client.query(
+        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at)
+         VALUES ($1, $2, $3, $4, $5, $6, now())
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
+           tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = now()
+         WHERE a.reported_at < excluded.reported_at`,
+        [report.agentId, report.name, report.version, report.tenantId, report.online, report.at],
+      );
+      if (rowCount === 0) return;
+      const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];
+      await client.query(
+        `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, formats)
+         SELECT $1, r.id, r.name, r.uri, r.model, r.state,
+           ARRAY(SELECT json_array_elements_text(r.reasons)), r.formats
+         FROM json_to_recordset($2) AS r(id text, name text, uri text, model text, state text, reasons json, formats json)
+         ON CONFLICT (agent_id, printer_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
+           model = excluded.model, state = excluded.state, reasons = excluded.reasons, formats = excluded.formats,
+           gone_at = NULL
+         WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.formats::text, p.gone_at) IS DISTINCT FROM
+           (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.formats::text, NULL)`,
+        [report.agentId, JSON.stringify(printers)],
+      );
+      await client.query(
+        `UPDATE platen.agent_printers SET gone_at = now()
+         WHERE agent_id = $1 AND gone_at IS NULL AND NOT printer_id = ANY($2)`,
+        [report.agentId, printers.map((printer) => printer.id)],
+      );
+    });
+  }
+
+  async #job(report: JobReport): Promise<void> {
+    const { rowCount } = await this.#pool.query(
+      // A printed job needs no payload any more, and the payload is personal.
+      `UPDATE platen.jobs SET status = $4, sent = $5, printed = $6, reasons = $7, error = $8, uncertain_from = $9,
+         uncertain_to = $10, agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
+         payload = CASE WHEN $4 = 'printed' THEN NULL ELSE payload END,
+         dispatched_at = coalesce(dispatched_at, now())
+       WHERE id = $1 AND printer_id = $12 AND (delivery, report_seq) < ($2, $3)`,
+      [
+        report.jobId,
+        report.delivery,
+        report.seq,
+        report.status,
+        report.labels.sent,
+        report.labels.printed,
+        report.reasons,
+        report.error === undefined ? null : JSON.stringify(report.error),
+        report.uncertain?.from ?? null,
+        report.uncertain?.to ?? null,
+        report.agentId,
+        report.printerId,
+      ],
+    );
+    const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
+    if (rowCount === 0) this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');
+    else if (report.status !== 'printing')
+      this.#logger.info({ ...ids, status: report.status }, 'job reported');
+  }
+}

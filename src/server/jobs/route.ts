@@ -1,0 +1,124 @@
+/**
+ * Which printer, agent and format a request goes to. By ID first; the name is the fallback, matched exactly. Where
+ * it is not certain which printer is meant, nothing is printed.
+ */
+import type { PrinterFormat } from '../../contract/format.ts';
+import type { PrintRequest } from '../../contract/print-request.ts';
+import type { Template } from '../../contract/template.ts';
+import { type Printer, printerById, printersByName } from '../printers/printers.ts';
+import { ProblemError, shorten } from '../problems.ts';
+import type { Queryable } from '../store/pool.ts';
+
+export type Route = { printer: Printer; agentId: string; format: PrinterFormat };
+
+/** IDs or names that an error lists at most. */
+const LISTED = 20;
+
+/** @throws ProblemError `printer-unknown`, `printer-ambiguous`, `printer-unassigned`, `format-…` */
+export async function route(
+  db: Queryable,
+  tenantId: string,
+  request: PrintRequest,
+  template: Template,
+): Promise<Route> {
+  const printer = await findPrinter(db, tenantId, request);
+  const [agent] = printer.agents;
+  if (agent === undefined) {
+    const field = request.printerId === printer.id ? 'printerId' : 'printer';
+    throw refusal(
+      'printer-unassigned',
+      field,
+      `no agent is assigned to printer ${printer.id}`,
+      request[field],
+    );
+  }
+  return { printer, agentId: agent.id, format: chooseFormat(printer, request.format, template) };
+}
+
+async function findPrinter(db: Queryable, tenantId: string, request: PrintRequest): Promise<Printer> {
+  if (request.printerId !== undefined) {
+    const found = storable(request.printerId)
+      ? await printerById(db, tenantId, request.printerId)
+      : undefined;
+    if (found !== undefined) return found;
+    if (request.printer === undefined) {
+      throw refusal('printer-unknown', 'printerId', 'no printer has this ID', request.printerId);
+    }
+  }
+  const name = request.printer ?? '';
+  const named = storable(name) ? await printersByName(db, tenantId, name) : [];
+  const [first, second] = named;
+  if (first === undefined)
+    throw refusal('printer-unknown', 'printer', 'no printer has exactly this name', name);
+  if (second !== undefined) {
+    const ids = listed(named.map((one) => one.id));
+    throw refusal(
+      'printer-ambiguous',
+      'printer',
+      `several printers have this name; give printerId, one of: ${ids}`,
+      name,
+    );
+  }
+  return first;
+}
+
+/** PostgreSQL texts hold no NUL, so nothing with one is ever found. */
+function storable(text: string): boolean {
+  return !text.includes('\0');
+}
+
+/** By ID, then by name, then the printer's first that the template can be printed in. */
+function chooseFormat(printer: Printer, wanted: string | undefined, template: Template): PrinterFormat {
+  const fits = (format: PrinterFormat) => template.language !== 'zpl' || format.language === 'zpl';
+  const { formats } = printer;
+  if (wanted === undefined) {
+    const format = formats.find(fits);
+    if (format !== undefined) return format;
+    throw refusal('format-incompatible', 'format', 'a ZPL template prints on ZPL printers only');
+  }
+  const byName = formats.filter((format) => format.name === wanted);
+  const format = formats.find((one) => one.id === wanted) ?? byName[0];
+  if (format === undefined) {
+    const names = listed(formats.map((one) => JSON.stringify(one.name)));
+    throw refusal(
+      'format-unknown',
+      'format',
+      `printer ${printer.id} has no such format; it has ${names}`,
+      wanted,
+    );
+  }
+  if (format.id !== wanted && byName.length > 1) {
+    const ids = listed(byName.map((one) => one.id));
+    throw refusal(
+      'format-ambiguous',
+      'format',
+      `several formats have this name; give an ID, one of: ${ids}`,
+      wanted,
+    );
+  }
+  if (!fits(format)) {
+    throw refusal('format-incompatible', 'format', 'a ZPL template prints in ZPL formats only', wanted);
+  }
+  return format;
+}
+
+function listed(items: readonly string[]): string {
+  return `${items.slice(0, LISTED).join(', ')}${items.length > LISTED ? ', …' : ''}`;
+}
+
+function refusal(
+  code:
+    | 'printer-unknown'
+    | 'printer-ambiguous'
+    | 'printer-unassigned'
+    | 'format-unknown'
+    | 'format-ambiguous'
+    | 'format-incompatible',
+  field: 'printerId' | 'printer' | 'format',
+  detail: string,
+  value?: string | undefined,
+): ProblemError {
+  return new ProblemError(code, detail, {
+    errors: [{ pointer: `/${field}`, detail, ...(value === undefined ? {} : { value: shorten(value) }) }],
+  });
+}

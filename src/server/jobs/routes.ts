@@ -1,0 +1,64 @@
+/** The external interface: `POST /v2/jobs`, `POST /v2/jobs/validate`, and `GET /v2/jobs/{id}` where it is turned on. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Permission } from '../../contract/admin.ts';
+import type { Caller } from '../oauth/caller.ts';
+import type { Accepted, Jobs } from './enqueue.ts';
+import { parseKey } from './idempotency.ts';
+import type { JobTable } from './job-table.ts';
+
+type Parts = {
+  identify: (request: FastifyRequest, needed: Permission) => Promise<Caller>;
+  jobs: Jobs;
+  table: JobTable;
+  publicJobStatus: boolean;
+};
+
+export const idParam = z.object({ id: z.string() });
+
+export function jobRoutes(app: FastifyInstance, parts: Parts): void {
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  /** Runs before the body is read: a caller who may not do it does not get to send it. */
+  const allow = (needed: Permission) => async (request: FastifyRequest) => {
+    callers.set(request, await parts.identify(request, needed));
+  };
+  const callerOf = (request: FastifyRequest): Caller => {
+    const caller = callers.get(request);
+    if (caller === undefined) throw new Error('a handler ran without its caller');
+    return caller;
+  };
+  /** Also before the body: the header is part of the request data, and its absence is known already. */
+  const needKey = async (request: FastifyRequest) => {
+    parseKey(request.headers['idempotency-key']);
+  };
+
+  app.post('/v2/jobs', { onRequest: [allow('jobs:enqueue'), needKey] }, async (request, reply) => {
+    const accepted = await parts.jobs.enqueue({
+      ...callerOf(request),
+      key: parseKey(request.headers['idempotency-key']),
+      body: request.body,
+    });
+    return answer(request, reply, accepted);
+  });
+
+  app.post('/v2/jobs/validate', { onRequest: allow('jobs:enqueue') }, async (request) =>
+    parts.jobs.validate(callerOf(request).tenantId, request.body),
+  );
+
+  if (parts.publicJobStatus) {
+    app.get('/v2/jobs/:id', { onRequest: allow('jobs:read') }, async (request) =>
+      parts.table.get(idParam.parse(request.params).id, callerOf(request).tenantId),
+    );
+  }
+}
+
+/** 201 for a new job, 200 and `Idempotency-Replayed` for the answer that the key got before. */
+export function answer(request: FastifyRequest, reply: FastifyReply, accepted: Accepted): FastifyReply {
+  request.facts.jobs = [accepted.jobId];
+  if (accepted.replayed) reply.header('idempotency-replayed', 'true');
+  // A bare string would be sent as text; the interface says JSON.
+  return reply
+    .code(accepted.replayed ? 200 : 201)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(accepted.answer));
+}

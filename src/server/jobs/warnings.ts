@@ -1,0 +1,78 @@
+/** What a validation warns of: it would print, but perhaps not what was meant. */
+import type { ValidationResult } from '../../contract/admin.ts';
+import type { PrinterFormat } from '../../contract/format.ts';
+import type { PrintRequest } from '../../contract/print-request.ts';
+import type { Template } from '../../contract/template.ts';
+import { shorten } from '../problems.ts';
+import { templateFields } from '../templates/fields.ts';
+
+type Warning = ValidationResult['warnings'][number];
+
+/** Most warnings that one answer lists; `warningCount` tells how many there are. */
+export const MAX_WARNINGS = 1_000;
+/** mm by which label and media may differ without a word. */
+const SIZE_TOLERANCE = 1;
+
+export function warningsFor(
+  template: Template,
+  request: PrintRequest,
+  format: PrinterFormat,
+): { warnings: Warning[]; warningCount: number } {
+  const warnings: Warning[] = [];
+  let warningCount = 0;
+  const warn = (warning: Warning) => {
+    warningCount += 1;
+    if (warnings.length < MAX_WARNINGS) warnings.push(warning);
+  };
+  for (const warning of sizeWarnings(template, request, format)) warn(warning);
+
+  const fields = templateFields(template);
+  const known = new Set(fields);
+  const defaults = new Set(
+    template.fields.filter((field) => field.default !== undefined).map((field) => field.name),
+  );
+  const records = request.data ?? [{}];
+  for (const [index, record] of records.entries()) {
+    const where = request.data === undefined ? {} : { record: index };
+    for (const field of fields) {
+      if (Object.hasOwn(record, field)) continue;
+      const instead = defaults.has(field) ? 'its default' : 'nothing';
+      warn({
+        code: 'field-missing',
+        message: `the field is missing; ${instead} is printed`,
+        ...where,
+        field,
+      });
+    }
+    for (const field of Object.keys(record)) {
+      if (known.has(field)) continue;
+      warn({
+        code: 'field-unknown',
+        message: `the template has no field ${shorten(field)}`,
+        ...where,
+        field,
+      });
+    }
+  }
+  return { warnings, warningCount };
+}
+
+function* sizeWarnings(template: Template, request: PrintRequest, format: PrinterFormat): Generator<Warning> {
+  if (template.language === 'zpl' && template.dpi !== undefined && template.dpi !== format.dpi) {
+    yield {
+      code: 'size-mismatch',
+      message: `the template was written for ${template.dpi} dpi, the format has ${format.dpi} dpi`,
+    };
+  }
+  if (template.width === undefined || template.height === undefined) return;
+  const [width, height] =
+    request.orientation === 'portrait'
+      ? [template.width, template.height]
+      : [template.height, template.width];
+  if (Math.abs(width - format.width) <= SIZE_TOLERANCE && Math.abs(height - format.height) <= SIZE_TOLERANCE)
+    return;
+  yield {
+    code: 'size-mismatch',
+    message: `the label is ${width} × ${height} mm in this orientation, the media ${format.width} × ${format.height} mm`,
+  };
+}

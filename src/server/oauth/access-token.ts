@@ -1,0 +1,154 @@
+/**
+ * Access tokens: JWTs as RFC 9068 lays down, signed with RS256, bound to one tenant. With an external
+ * authorization server configured, its tokens are accepted instead and none are issued.
+ */
+import { randomUUID } from 'node:crypto';
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { Permission } from '../../contract/admin.ts';
+import type { ServerConfig } from '../config.ts';
+import { ProblemError } from '../problems.ts';
+import { type Account, knownPermissions } from './integrations.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** s by which clocks may differ. */
+const CLOCK_TOLERANCE = 5;
+/** Longest token that is looked at, characters. */
+const MAX_LENGTH = 8192;
+/** Signature algorithms taken from an external server: asymmetric ones only, so that no public key passes for a secret. */
+const EXTERNAL_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
+
+/** What a valid token says. */
+export type Claims = { account: string; tenants: readonly string[]; permissions: readonly Permission[] };
+
+export interface AccessTokens {
+  /** @throws ProblemError `token-invalid` */
+  verify(token: string): Promise<Claims>;
+}
+
+function invalid(reason: string, cause?: unknown): ProblemError {
+  return new ProblemError('token-invalid', reason, {
+    headers: {
+      'www-authenticate': `Bearer realm="platen", error="invalid_token", error_description="${reason}"`,
+    },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** Why a token was refused, in our own words: the library's may repeat parts of the token. */
+function refusal(error: unknown): ProblemError {
+  if (error instanceof errors.JWTExpired) return invalid('the token has expired', error);
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const wrong = {
+      aud: 'is for another audience',
+      iss: 'is from another issuer',
+      typ: 'is not an access token',
+    };
+    const reason = Object.entries(wrong).find(([claim]) => claim === error.claim)?.[1];
+    return invalid(`the token ${reason ?? 'has an invalid claim'}`, error);
+  }
+  return invalid('the token is not valid', error);
+}
+
+/** Whether the library refused the token, as opposed to not being able to tell (keys out of reach). */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof errors.JOSEError &&
+    !(error instanceof errors.JWKSTimeout) &&
+    // The bare class: an answer of the JWKS URL that is not 200 or not JSON.
+    error.constructor !== errors.JOSEError
+  );
+}
+
+function strings(value: unknown): string[] {
+  if (typeof value === 'string') return value.split(' ').filter((part) => part !== '');
+  return Array.isArray(value) ? value.filter((part) => typeof part === 'string') : [];
+}
+
+export class OwnTokens implements AccessTokens {
+  readonly #keys: SigningKeys;
+  readonly #issuer: () => string;
+  readonly #config: ServerConfig;
+
+  constructor(keys: SigningKeys, issuer: () => string, config: ServerConfig) {
+    this.#keys = keys;
+    this.#issuer = issuer;
+    this.#config = config;
+  }
+
+  async issue(account: Account, scope: readonly Permission[]): Promise<string> {
+    const { kid, key } = await this.#keys.signer();
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({ client_id: account.apiKey, scope: scope.join(' '), tenant: account.tenantId })
+      .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid })
+      .setIssuer(this.#issuer())
+      .setSubject(account.apiKey)
+      .setAudience(this.#config.audience)
+      .setIssuedAt(now)
+      .setExpirationTime(now + this.#config.tokenLifetime)
+      .setJti(randomUUID())
+      .sign(key);
+  }
+
+  async verify(token: string): Promise<Claims> {
+    if (token.length > MAX_LENGTH) throw invalid('the token is not valid');
+    let payload: JWTPayload;
+    try {
+      ({ payload } = await jwtVerify(token, this.#keys.verifier(), {
+        algorithms: ['RS256'],
+        typ: 'at+jwt',
+        issuer: this.#issuer(),
+        audience: this.#config.audience,
+        requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
+        clockTolerance: CLOCK_TOLERANCE,
+      }));
+    } catch (error) {
+      throw isRefusal(error) ? refusal(error) : error;
+    }
+    return {
+      account: payload.sub ?? '',
+      tenants: strings(payload['tenant']),
+      permissions: knownPermissions(strings(payload['scope'])),
+    };
+  }
+}
+
+/**
+ * Tokens of an external authorization server. Its permissions are taken from `scope` (RFC 9068), `scp` (Entra ID)
+ * or `permissions` (Auth0), its tenants from the configured claim: a tenant ID or a list of them.
+ */
+export class ExternalTokens implements AccessTokens {
+  readonly #external: NonNullable<ServerConfig['externalAuth']>;
+  readonly #audience: string;
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>;
+
+  constructor(external: NonNullable<ServerConfig['externalAuth']>, audience: string) {
+    this.#external = external;
+    this.#audience = audience;
+    this.#keys = createRemoteJWKSet(new URL(external.jwksUrl), { timeoutDuration: 5_000 });
+  }
+
+  async verify(token: string): Promise<Claims> {
+    if (token.length > MAX_LENGTH) throw invalid('the token is not valid');
+    let payload: JWTPayload;
+    try {
+      ({ payload } = await jwtVerify(token, this.#keys, {
+        algorithms: EXTERNAL_ALGORITHMS,
+        issuer: this.#external.issuer,
+        audience: this.#audience,
+        requiredClaims: ['exp'],
+        clockTolerance: CLOCK_TOLERANCE,
+      }));
+    } catch (error) {
+      throw isRefusal(error) ? refusal(error) : error;
+    }
+    return {
+      account: payload.sub ?? strings(payload['client_id'])[0] ?? 'unknown',
+      tenants: strings(payload[this.#external.tenantClaim]),
+      permissions: knownPermissions([
+        ...strings(payload['scope']),
+        ...strings(payload['scp']),
+        ...strings(payload['permissions']),
+      ]),
+    };
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Who calls: the checks that come before anything about the body. 401 for the token, 400 for a missing or
+ * malformed tenant header, 403 for a tenant or a permission that the caller does not have, in this order.
+ */
+import type { FastifyRequest } from 'fastify';
+import { type Permission, tenantId } from '../../contract/admin.ts';
+import { ProblemError } from '../problems.ts';
+import type { Tenants } from '../tenants/tenants.ts';
+import type { AccessTokens, Claims } from './access-token.ts';
+import type { Integrations } from './integrations.ts';
+
+export type Caller = { tenantId: string; account: string };
+
+type Parts = {
+  tokens: AccessTokens;
+  /** Undefined where the accounts are an external server's. */
+  integrations: Integrations | undefined;
+  tenants: Tenants;
+};
+
+const CHALLENGE = 'Bearer realm="platen"';
+
+/** The bearer token of a request (RFC 6750 §2.1; never from the URL or the body). @throws ProblemError `token-missing` */
+export function bearerToken(request: FastifyRequest): string {
+  const [, token] = /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined) {
+    throw new ProblemError('token-missing', 'expected the header "Authorization: Bearer <token>"', {
+      headers: { 'www-authenticate': CHALLENGE },
+    });
+  }
+  return token;
+}
+
+/** @throws ProblemError, one of the six that this module's heading describes */
+export async function identify(request: FastifyRequest, needed: Permission, parts: Parts): Promise<Caller> {
+  const claims = await parts.tokens.verify(bearerToken(request));
+  const current = await withoutRevoked(claims, parts.integrations);
+  request.facts.account = current.account;
+
+  const tenant = tenantHeader(request);
+  if (!current.tenants.includes(tenant) || !(await parts.tenants.exists(tenant))) {
+    throw new ProblemError('tenant-forbidden', `the service account has no access to tenant "${tenant}"`);
+  }
+  request.facts.tenant = tenant;
+  if (!current.permissions.includes(needed)) {
+    throw new ProblemError('permission-missing', `the service account lacks the permission ${needed}`, {
+      headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${needed}"` },
+    });
+  }
+  return { tenantId: tenant, account: current.account };
+}
+
+/** A revoked integration is out at once, not when its last token expires. */
+async function withoutRevoked(claims: Claims, integrations: Integrations | undefined): Promise<Claims> {
+  if (integrations === undefined) return claims;
+  const account = await integrations.find(claims.account);
+  if (account === undefined) {
+    throw new ProblemError('token-invalid', 'the service account was revoked', {
+      headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+    });
+  }
+  return {
+    ...claims,
+    tenants: claims.tenants.filter((tenant) => tenant === account.tenantId),
+    permissions: claims.permissions.filter((permission) => account.scope.includes(permission)),
+  };
+}
+
+function tenantHeader(request: FastifyRequest): string {
+  const header = request.headers['x-tenant'];
+  if (header === undefined || header === '') {
+    throw new ProblemError(
+      'tenant-missing',
+      'expected the header x-tenant with the tenant ID of the integration',
+    );
+  }
+  const parsed = tenantId.safeParse(header);
+  if (!parsed.success) {
+    throw new ProblemError('tenant-invalid', 'x-tenant: expected 1 to 63 of a-z, 0-9 and "-"');
+  }
+  return parsed.data;
+}

@@ -1,0 +1,125 @@
+/**
+ * The RSA keys that sign access tokens. They live in the database, so that every instance signs and verifies with
+ * the same ones and a restart ends no session.
+ *
+ * Rotation: a new key is published at once, signs only after `PUBLISH_FIRST` (by then whoever caches the JWKS has
+ * seen it), and the one before it goes on verifying until the last token it signed has expired.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  type CryptoKey,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+  type JWTVerifyGetKey,
+} from 'jose';
+import { type Pool, transaction } from '../store/pool.ts';
+
+const ALGORITHM = 'RS256';
+const LOCK = 'SELECT pg_advisory_xact_lock(123610793796975)';
+/** ms before a new key signs, if there is an older one. */
+const PUBLISH_FIRST = 10 * 60_000;
+/** ms after which a key is followed by a new one. */
+const MAX_AGE = 90 * 24 * 3_600_000;
+/** ms for which the keys read from the database are believed. */
+const REFRESH = 60_000;
+/** ms between two reads that unknown key IDs may cause. */
+const REFRESH_UNKNOWN = 5_000;
+
+type Row = { kid: string; private_jwk: JWK; public_jwk: JWK; created_at: Date };
+type Signer = { kid: string; key: CryptoKey };
+type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet };
+
+export class SigningKeys {
+  readonly #pool: Pool;
+  readonly #tokenLifetime: number;
+  #loading: Promise<Loaded> | undefined;
+  #loaded: Loaded | undefined;
+
+  /** `tokenLifetime` in s. */
+  constructor(pool: Pool, tokenLifetime: number) {
+    this.#pool = pool;
+    this.#tokenLifetime = tokenLifetime;
+  }
+
+  /** The key to sign with. */
+  async signer(): Promise<Signer> {
+    return (await this.#current(REFRESH)).signer;
+  }
+
+  /** The public keys, as RFC 7517 lays down. */
+  async jwks(): Promise<JSONWebKeySet> {
+    return (await this.#current(REFRESH)).jwks;
+  }
+
+  /** For `jwtVerify`: finds the key by its ID, reading the keys anew if it is not known. */
+  verifier(): JWTVerifyGetKey {
+    return async (header, token) => {
+      const known = (await this.jwks()).keys.some((key) => key.kid === header?.kid);
+      const { jwks } = await this.#current(known ? REFRESH : REFRESH_UNKNOWN);
+      return createLocalJWKSet(jwks)(header, token);
+    };
+  }
+
+  /** Adds a key now. */
+  async rotate(): Promise<void> {
+    await this.#add(() => true);
+    this.#loaded = undefined;
+  }
+
+  /** Adds a key if there is none or the newest is too old, and drops keys whose tokens have all expired. */
+  async maintain(): Promise<void> {
+    await this.#add((newest) => newest === undefined || Date.now() - newest.getTime() > MAX_AGE);
+    await this.#pool.query(
+      `DELETE FROM platen.signing_keys AS old USING platen.signing_keys AS next
+       WHERE next.created_at > old.created_at AND next.created_at < now() - make_interval(secs => $1)`,
+      [PUBLISH_FIRST / 1000 + this.#tokenLifetime + 3600],
+    );
+  }
+
+  async #add(wanted: (newest: Date | undefined) => boolean): Promise<void> {
+    await transaction(this.#pool, async (client) => {
+      await client.query(LOCK);
+      const { rows } = await client.query<{ newest: Date | null }>(
+        'SELECT max(created_at) AS newest FROM platen.signing_keys',
+      );
+      if (!wanted(rows[0]?.newest ?? undefined)) return;
+      const pair = await generateKeyPair(ALGORITHM, { extractable: true });
+      const kid = randomUUID();
+      const publicJwk = { ...(await exportJWK(pair.publicKey)), kid, alg: ALGORITHM, use: 'sig' };
+      const privateJwk = { ...(await exportJWK(pair.privateKey)), kid, alg: ALGORITHM };
+      await client.query(
+        'INSERT INTO platen.signing_keys (kid, private_jwk, public_jwk) VALUES ($1, $2, $3)',
+        [kid, JSON.stringify(privateJwk), JSON.stringify(publicJwk)],
+      );
+    });
+  }
+
+  async #current(maxAge: number): Promise<Loaded> {
+    if (this.#loaded !== undefined && Date.now() - this.#loaded.at < maxAge) return this.#loaded;
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<Loaded> {
+    const { rows } = await this.#pool.query<Row>(
+      'SELECT * FROM platen.signing_keys ORDER BY created_at DESC',
+    );
+    const published = rows.filter((row) => Date.now() - row.created_at.getTime() > PUBLISH_FIRST);
+    const row = published[0] ?? rows.at(-1);
+    if (row === undefined) throw new Error('there is no signing key');
+    const key = await importJWK(row.private_jwk, ALGORITHM);
+    if (key instanceof Uint8Array) throw new Error('the signing key is not an RSA key');
+    this.#loaded = {
+      at: Date.now(),
+      signer: { kid: row.kid, key },
+      jwks: { keys: rows.map((each) => each.public_jwk) },
+    };
+    return this.#loaded;
+  }
+}

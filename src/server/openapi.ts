@@ -1,0 +1,238 @@
+/** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
+import { PERMISSIONS, tenantId, validationResult } from '../contract/admin.ts';
+import { jobView } from '../contract/job.ts';
+import { printRequestWithin } from '../contract/print-request.ts';
+import type { ServerConfig } from './config.ts';
+import { idempotencyKey } from './jobs/idempotency.ts';
+import { tokenError, tokenResponse } from './oauth/token-endpoint.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problem } from './problems.ts';
+
+const JOB_ID = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
+const REQUEST_EXAMPLE = {
+  idT: '0198c5bf-2f53-7d11-8a3b-64a8a2f0c9e1',
+  printerId: 'serial-4f1c9a2b7d3e',
+  numberCopies: 2,
+  data: [{ sscc: '003401234500000000', city: 'Göteborg' }],
+};
+
+const CALLER: readonly ProblemCode[] = [
+  'token-missing',
+  'token-invalid',
+  'tenant-missing',
+  'tenant-invalid',
+  'tenant-forbidden',
+  'permission-missing',
+];
+const PAYLOAD: readonly ProblemCode[] = [
+  'content-type-unsupported',
+  'body-missing',
+  'json-invalid',
+  'body-too-large',
+  'payload-invalid',
+  'labels-limit',
+  'template-not-found',
+  'printer-unknown',
+  'printer-ambiguous',
+  'printer-unassigned',
+  'format-unknown',
+  'format-ambiguous',
+  'format-incompatible',
+  'quota-exceeded',
+  'internal',
+];
+const KEY: readonly ProblemCode[] = [
+  'idempotency-key-missing',
+  'idempotency-key-invalid',
+  'idempotency-key-reused',
+  'enqueue-failed',
+];
+
+type Responses = ZodOpenApiOperationObject['responses'];
+
+/** One response for each status, with an example for each code. */
+function problemResponses(codes: readonly ProblemCode[]): Responses {
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
+  const responses: Responses = {};
+  for (const [status, list] of [...byStatus].sort(([a], [b]) => a - b)) {
+    const examples = list.map((code) => [
+      code,
+      {
+        value: {
+          type: `urn:platen:problem:${code}`,
+          title: PROBLEMS[code].title,
+          status,
+          detail: '…',
+          code,
+          retrySafe: PROBLEMS[code].retrySafe,
+          requestId: 'c0a8012e-7d3f-4a55-9a31-2f1d8a0c7e11',
+        },
+      },
+    ]);
+    responses[`${Math.trunc(status / 100) === 5 ? 5 : 4}${String(status).slice(1)}`] = {
+      description: list.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join('\n\n'),
+      content: { [PROBLEM_TYPE]: { schema: problem, examples: Object.fromEntries(examples) } },
+    };
+  }
+  return responses;
+}
+
+const tenantHeader = tenantId.meta({
+  description: "Tenant ID of the integration's configuration.",
+  example: 'default',
+});
+
+function tokenOperation(config: ServerConfig): ZodOpenApiOperationObject {
+  return {
+    operationId: 'requestToken',
+    summary: 'Get an access token',
+    description:
+      'OAuth 2.0 client credentials (RFC 6749 §4.4). The credentials go in the form or in an HTTP Basic header, ' +
+      'not in both, and never in the URL. After too many failed attempts the answer is 429.',
+    tags: ['Token'],
+    security: [],
+    requestBody: {
+      required: true,
+      content: {
+        'application/x-www-form-urlencoded': {
+          schema: z.object({
+            grant_type: z.literal('client_credentials'),
+            client_id: z.string().optional().meta({ description: 'The API key.' }),
+            client_secret: z.string().optional().meta({ description: 'The API secret.' }),
+            audience: z.string().optional().meta({ example: config.audience }),
+            scope: z
+              .string()
+              .optional()
+              .meta({ description: PERMISSIONS.join(' '), example: 'jobs:enqueue' }),
+          }),
+        },
+      },
+    },
+    responses: {
+      '200': { description: 'The token.', content: { 'application/json': { schema: tokenResponse } } },
+      '400': {
+        description: '`invalid_request`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`.',
+        content: { 'application/json': { schema: tokenError } },
+      },
+      '401': { description: '`invalid_client`.', content: { 'application/json': { schema: tokenError } } },
+      '429': {
+        description: '`slow_down`: too many failed attempts; see `Retry-After`.',
+        content: { 'application/json': { schema: tokenError } },
+      },
+    },
+  };
+}
+
+/** The document that `/openapi.json` serves. */
+export function openApiDocument(config: ServerConfig, publicUrl: string): object {
+  const printRequest = printRequestWithin(config.limits).meta({ id: 'PrintRequest' });
+  const body = {
+    required: true,
+    content: { 'application/json': { schema: printRequest, example: REQUEST_EXAMPLE } },
+  } as const;
+  const created = {
+    content: {
+      'application/json': {
+        schema: z.union([z.tuple([z.string()]), z.string()]),
+        examples: {
+          'with data': { value: [JOB_ID] },
+          'template only': { value: JOB_ID },
+        },
+      },
+    },
+  };
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Platen: label print interface',
+      version: '2.0.0',
+      description:
+        'Get an access token, validate a print job, enqueue it. Every error is a problem document (RFC 9457) whose ' +
+        '`code` is stable.',
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ token: [] }],
+    tags: [{ name: 'Token' }, { name: 'Jobs' }],
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+    paths: {
+      ...(config.externalAuth === undefined ? { '/oauth/token': { post: tokenOperation(config) } } : {}),
+      '/v2/jobs': {
+        post: {
+          operationId: 'enqueueJob',
+          summary: 'Enqueue a job',
+          tags: ['Jobs'],
+          requestParams: {
+            header: z.object({
+              'x-tenant': tenantHeader,
+              'Idempotency-Key': idempotencyKey.meta({
+                description:
+                  'One stable key per business event, kept for 24 h; reused only for identical retries.',
+                example: 'order-4711-label',
+              }),
+            }),
+          },
+          requestBody: body,
+          responses: {
+            '201': {
+              description: 'The job was queued. An array when `data` was supplied, else one ID.',
+              ...created,
+            },
+            '200': {
+              description:
+                'An identical retry; the answer of the first request, and nothing was queued again.',
+              headers: z.object({ 'Idempotency-Replayed': z.literal('true') }),
+              ...created,
+            },
+            ...problemResponses([...CALLER, ...KEY, ...PAYLOAD]),
+          },
+        },
+      },
+      '/v2/jobs/validate': {
+        post: {
+          operationId: 'validateJob',
+          summary: 'Validate without printing',
+          description:
+            'The same checks and errors as enqueueing. Creates nothing, prints nothing, takes no allowance.',
+          tags: ['Jobs'],
+          requestParams: { header: z.object({ 'x-tenant': tenantHeader }) },
+          requestBody: body,
+          responses: {
+            '200': {
+              description: 'The job could be enqueued.',
+              content: { 'application/json': { schema: validationResult.meta({ id: 'ValidationResult' }) } },
+            },
+            ...problemResponses([...CALLER, ...PAYLOAD]),
+          },
+        },
+      },
+      ...(config.publicJobStatus
+        ? {
+            '/v2/jobs/{id}': {
+              get: {
+                operationId: 'readJob',
+                summary: "Read a job's state",
+                description: 'Needs the permission `jobs:read`.',
+                tags: ['Jobs'],
+                requestParams: {
+                  header: z.object({ 'x-tenant': tenantHeader }),
+                  path: z.object({ id: z.string().meta({ example: JOB_ID }) }),
+                },
+                responses: {
+                  '200': {
+                    description: 'The job.',
+                    content: { 'application/json': { schema: jobView.meta({ id: 'Job' }) } },
+                  },
+                  ...problemResponses([...CALLER, 'job-not-found', 'internal']),
+                },
+              },
+            },
+          }
+        : {}),
+    },
+  });
+}

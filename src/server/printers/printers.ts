@@ -1,0 +1,114 @@
+/**
+ * Printers, as agents report them. A tenant sees what its own agents and the shared ones say of a printer, and
+ * nothing of what another tenant's agents say.
+ */
+import { z } from 'zod';
+import type { PrinterView } from '../../contract/admin.ts';
+import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
+import { printerReason, printerState } from '../../contract/printer.ts';
+import type { Queryable } from '../store/pool.ts';
+
+/** s without a report after which an agent counts as offline; it reports every 15 s. */
+const HEARTBEAT_LOST = 45;
+
+/** One agent's word on one printer. */
+const sighting = z
+  .object({
+    printer_id: z.string(),
+    name: z.string(),
+    uri: z.string(),
+    model: z.string().nullable(),
+    state: printerState,
+    reasons: z.array(printerReason),
+    formats: z.array(printerFormat),
+    gone: z.boolean(),
+    agent_id: z.string(),
+    agent_name: z.string(),
+    online: z.boolean(),
+  })
+  .readonly();
+type Sighting = z.infer<typeof sighting>;
+
+/** A printer with all that is known of it, best agent first. */
+export type Printer = {
+  id: string;
+  name: string;
+  formats: readonly PrinterFormat[];
+  /** Agents that are assigned to it; the first takes the job. Empty: nobody has it any more. */
+  agents: readonly { id: string; name: string; online: boolean }[];
+};
+
+const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reasons, p.formats, p.gone_at IS NOT NULL AS gone,
+    a.id AS agent_id, a.name AS agent_name,
+    (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online
+  FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id`;
+/** Assigned before gone, online before offline, then whoever was heard last. */
+const BEST_FIRST = 'ORDER BY gone, online DESC, a.seen_at DESC, a.id';
+const VISIBLE = '(a.tenant_id IS NULL OR a.tenant_id = $1)';
+
+async function sightings(
+  db: Queryable,
+  where: string,
+  values: readonly unknown[],
+): Promise<Map<string, Sighting[]>> {
+  const { rows } = await db.query(`${SIGHTINGS} WHERE ${where} ${BEST_FIRST}`, [...values]);
+  return Map.groupBy(z.array(sighting).parse(rows), (row) => row.printer_id);
+}
+
+function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
+  const [best] = seen;
+  if (best === undefined) return undefined;
+  return {
+    id,
+    name: best.name,
+    formats: best.formats,
+    agents: seen
+      .filter((one) => !one.gone)
+      .map((one) => ({ id: one.agent_id, name: one.agent_name, online: one.online })),
+  };
+}
+
+export async function printerById(db: Queryable, tenantId: string, id: string): Promise<Printer | undefined> {
+  const seen = await sightings(db, `${VISIBLE} AND p.printer_id = $2`, [tenantId, id]);
+  return printer(id, seen.get(id) ?? []);
+}
+
+/** The printers whose current name is exactly this one. Those that still have an agent come alone, if there are any. */
+export async function printersByName(db: Queryable, tenantId: string, name: string): Promise<Printer[]> {
+  // Agents may know one printer under several names; the best agent's counts, so all its sightings are read.
+  const seen = await sightings(
+    db,
+    `${VISIBLE} AND p.printer_id IN (SELECT printer_id FROM platen.agent_printers WHERE name = $2)`,
+    [tenantId, name],
+  );
+  const named = [...seen].flatMap(([id, rows]) => printer(id, rows) ?? []).filter((one) => one.name === name);
+  const assigned = named.filter((one) => one.agents.length > 0);
+  return assigned.length > 0 ? assigned : named;
+}
+
+/** All printers that an agent has, for one tenant or (undefined) for the whole deployment. */
+export async function listPrinters(db: Queryable, tenantId: string | undefined): Promise<PrinterView[]> {
+  const seen =
+    tenantId === undefined
+      ? await sightings(db, 'p.gone_at IS NULL', [])
+      : await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId]);
+  return [...seen]
+    .flatMap(([id, rows]): PrinterView[] => {
+      const [best] = rows;
+      if (best === undefined) return [];
+      const online = rows.some((row) => row.online);
+      return [
+        {
+          id,
+          name: best.name,
+          status: online ? best.state : 'offline',
+          reasons: online ? best.reasons : [],
+          formats: best.formats,
+          agents: rows.map((row) => ({ id: row.agent_id, name: row.agent_name, online: row.online })),
+          uri: best.uri,
+          model: best.model,
+        },
+      ];
+    })
+    .sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+}

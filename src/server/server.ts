@@ -1,0 +1,235 @@
+/**
+ * The service: the HTTP interface, the way of accepted jobs into the queue, and the way of reports out of it. It
+ * keeps no state of its own, so any number may run on one database and queue.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { IntegrationCreated, Permission } from '../contract/admin.ts';
+import type { Logger } from '../log.ts';
+import { adminRoutes } from './admin/routes.ts';
+import { createApp } from './app.ts';
+import type { ServerConfig } from './config.ts';
+import { docsRoutes } from './docs.ts';
+import { healthRoutes } from './health.ts';
+import { Dispatcher } from './jobs/dispatch.ts';
+import { Jobs } from './jobs/enqueue.ts';
+import { forgetKeys } from './jobs/idempotency.ts';
+import { JobTable } from './jobs/job-table.ts';
+import type { JobQueue } from './jobs/queue-port.ts';
+import { ReportIntake } from './jobs/report-consumer.ts';
+import { Reports } from './jobs/reports.ts';
+import { RequestCheck } from './jobs/request-check.ts';
+import { jobRoutes } from './jobs/routes.ts';
+import { Sweep } from './jobs/sweep.ts';
+import { type AccessTokens, ExternalTokens, OwnTokens } from './oauth/access-token.ts';
+import { identify } from './oauth/caller.ts';
+import { Integrations } from './oauth/integrations.ts';
+import { metadataRoutes } from './oauth/metadata.ts';
+import { SigningKeys } from './oauth/signing-keys.ts';
+import { tokenEndpoint } from './oauth/token-endpoint.ts';
+import { TokenFailures } from './oauth/token-failures.ts';
+import { openApiDocument } from './openapi.ts';
+import { ProblemError } from './problems.ts';
+import { migrate } from './store/migrate.ts';
+import { createPool } from './store/pool.ts';
+import { Templates } from './templates/templates.ts';
+import { Tenants } from './tenants/tenants.ts';
+
+export type ServerOptions = {
+  config: ServerConfig;
+  databaseUrl: string;
+  queues: JobQueue;
+  logger: Logger;
+};
+
+/** ms that requests in hand may take after a stop was asked for. */
+const CLOSE_TIMEOUT = 10_000;
+
+/** What exists between `start` and `stop`. */
+type Running = {
+  url: string;
+  tenants: Tenants;
+  createIntegration: Server['createIntegration'];
+  rotateSigningKey: () => Promise<void>;
+};
+
+export class Server {
+  readonly #options: ServerOptions;
+  #stack: AsyncDisposableStack | undefined;
+  #running: Running | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Migrates the database, then listens.
+   * @returns the address that it listens on, which is the public one only where no proxy stands before it
+   * @throws when the database cannot be reached or the port is taken; nothing remains then
+   */
+  async start(): Promise<{ url: string }> {
+    if (this.#stack !== undefined) throw new Error('the server is started already');
+    await using stack = new AsyncDisposableStack();
+    const running = await this.#build(stack);
+    this.#stack = stack.move();
+    this.#running = running;
+    this.#options.logger.info({ url: running.url }, 'service listens');
+    return { url: running.url };
+  }
+
+  /** Lets the requests in hand finish, then ends everything that `start` began. Idempotent. */
+  async stop(): Promise<void> {
+    const stack = this.#stack;
+    this.#stack = undefined;
+    this.#running = undefined;
+    await stack?.disposeAsync();
+  }
+
+  /** For `platen up`: the tenant, made if it is not there. */
+  async ensureTenant(tenant: { id: string; name?: string }): Promise<void> {
+    await this.#started().tenants.ensure(tenant);
+  }
+
+  /** A new service account; its secret is shown here and never again. @throws ProblemError */
+  async createIntegration(
+    tenantId: string,
+    options: { name: string; scope: readonly Permission[] },
+  ): Promise<IntegrationCreated> {
+    return this.#started().createIntegration(tenantId, options);
+  }
+
+  /** Adds a signing key, which signs once everybody has had time to fetch it. */
+  async rotateSigningKey(): Promise<void> {
+    await this.#started().rotateSigningKey();
+  }
+
+  #started(): Running {
+    if (this.#running === undefined) throw new Error('the server is not started');
+    return this.#running;
+  }
+
+  /** Everything in the order in which it needs each other; the stack ends it in reverse. */
+  async #build(stack: AsyncDisposableStack): Promise<Running> {
+    const { config, queues, logger } = this.#options;
+    const pool = createPool({ databaseUrl: this.#options.databaseUrl, max: config.poolSize, logger });
+    stack.defer(() => pool.end());
+    await migrate(pool, logger);
+
+    const keys = new SigningKeys(pool, config.tokenLifetime);
+    const failures = new TokenFailures(pool, config.tokenFailures);
+    if (config.externalAuth === undefined) await keys.maintain();
+
+    const dispatcher = new Dispatcher(pool, queues, logger);
+    const sweep = new Sweep({
+      pool,
+      queue: queues,
+      dispatcher,
+      logger,
+      interval: config.sweepInterval,
+      housekeeping: async () => {
+        await forgetKeys(pool);
+        await failures.forget();
+        if (config.externalAuth === undefined) await keys.maintain();
+      },
+    });
+    const intake = new ReportIntake(queues, new Reports(pool, logger), logger);
+    dispatcher.start();
+    stack.defer(() => dispatcher.stop());
+    await intake.start();
+    stack.defer(() => intake.stop());
+    sweep.start();
+    stack.defer(() => sweep.stop());
+
+    const templates = new Templates(pool);
+    const tenants = new Tenants(pool);
+    const jobs = new Jobs(pool, new RequestCheck(pool, templates, config.limits), dispatcher);
+    const table = new JobTable(pool, queues);
+
+    // With port 0 the address is known only once the service listens, but routes are made before.
+    const address: { url?: string } = {};
+    const publicUrl = (): string => {
+      const url = config.publicUrl ?? address.url;
+      if (url === undefined) throw new Error('the service does not listen yet');
+      return url;
+    };
+    const { externalAuth } = config;
+    const own = externalAuth === undefined ? new OwnTokens(keys, publicUrl, config) : undefined;
+    const integrations = own === undefined ? undefined : new Integrations(pool);
+    const tokens: AccessTokens | undefined =
+      externalAuth === undefined ? own : new ExternalTokens(externalAuth, config.audience);
+    if (tokens === undefined) throw new Error('no authorization server is configured');
+    const createIntegration: Running['createIntegration'] = async (tenantId, { name, scope }) => {
+      if (integrations === undefined) {
+        throw new ProblemError(
+          'authorization-external',
+          'make service accounts at the external authorization server',
+        );
+      }
+      const account = await integrations.create(tenantId, { name, scope });
+      return {
+        tokenUrl: `${publicUrl()}/oauth/token`,
+        audience: config.audience,
+        scope: scope.join(' '),
+        tenant: tenantId,
+        printEndpoint: `${publicUrl()}/v2/jobs`,
+        ...account,
+      };
+    };
+
+    const app = createApp(config, logger);
+    stack.defer(() => close(app));
+    app.server.once('listening', () => {
+      address.url = urlOf(app, config.host);
+    });
+    healthRoutes(app, {
+      checkDatabase: async () => void (await pool.query('SELECT 1')),
+      queueConnected: () => intake.connected,
+    });
+    docsRoutes(app, () => openApiDocument(config, publicUrl()));
+    jobRoutes(app, {
+      identify: (request, needed) => identify(request, needed, { tokens, integrations, tenants }),
+      jobs,
+      table,
+      publicJobStatus: config.publicJobStatus,
+    });
+    await app.register(adminRoutes, {
+      adminToken: config.adminToken,
+      pool,
+      tenants,
+      templates,
+      jobs,
+      table,
+      integrations,
+      createIntegration,
+    });
+    if (own !== undefined && integrations !== undefined) {
+      metadataRoutes(app, { keys, issuer: publicUrl });
+      await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });
+    }
+    await app.listen({ host: config.host, port: config.port });
+    return {
+      url: urlOf(app, config.host),
+      tenants,
+      createIntegration,
+      rotateSigningKey: () => keys.rotate(),
+    };
+  }
+}
+
+/** Waits for requests in hand, and after a time no longer. */
+async function close(app: FastifyInstance): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const ANY_ADDRESS = ['0.0.0.0', '::'];
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new Error('the service has no TCP address');
+  const name = ANY_ADDRESS.includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${address.port}`;
+}

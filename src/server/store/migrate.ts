@@ -1,0 +1,57 @@
+/**
+ * Brings the schema `platen` up to date: plain SQL files, in the order of their names, each in one transaction,
+ * each once. A ledger keeps their checksums, so that an edited file is noticed and not skipped in silence.
+ *
+ * Any number of instances may start at once: an advisory lock lets one migrate while the others wait.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Logger } from '../../log.ts';
+import type { Pool } from './pool.ts';
+
+const DIRECTORY = new URL('./migrations/', import.meta.url);
+/** Any constant that nothing else on the database locks: "platen" in ASCII, as a number. */
+const LOCK = '123610793796974';
+/** ms. A migration may rewrite a large table. */
+const STATEMENT_TIMEOUT = 10 * 60_000;
+
+/** @throws when a migration that was applied has another text now, or one fails; nothing of it remains then. */
+export async function migrate(pool: Pool, logger: Logger): Promise<void> {
+  const files = (await readdir(DIRECTORY)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query(
+      `SET statement_timeout = ${STATEMENT_TIMEOUT}; SET lock_timeout = ${STATEMENT_TIMEOUT}`,
+    );
+    await client.query(`SELECT pg_advisory_lock(${LOCK})`);
+    await client.query(`
+      CREATE SCHEMA IF NOT EXISTS platen;
+      CREATE TABLE IF NOT EXISTS platen.migrations (
+        name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
+    const applied = await client.query<{ name: string; sha256: string }>(
+      'SELECT name, sha256 FROM platen.migrations',
+    );
+    const known = new Map(applied.rows.map((row) => [row.name, row.sha256]));
+    for (const name of files) {
+      const sql = await readFile(new URL(name, DIRECTORY), 'utf8');
+      const sha256 = createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');
+      const before = known.get(name);
+      if (before === sha256) continue;
+      if (before !== undefined) {
+        throw new Error(`migration ${name} was changed after it had been applied; add a new file instead`);
+      }
+      await client.query('BEGIN');
+      await client.query(sql);
+      await client.query('INSERT INTO platen.migrations (name, sha256) VALUES ($1, $2)', [name, sha256]);
+      await client.query('COMMIT');
+      logger.info({ migration: name }, 'database migrated');
+    }
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    throw failure;
+  } finally {
+    // The connection carries other timeouts and perhaps the lock: it is closed, not reused.
+    client.release(failure ?? true);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Connections to PostgreSQL. Every statement, every wait for a lock and every idle transaction is bounded, so that
+ * a stuck database makes requests fail and never makes them hang.
+ */
+import pg from 'pg';
+import type { Logger } from '../../log.ts';
+
+export type Pool = pg.Pool;
+/** What runs a query: the pool, or the one connection of a transaction. */
+export type Queryable = Pick<pg.ClientBase, 'query'>;
+
+export const TIMEOUTS = {
+  /** ms for one statement on the server. */
+  statement: 15_000,
+  /** ms that a statement waits for a lock; also how long a retry waits for the request it repeats. */
+  lock: 10_000,
+  /** ms until the client gives up on a server that does not answer at all. */
+  answer: 20_000,
+  /** ms to get a connection. */
+  connect: 10_000,
+} as const;
+
+/** A pool on `databaseUrl` with the timeouts above; `max` connections. The caller ends it. */
+export function createPool(options: { databaseUrl: string; max?: number; logger: Logger }): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: 'platen-server',
+    max: options.max ?? 16,
+    connectionTimeoutMillis: TIMEOUTS.connect,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: TIMEOUTS.statement,
+    lock_timeout: TIMEOUTS.lock,
+    idle_in_transaction_session_timeout: TIMEOUTS.statement,
+    query_timeout: TIMEOUTS.answer,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'database connection lost'));
+  return pool;
+}
+
+/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+export async function transaction<T>(
+  pool: Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  begin = 'BEGIN',
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    try {
+      await client.query('ROLLBACK');
+    } catch (rollbackError) {
+      broken = rollbackError instanceof Error ? rollbackError : new Error('rollback failed');
+    }
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** SQLSTATE of a database error, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** The first row of an answer that always has one. */
+export function onlyRow<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database answered without a row');
+  return row;
+}

@@ -1,0 +1,106 @@
+/**
+ * The templates of a tenant. Importing one under a name that the tenant has replaces it and keeps its ID, so that
+ * integrators' requests go on working; jobs that are queued carry their own copy and do not change.
+ */
+import { v7 as uuid } from 'uuid';
+import type { TemplateView } from '../../contract/admin.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
+import { ProblemError, parseBody } from '../problems.ts';
+import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
+import { templateFields } from './fields.ts';
+
+type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
+export type SavedTemplate = { id: string; template: Template };
+
+const FOREIGN_KEY_VIOLATION = '23503';
+
+export class Templates {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found` */
+  async import(tenantId: string, body: unknown): Promise<{ created: boolean; view: TemplateView }> {
+    const checked = checkedTemplate(body);
+    try {
+      const { rows } = await this.#pool.query<Row & { created: boolean }>(
+        `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
+         RETURNING *, t.id = $1 AS created`,
+        [uuid(), tenantId, checked.name, JSON.stringify(checked)],
+      );
+      const row = onlyRow(rows);
+      return { created: row.created, view: view(row) };
+    } catch (error) {
+      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
+    }
+  }
+
+  async list(tenantId: string): Promise<TemplateView[]> {
+    const { rows } = await this.#pool.query<Row>(
+      'SELECT * FROM platen.templates WHERE tenant_id = $1 ORDER BY name, id',
+      [tenantId],
+    );
+    return rows.map(view);
+  }
+
+  async show(tenantId: string, id: string): Promise<TemplateView & { template: Template }> {
+    const row = await this.#row(tenantId, id);
+    return { ...view(row), template: parsed(row) };
+  }
+
+  /** @throws ProblemError `template-not-found` */
+  async get(tenantId: string, id: string): Promise<SavedTemplate> {
+    return { id, template: parsed(await this.#row(tenantId, id)) };
+  }
+
+  async #row(tenantId: string, id: string): Promise<Row> {
+    // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
+    const { rows } = /^[\w-]+$/.test(id)
+      ? await this.#pool.query<Row>('SELECT * FROM platen.templates WHERE tenant_id = $1 AND id = $2', [
+          tenantId,
+          id,
+        ])
+      : { rows: [] };
+    const [row] = rows;
+    if (row === undefined) {
+      throw new ProblemError('template-not-found', `the tenant has no template ${JSON.stringify(id)}`);
+    }
+    return row;
+  }
+}
+
+/** A union would say only that neither kind fits; telling the kinds apart first points at the very field. */
+function checkedTemplate(body: unknown): Template {
+  const raw = typeof body === 'object' && body !== null && 'language' in body && body.language === 'zpl';
+  const checked = raw ? parseBody(rawZplTemplate, body) : parseBody(designedTemplate, body);
+  try {
+    templateFields(checked);
+  } catch (error) {
+    if (!(error instanceof JobFaultError)) throw error;
+    throw new ProblemError('payload-invalid', error.message, {
+      errors: [{ pointer: error.fault.element ?? '', detail: error.message }],
+    });
+  }
+  return checked;
+}
+
+function parsed(row: Row): Template {
+  return template.parse(row.body);
+}
+
+function view(row: Row): TemplateView {
+  const body = parsed(row);
+  return {
+    id: row.id,
+    name: row.name,
+    language: body.language,
+    fields: [...templateFields(body)],
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,126 @@
+/** Tenants and their print quota: labels per calendar month (UTC). */
+import type { TenantView } from '../../contract/admin.ts';
+import { ProblemError } from '../problems.ts';
+import { onlyRow, type Pool, type Queryable, transaction } from '../store/pool.ts';
+
+type Row = { id: string; name: string; quota_labels: string | null; used: string };
+
+export const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+/** Rows that the labels of a tenant without a limit are spread over, so that its jobs commit side by side. */
+const SHARDS = 16;
+
+const VIEW = `SELECT t.id, t.name, t.quota_labels,
+    (SELECT coalesce(sum(u.labels), 0) FROM platen.usage u WHERE u.tenant_id = t.id AND u.month = ${MONTH}) AS used
+  FROM platen.tenants t`;
+
+export class Tenants {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async exists(id: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query('SELECT 1 FROM platen.tenants WHERE id = $1', [id]);
+    return rowCount === 1;
+  }
+
+  /** Makes the tenant unless it is there; returns it. */
+  async ensure(tenant: { id: string; name?: string | undefined }): Promise<TenantView> {
+    await this.#insert(tenant);
+    return this.get(tenant.id);
+  }
+
+  /** @throws ProblemError `tenant-exists` */
+  async create(tenant: { id: string; name?: string | undefined }): Promise<TenantView> {
+    if (!(await this.#insert(tenant)))
+      throw new ProblemError('tenant-exists', `there is a tenant "${tenant.id}"`);
+    return this.get(tenant.id);
+  }
+
+  /** @throws ProblemError `tenant-not-found` */
+  async get(id: string): Promise<TenantView> {
+    const { rows } = await this.#pool.query<Row>(`${VIEW} WHERE t.id = $1`, [id]);
+    const [row] = rows;
+    if (row === undefined) throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
+    return view(row);
+  }
+
+  async list(): Promise<TenantView[]> {
+    const { rows } = await this.#pool.query<Row>(`${VIEW} ORDER BY t.id`);
+    return rows.map(view);
+  }
+
+  /** `labels`: per calendar month; null: no limit. What the month has used already counts. */
+  async setQuota(id: string, labels: number | null): Promise<TenantView> {
+    // The lock waits for jobs that are being accepted under the old limit (their insert holds a key share lock).
+    await transaction(this.#pool, async (client) => {
+      await client.query('SELECT 1 FROM platen.tenants WHERE id = $1 FOR UPDATE', [id]);
+      await client.query('UPDATE platen.tenants SET quota_labels = $2 WHERE id = $1', [id, labels]);
+    });
+    return this.get(id);
+  }
+
+  async #insert(tenant: { id: string; name?: string | undefined }): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      'INSERT INTO platen.tenants (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [tenant.id, tenant.name ?? tenant.id],
+    );
+    return rowCount === 1;
+  }
+}
+
+function view(row: Row): TenantView {
+  const labels = row.quota_labels === null ? null : Number(row.quota_labels);
+  return { id: row.id, name: row.name, quota: { labels, used: Number(row.used) } };
+}
+
+function exceeded(limit: number, used: number, labels: number): ProblemError {
+  return new ProblemError(
+    'quota-exceeded',
+    `the job needs ${labels} labels; ${Math.max(0, limit - used)} of this month's ${limit} are left`,
+  );
+}
+
+/**
+ * Takes `labels` from the month's quota, inside the caller's transaction and best as its last statement: jobs of a
+ * tenant with a limit wait here for each other, so that together they never take more than there is.
+ * @throws ProblemError `quota-exceeded`; the caller rolls back
+ */
+export async function takeQuota(client: Queryable, tenantId: string, labels: number): Promise<void> {
+  const tenant = await client.query<{ quota_labels: string | null }>(
+    'SELECT quota_labels FROM platen.tenants WHERE id = $1 FOR KEY SHARE',
+    [tenantId],
+  );
+  const quota = onlyRow(tenant.rows).quota_labels;
+  const shard = quota === null ? Math.floor(Math.random() * SHARDS) : 0;
+  await client.query(
+    `INSERT INTO platen.usage AS u (tenant_id, month, shard, labels) VALUES ($1, ${MONTH}, $2, $3)
+     ON CONFLICT (tenant_id, month, shard) DO UPDATE SET labels = u.labels + $3`,
+    [tenantId, shard, labels],
+  );
+  if (quota === null) return;
+  // Holding the lock of shard 0, this sees every other taker's committed labels, and our own.
+  const used = await usedLabels(client, tenantId);
+  if (used > Number(quota)) throw exceeded(Number(quota), used - labels, labels);
+}
+
+/** The same answer as `takeQuota`, taking nothing. */
+export async function checkQuota(client: Queryable, tenantId: string, labels: number): Promise<void> {
+  const tenant = await client.query<{ quota_labels: string | null }>(
+    'SELECT quota_labels FROM platen.tenants WHERE id = $1',
+    [tenantId],
+  );
+  const quota = onlyRow(tenant.rows).quota_labels;
+  if (quota === null) return;
+  const used = await usedLabels(client, tenantId);
+  if (used + labels > Number(quota)) throw exceeded(Number(quota), used, labels);
+}
+
+async function usedLabels(client: Queryable, tenantId: string): Promise<number> {
+  const { rows } = await client.query<{ used: string }>(
+    `SELECT coalesce(sum(labels), 0) AS used FROM platen.usage WHERE tenant_id = $1 AND month = ${MONTH}`,
+    [tenantId],
+  );
+  return Number(onlyRow(rows).used);
+}
