@@ -1,0 +1,128 @@
+/**
+ * A display list as ZPL, one format (^XA … ^XZ) a label.
+ *
+ * The printer draws what it draws exactly as we would: filled boxes, Code 128 with the code sets spelt out,
+ * EAN-13, and text that its own font is sure to have. Everything else goes as a graphic of the very dots that
+ * the raster has. Section names in comments are those of the ZPL II Programming Guide.
+ */
+import type {
+  BarsItem,
+  DisplayList,
+  FillItem,
+  Item,
+  TextItem,
+  Turn,
+} from '../../../src/render/display-list.ts';
+import { stampOf } from '../../../src/render/ink.ts';
+import { escapeFieldData } from '../../../src/render/zpl-field-data.ts';
+import { graphicField } from './graphic.ts';
+
+type Sheet = Pick<DisplayList, 'width' | 'height'>;
+
+/** Field orientation, as in ^A, ^BC: normal, rotated, inverted, bottom-up. */
+const ORIENTATION: Readonly<Record<Turn, string>> = { 0: 'N', 90: 'R', 180: 'I', 270: 'B' };
+
+/** ^BY takes modules of 1 to 10 dots. */
+const MOST_MODULE = 10;
+/** ^FO, ^FT, ^GB take 0 to 32000 dots. */
+const MOST_DOTS = 32_000;
+
+/**
+ * What a label starts with. ^CI28: UTF-8 ("Change International Font/Encoding"). ^LH, ^LR, ^PM, ^FW and ^MU keep
+ * what an earlier job set, so each is put back to what our coordinates mean.
+ */
+export function formatStart(sheet: Sheet): string {
+  return `^XA^CI28^MUD^FWN^PMN^LRN^LH0,0^PW${sheet.width}^LL${sheet.height}`;
+}
+
+/** ^PQ ("Print Quantity"): the copies are the printer's business, not the wire's. */
+export function formatEnd(copies: number): string {
+  return `^PQ${copies}^XZ`;
+}
+
+/** The fields of one item. `canvas`: whether it took drawing, which leaves garbage behind (see `raster.ts`). */
+export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
+  const native = nativeFields(item, sheet);
+  if (native !== undefined) return { zpl: native, canvas: false };
+  const { x, y, bitmap, ink } = stampOf(item);
+  const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
+  return { zpl: graphicField(bitmap, x, y, sheet, ink === 'white'), canvas };
+}
+
+function nativeFields(item: Item, sheet: Sheet): string | undefined {
+  switch (item.kind) {
+    case 'fill':
+      return fillField(item, sheet);
+    case 'text':
+      return item.native ? textField(item) : undefined;
+    case 'bars':
+      return barsField(item);
+    default:
+      return undefined;
+  }
+}
+
+/** ^GB ("Graphic Box") as thick as it is wide or high: a filled rectangle. */
+function fillField(item: FillItem, sheet: Sheet): string {
+  const x = Math.max(0, item.x);
+  const y = Math.max(0, item.y);
+  const width = Math.min(item.x + item.width, sheet.width) - x;
+  const height = Math.min(item.y + item.height, sheet.height) - y;
+  if (width <= 0 || height <= 0) return '';
+  const colour = item.ink === 'white' ? ',W' : '';
+  return `^FO${x},${y}^GB${width},${height},${Math.min(width, height)}${colour}^FS`;
+}
+
+/**
+ * ^A0 in the scalable font, at its baseline (^FT, "Field Typeset": the place does not depend on the font's
+ * ascent). Width given beside height: without it ^CF of an earlier job could set it.
+ */
+function textField(item: TextItem): string | undefined {
+  if (item.x < 0 || item.y < 0 || item.x > MOST_DOTS || item.y > MOST_DOTS) return undefined;
+  const data = escapeFieldData(item.text);
+  const escapes = data === item.text ? '' : '^FH';
+  const reverse = item.ink === 'white' ? '^FR' : '';
+  const font = `^A0${ORIENTATION[item.turn]},${item.size},${item.size}`;
+  return `^FT${item.x},${item.y}${font}${reverse}${escapes}^FD${data}^FS`;
+}
+
+/** undefined: not as a command that is sure to come out as the same bars. */
+function barsField(item: BarsItem): string | undefined {
+  if (item.native === undefined || item.module > MOST_MODULE) return undefined;
+  const sideways = item.turn === 90 || item.turn === 270;
+  const height = sideways ? item.width : item.height;
+  const place = `^FO${item.x},${item.y}^BY${item.module}`;
+  const orientation = ORIENTATION[item.turn];
+  // ^BE ("EAN-13 Bar Code"): 12 digits, the printer adds the check digit.
+  if (item.native.symbology === 'ean13') {
+    return `${place}^BE${orientation},${height},N,N^FD${item.native.digits.slice(0, 12)}^FS`;
+  }
+  const data = code128Data(item.native.runs);
+  return data === undefined ? undefined : `${place}^BC${orientation},${height},N,N,N,N^FD${data}^FS`;
+}
+
+/** Code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A pairs digits: not used. */
+const START = { B: '>:', C: '>;' } as const;
+const CHANGE = { B: '>6', C: '>5' } as const;
+const FNC1 = 102;
+
+type Runs = Extract<NonNullable<BarsItem['native']>, { symbology: 'code128' }>['runs'];
+
+function code128Data(runs: Runs): string | undefined {
+  let data = '';
+  for (const { set, codewords } of runs) {
+    if (set === 'A') return undefined;
+    data += (data === '' ? START : CHANGE)[set];
+    for (const codeword of codewords) {
+      if (codeword === FNC1) data += '>8';
+      else if (set === 'C') data += String(codeword).padStart(2, '0');
+      else {
+        const char = String.fromCharCode(codeword + 32);
+        // > would invoke a code set, and what needs an escape is left to a graphic.
+        if (codeword > 94 || char === '>' || escapeFieldData(char) !== char) return undefined;
+        data += char;
+      }
+    }
+  }
+  return data;
+}

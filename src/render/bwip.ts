@@ -1,0 +1,52 @@
+/** bwip-js at arm's length: symbols as modules, and its errors as reasons that a person can read. */
+import bwipjs from 'bwip-js/node';
+import { z } from 'zod';
+
+/** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
+export class SymbolError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'SymbolError';
+  }
+}
+
+const linear = z.tuple([z.object({ sbs: z.array(z.number()) })]);
+const matrix = z.tuple([z.object({ pixs: z.array(z.number()), pixx: z.number(), pixy: z.number() })]);
+
+/** bwip-js says `bwipp.GS1badMonth#3346: AI 17: Invalid month`; an AI it quotes can be any text of the value. */
+function reasonOf(error: unknown): string {
+  const said = error instanceof Error ? /^bwipp\.\w+#\d+: (.*)$/s.exec(error.message)?.[1] : undefined;
+  if (said === undefined) throw error;
+  const ai = /^AI ([^:]*): (.*)$/s.exec(said);
+  const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  const plain = /^[\w .,()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
+  if (ai === null) return plain;
+  return /^\d{2,4}$/.test(ai[1] ?? '') ? `AI (${ai[1]}): ${plain}` : plain;
+}
+
+function encode(bcid: string, text: string, options: Record<string, string | boolean>): unknown {
+  try {
+    return bwipjs.raw({ bcid, text, ...options });
+  } catch (error) {
+    throw new SymbolError(reasonOf(error));
+  }
+}
+
+/** Bar, space, bar, … in modules. @throws SymbolError */
+export function bwipWidths(
+  bcid: string,
+  text: string,
+  options: Record<string, string | boolean> = {},
+): number[] {
+  return linear.parse(encode(bcid, text, options))[0].sbs;
+}
+
+/** Rows of modules, 1 is dark. @throws SymbolError */
+export function bwipMatrix(
+  bcid: string,
+  text: string,
+  options: Record<string, string | boolean> = {},
+): { width: number; height: number; modules: readonly number[] } {
+  const [{ pixs, pixx, pixy }] = matrix.parse(encode(bcid, text, options));
+  return { width: pixx, height: pixy, modules: pixs };
+}

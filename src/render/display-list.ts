@@ -1,0 +1,106 @@
+/**
+ * A label ready to be drawn: what every language, the raster and the preview are made from.
+ *
+ * Everything is in whole printer dots (origin top left, x right, y down, an item's box half-open), because a
+ * barcode is only as good as its edges, and because one set of positions is what makes ZPL, PDF and PNG agree.
+ * Nothing is left to decide: text is broken into lines, sized and placed; symbols are scaled and checked.
+ */
+import type { Bitmap } from './bitmap.ts';
+import type { Code128Run } from './code128.ts';
+import type { Face } from './fonts.ts';
+
+/** Degrees, clockwise. */
+export type Turn = 0 | 90 | 180 | 270;
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export type Ink = 'black' | 'white';
+
+/** A filled rectangle. */
+export interface FillItem extends Rect {
+  readonly kind: 'fill';
+  readonly ink: Ink;
+}
+
+/** A box with round corners; drawn inwards. */
+export interface RoundedItem extends Rect {
+  readonly kind: 'rounded';
+  readonly thickness: number;
+  readonly radius: number;
+  readonly filled: boolean;
+}
+
+/** A diagonal line with butt ends. */
+export interface StrokeItem {
+  readonly kind: 'stroke';
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+  readonly thickness: number;
+}
+
+/** One line of text. (x, y) is where its baseline starts; it runs on in the direction of `turn`. */
+export interface TextItem {
+  readonly kind: 'text';
+  readonly x: number;
+  readonly y: number;
+  readonly turn: Turn;
+  readonly text: string;
+  /** The em, dots. */
+  readonly size: number;
+  readonly face: Face;
+  readonly ink: Ink;
+  /** May a printer set it in its own font? The template's wish, or ours where the outcome is known. */
+  readonly native: boolean;
+}
+
+/** What a printer needs to draw a linear symbol itself, dot for dot as `widths` says. */
+export type NativeSymbol =
+  | { readonly symbology: 'code128'; readonly runs: readonly Code128Run[] }
+  | { readonly symbology: 'ean13'; readonly digits: string };
+
+/** A linear symbol without its quiet zones. The box is what the bars cover after the turn. */
+export interface BarsItem extends Rect {
+  readonly kind: 'bars';
+  readonly turn: Turn;
+  /** Module width, dots. */
+  readonly module: number;
+  /** Bar, space, bar, … in modules. Made when asked for: a printer that draws bars itself never asks. */
+  readonly widths: () => readonly number[];
+  readonly native: NativeSymbol | undefined;
+}
+
+/** A picture of black dots: matrix symbols, images. White dots are transparent. */
+export interface BitmapItem {
+  readonly kind: 'bitmap';
+  readonly x: number;
+  readonly y: number;
+  readonly bitmap: Bitmap;
+  /** Each dot of the bitmap is a square of this many printer dots. */
+  readonly scale: number;
+}
+
+export type Item = FillItem | RoundedItem | StrokeItem | TextItem | BarsItem | BitmapItem;
+
+export interface DisplayList {
+  readonly dpi: number;
+  /** The label as it lies on the media, dots. */
+  readonly width: number;
+  readonly height: number;
+  /** The same, mm, as the template says. */
+  readonly widthMm: number;
+  readonly heightMm: number;
+  /** In painting order. Items that do not depend on the record are the same objects for every record. */
+  readonly items: readonly Item[];
+}
+
+/** Millimetres to whole dots. */
+export function dots(mm: number, dpi: number): number {
+  return Math.round((mm * dpi) / 25.4);
+}

@@ -1,0 +1,76 @@
+/**
+ * The fonts labels are set in: those that the project brings, never the host's.
+ *
+ * Each face is a stack that names a family for every script, so that the drawing library finds each glyph in
+ * it; text with a character that no family has is refused before it is drawn (`glyphs.ts`), because the library
+ * would go on to whatever the host has installed.
+ */
+import { createRequire } from 'node:module';
+import { GlobalFonts } from '@napi-rs/canvas';
+
+/** `condensed`: Roboto Condensed Bold, whose widths are those of Zebra's font 0 to within 2 %. */
+export type Face = 'condensed' | 'sans' | 'sans-bold';
+
+const require = createRequire(import.meta.url);
+
+/** Package, file name, weights there are. Order is order of preference: Japanese forms of Han come first. */
+const SCRIPTS = [
+  ['noto-sans', 'NotoSans'],
+  ['noto-sans-arabic', 'NotoSansArabic'],
+  ['noto-sans-hebrew', 'NotoSansHebrew'],
+  ['noto-sans-devanagari', 'NotoSansDevanagari'],
+  ['noto-sans-thai', 'NotoSansThai'],
+  ['noto-sans-jp', 'NotoSansJP'],
+  ['noto-sans-sc', 'NotoSansSC'],
+  ['noto-sans-kr', 'NotoSansKR'],
+  ['noto-emoji', 'NotoEmoji'],
+] as const;
+
+interface FontFile {
+  readonly family: string;
+  readonly path: string;
+}
+
+function fontFile(pack: string, file: string, weight: '400Regular' | '700Bold'): FontFile {
+  // Families get names of our own: the host may have another version of a font under its real name.
+  return {
+    family: `platen-${pack}-${weight}`,
+    path: require.resolve(`@expo-google-fonts/${pack}/${weight}/${file}_${weight}.ttf`),
+  };
+}
+
+const condensed = fontFile('roboto-condensed', 'RobotoCondensed', '700Bold');
+const regular = SCRIPTS.map(([pack, file]) => fontFile(pack, file, '400Regular'));
+const bold = SCRIPTS.map(([pack, file]) => fontFile(pack, file, '700Bold'));
+
+/** Every font file; each face can show what any of them has a glyph for. */
+export const FONT_FILES: readonly FontFile[] = [condensed, ...regular, ...bold];
+
+function stack(files: readonly FontFile[]): string {
+  return files.map((file) => `"${file.family}"`).join(', ');
+}
+
+const STACKS: Readonly<Record<Face, string>> = {
+  condensed: stack([condensed, ...bold]),
+  sans: stack([...regular, condensed]),
+  'sans-bold': stack([...bold, condensed]),
+};
+
+let registered = false;
+
+/**
+ * The value of a canvas context's `font` for a face at a size (the em, in the context's units).
+ * Registers the fonts at its first call (about 60 ms).
+ * @throws Error when a font file is missing: the installation is broken
+ */
+export function canvasFont(face: Face, size: number): string {
+  if (!registered) {
+    for (const { family, path } of FONT_FILES) {
+      if (GlobalFonts.registerFromPath(path, family) === null) {
+        throw new Error(`The font ${path} cannot be read`);
+      }
+    }
+    registered = true;
+  }
+  return `${size}px ${STACKS[face]}`;
+}

@@ -1,0 +1,129 @@
+/**
+ * Items as dots: the one place where outlines become black or white. Raster and the graphics of a printer
+ * language both come from here, so that they agree dot for dot.
+ */
+import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
+import type { BarsItem, Ink, Item, RoundedItem, StrokeItem, TextItem } from './display-list.ts';
+import { inkBounds, setTextStyle } from './measure.ts';
+
+/** Dots of one colour on the label. */
+export interface Stamp {
+  readonly x: number;
+  readonly y: number;
+  readonly bitmap: Bitmap;
+  readonly ink: Ink;
+}
+
+/** An item's dots. */
+export function stampOf(item: Item): Stamp {
+  switch (item.kind) {
+    case 'fill': {
+      const bitmap = createBitmap(item.width, item.height);
+      blackenRect(bitmap, 0, 0, item.width, item.height);
+      return { x: item.x, y: item.y, bitmap, ink: item.ink };
+    }
+    case 'bitmap':
+      return { x: item.x, y: item.y, bitmap: scaleBitmap(item.bitmap, item.scale), ink: 'black' };
+    case 'bars':
+      return { x: item.x, y: item.y, bitmap: barsBitmap(item), ink: 'black' };
+    case 'text':
+      return textStamp(item);
+    case 'rounded':
+      return {
+        x: item.x,
+        y: item.y,
+        bitmap: drawn(item.width, item.height, (context) => traceRounded(context, item, 0, 0)),
+        ink: 'black',
+      };
+    case 'stroke': {
+      const reach = Math.ceil(item.thickness);
+      const x = Math.min(item.x1, item.x2) - reach;
+      const y = Math.min(item.y1, item.y2) - reach;
+      const width = Math.abs(item.x2 - item.x1) + 2 * reach;
+      const height = Math.abs(item.y2 - item.y1) + 2 * reach;
+      const bitmap = drawn(width, height, (context) => traceStroke(context, item, -x, -y));
+      return { x, y, bitmap, ink: 'black' };
+    }
+  }
+}
+
+/** Draws a box with round corners in the context's fill style. */
+export function traceRounded(context: SKRSContext2D, item: RoundedItem, x: number, y: number): void {
+  const { width, height, thickness, radius } = item;
+  context.beginPath();
+  context.roundRect(x, y, width, height, radius);
+  if (!item.filled) {
+    const inner = Math.max(0, radius - thickness);
+    context.roundRect(x + thickness, y + thickness, width - 2 * thickness, height - 2 * thickness, inner);
+  }
+  context.fill('evenodd');
+}
+
+/** Draws a line in the context's stroke style, moved by (dx, dy). */
+export function traceStroke(context: SKRSContext2D, item: StrokeItem, dx: number, dy: number): void {
+  context.lineWidth = item.thickness;
+  context.lineCap = 'butt';
+  context.beginPath();
+  context.moveTo(item.x1 + dx, item.y1 + dy);
+  context.lineTo(item.x2 + dx, item.y2 + dy);
+  context.stroke();
+}
+
+/** What is drawn in black on a transparent ground, as dots: black where at least half is covered. */
+function drawn(width: number, height: number, draw: (context: SKRSContext2D) => void): Bitmap {
+  const canvas = createCanvas(width, height);
+  const context = canvas.getContext('2d');
+  context.fillStyle = 'black';
+  context.strokeStyle = 'black';
+  draw(context);
+  const rgba = context.getImageData(0, 0, width, height).data;
+  const bitmap = createBitmap(width, height);
+  for (let y = 0, at = 3; y < height; y++) {
+    for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= 128) blacken(bitmap, x, y);
+  }
+  return bitmap;
+}
+
+function textStamp(item: TextItem): Stamp {
+  const { left, right, up, down } = inkBounds(item.face, item.size, item.text);
+  const width = Math.max(1, left + right);
+  const height = Math.max(1, up + down);
+  const upright = drawn(width, height, (context) => {
+    setTextStyle(context, item.face, item.size, item.text);
+    context.fillText(item.text, left, up);
+  });
+  const bitmap = turnBitmap(upright, item.turn);
+  const { x, y, ink } = item;
+  switch (item.turn) {
+    case 0:
+      return { x: x - left, y: y - up, bitmap, ink };
+    case 90:
+      return { x: x - down, y: y - left, bitmap, ink };
+    case 180:
+      return { x: x - right, y: y - down, bitmap, ink };
+    case 270:
+      return { x: x - up, y: y - right, bitmap, ink };
+  }
+}
+
+/** The bars of a linear symbol upright: where each starts and how wide it is, dots. */
+export function uprightBars(item: BarsItem): { at: number; width: number }[] {
+  const bars: { at: number; width: number }[] = [];
+  let at = 0;
+  item.widths().forEach((modules, index) => {
+    if (index % 2 === 0) bars.push({ at, width: modules * item.module });
+    at += modules * item.module;
+  });
+  return bars;
+}
+
+function barsBitmap(item: BarsItem): Bitmap {
+  const bitmap = createBitmap(item.width, item.height);
+  for (const { at, width } of uprightBars(item)) {
+    if (item.turn === 0) blackenRect(bitmap, at, 0, width, item.height);
+    else if (item.turn === 180) blackenRect(bitmap, item.width - at - width, 0, width, item.height);
+    else blackenRect(bitmap, 0, item.turn === 90 ? at : item.height - at - width, item.width, width);
+  }
+  return bitmap;
+}

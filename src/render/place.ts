@@ -1,0 +1,56 @@
+/**
+ * What the layout of an element works with: the label's grid, and the error that names the place.
+ */
+import { type JobFaultCode, JobFaultError } from '../contract/fault.ts';
+import type { Item, Rect } from './display-list.ts';
+
+/** Which element of which template; its record is added where it is known. */
+export interface ElementPlace {
+  readonly template: string;
+  /** JSON pointer. */
+  readonly pointer: string;
+  /** What a person calls it: `text`, `barcode ean13`. */
+  readonly what: string;
+}
+
+/** What an element draws, for one record. `quick`: the items are not needed, only what would be thrown. */
+export interface ElementLayout {
+  /** The fields that it depends on. */
+  readonly fields: readonly string[];
+  /** @throws ElementFault */
+  readonly layout: (
+    record: Readonly<Record<string, string | number | boolean | null>>,
+    quick: boolean,
+  ) => Item[];
+}
+
+/** An element that cannot be made for a record. */
+export class ElementFault extends Error {
+  readonly code: JobFaultCode;
+  readonly place: ElementPlace;
+
+  constructor(code: JobFaultCode, place: ElementPlace, reason: string) {
+    super(reason);
+    this.name = 'ElementFault';
+    this.code = code;
+    this.place = place;
+  }
+}
+
+/** The error that a job shows; without a record for what is wrong in the template itself. */
+export function jobFaultOf(fault: ElementFault, record?: number): JobFaultError {
+  const { template, pointer, what } = fault.place;
+  const where = record === undefined ? '' : `, record ${record}`;
+  return new JobFaultError(
+    fault.code,
+    `Template ${JSON.stringify(template)}, element ${pointer} (${what})${where}: ${fault.message}`,
+    record === undefined ? { element: pointer } : { element: pointer, record },
+  );
+}
+
+/** Does a rectangle lie on the label with all of its area? */
+export function isInside(label: Pick<Rect, 'width' | 'height'>, rect: Rect): boolean {
+  return (
+    rect.x >= 0 && rect.y >= 0 && rect.x + rect.width <= label.width && rect.y + rect.height <= label.height
+  );
+}

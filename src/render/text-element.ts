@@ -1,0 +1,122 @@
+/** A text element: merged, laid out in its box, placed on the label. */
+import type { TextElement } from '../contract/template.ts';
+import type { LabelGrid } from './barcode-layout.ts';
+import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
+import type { Face } from './fonts.ts';
+import { missingGlyph } from './glyphs.ts';
+import { isPlain } from './measure.ts';
+import { compileText } from './merge.ts';
+import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
+import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';
+import { turnPoint, upright } from './turn.ts';
+
+function faceOf(element: TextElement): Face {
+  if (element.font === 'condensed') return 'condensed';
+  return element.bold ? 'sans-bold' : 'sans';
+}
+
+function isNative(element: TextElement, text: string): boolean {
+  if (element.render !== 'auto') return element.render === 'native';
+  return element.font === 'condensed' && isPlain(text);
+}
+
+/** @throws ElementFault, JobFaultError `template-invalid` */
+export function textLayout(
+  element: TextElement,
+  place: ElementPlace,
+  grid: LabelGrid,
+  defaults: ReadonlyMap<string, string>,
+): ElementLayout {
+  const merged = compileText(element.text, defaults, place.pointer);
+  const turn = element.rotation;
+  const optionalDots = (mm: number | undefined) =>
+    mm === undefined ? undefined : Math.max(1, dots(mm, grid.dpi));
+  const outer = { width: optionalDots(element.width), height: optionalDots(element.height) };
+  const sideways = turn === 90 || turn === 270;
+  const size = Math.max(1, dots(element.size, grid.dpi));
+  const style: TextStyle = {
+    face: faceOf(element),
+    size,
+    smallest: Math.min(size, Math.max(1, Math.round((SMALLEST_TEXT * grid.dpi) / 25.4))),
+    width: sideways ? outer.height : outer.width,
+    height: sideways ? outer.width : outer.height,
+    align: element.align,
+    valign: element.valign,
+    overflow: element.overflow,
+    lineSpacing: element.lineSpacing,
+    maxLines: element.maxLines,
+  };
+  const ink = element.reverse ? 'white' : 'black';
+
+  return {
+    fields: merged.fields,
+    layout: (record) => {
+      const text = printable(merged.fill(record));
+      if (text === '' && !element.reverse) return [];
+      const missing = missingGlyph(text);
+      if (missing !== null) {
+        const point = (missing.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+        throw new ElementFault('value-invalid', place, `no font has the character U+${point}`);
+      }
+      const block = layoutText(style, text);
+      if (block === null) {
+        throw new ElementFault(
+          'does-not-fit',
+          place,
+          `the text does not fit its box even at ${SMALLEST_TEXT} mm`,
+        );
+      }
+      const box = boxAround(element, grid, style, block);
+      const items: Item[] = element.reverse ? [{ kind: 'fill', ...box, ink: 'black' }] : [];
+      for (const line of block.lines) {
+        if (line.text.trim() === '') continue;
+        const item: TextItem = {
+          kind: 'text',
+          ...turnPoint(box, turn, line.x, line.y),
+          turn,
+          text: line.text,
+          size: block.size,
+          face: style.face,
+          ink,
+          native: isNative(element, line.text),
+        };
+        if (element.overflow !== 'clip' && !isInside(grid, advanceBox(item, line.width))) {
+          throw new ElementFault('does-not-fit', place, 'the text runs over the edge of the label');
+        }
+        items.push(item);
+      }
+      return items;
+    },
+  };
+}
+
+/** The element's box on the label; sides that the template leaves open are those of the text. */
+function boxAround(
+  element: TextElement,
+  grid: LabelGrid,
+  style: TextStyle,
+  block: { size: number; lines: readonly PlacedLine[] },
+): Rect {
+  const lines = block.lines.length;
+  const inner = {
+    width: style.width ?? 0,
+    height: style.height ?? Math.round(block.size * (1 + (lines - 1) * style.lineSpacing)),
+  };
+  return { x: dots(element.x, grid.dpi), y: dots(element.y, grid.dpi), ...upright(inner, element.rotation) };
+}
+
+/** What a line's characters stand on, from its baseline up to the x-height. */
+function advanceBox(line: TextItem, width: number): Rect {
+  const length = Math.floor(width);
+  const height = Math.floor(line.size / 2);
+  switch (line.turn) {
+    case 0:
+      return { x: line.x, y: line.y - height, width: length, height };
+    case 90:
+      return { x: line.x, y: line.y, width: height, height: length };
+    case 180:
+      return { x: line.x - length, y: line.y, width: length, height };
+    case 270:
+      return { x: line.x - height, y: line.y - length, width: height, height: length };
+  }
+}

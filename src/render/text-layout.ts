@@ -1,0 +1,152 @@
+/**
+ * Text in a box: how large, in which lines, where.
+ *
+ * Nothing that a record says is lost in silence. Text that does not fit is made smaller (`shrink`), broken and
+ * then made smaller (`wrap`), and is an error below the smallest legible size; only `clip`, which the template
+ * asks for, leaves anything out, and then whole characters and whole lines.
+ *
+ * The em box of a line reaches 0.75 em over its baseline and 0.25 em under it, as in the printers' font 0,
+ * whatever the face; marks may reach out of it.
+ */
+import type { TextElement } from '../contract/template.ts';
+import type { Face } from './fonts.ts';
+import { breakLines, fittingStart } from './line-break.ts';
+import { measureLine } from './measure.ts';
+
+/** Text is never shrunk below this, mm; 1 mm is about 3 points. */
+export const SMALLEST_TEXT = 1;
+export const ASCENT = 0.75;
+
+/**
+ * The part of a box that text may fill. The rest is for the printers' own fonts, whose widths differ from what
+ * we measure by up to 2 %.
+ */
+const SAFE = 0.97;
+
+export interface TextStyle {
+  readonly face: Face;
+  /** The em wanted, and the smallest allowed, whole dots. */
+  readonly size: number;
+  readonly smallest: number;
+  /** Upright width and height of the box, dots. */
+  readonly width: number | undefined;
+  readonly height: number | undefined;
+  readonly align: TextElement['align'];
+  readonly valign: TextElement['valign'];
+  readonly overflow: TextElement['overflow'];
+  readonly lineSpacing: number;
+  readonly maxLines: number | undefined;
+}
+
+export interface PlacedLine {
+  readonly text: string;
+  /** Start of the baseline from the box's corner, upright, whole dots. */
+  readonly x: number;
+  readonly y: number;
+  /** Advance, dots. */
+  readonly width: number;
+}
+
+export interface TextBlock {
+  readonly size: number;
+  readonly lines: readonly PlacedLine[];
+}
+
+/** What can be drawn: line ends are \n, tabs are blanks, other controls and lone surrogates show as U+FFFD. */
+export function printable(text: string): string {
+  if (!/[^\x20-\x7e]/.test(text)) return text;
+  return text
+    .toWellFormed()
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
+    .replaceAll('\t', ' ')
+    .replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, '\ufffd');
+}
+
+function linesThatFit(style: TextStyle, size: number): number {
+  const byHeight =
+    style.height === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.floor((style.height / size - 1) / style.lineSpacing + 1 + 1e-9);
+  return Math.max(Math.min(byHeight, style.maxLines ?? Number.POSITIVE_INFINITY), 0);
+}
+
+/** The lines at a size, or null when they do not fit. */
+function attempt(style: TextStyle, paragraphs: readonly string[], size: number): string[] | null {
+  const most = linesThatFit(style, size);
+  const lines: string[] = [];
+  const width = style.width === undefined ? Number.POSITIVE_INFINITY : (style.width * SAFE) / size;
+  for (const paragraph of paragraphs) {
+    if (style.overflow === 'wrap') lines.push(...breakLines(style.face, paragraph, width, most));
+    else if (measureLine(style.face, paragraph) <= width) lines.push(paragraph);
+    else return null;
+    if (lines.length > most) return null;
+  }
+  return lines;
+}
+
+/** The size at which lines that are not broken fit, by proportion. */
+function shrunk(style: TextStyle, paragraphs: readonly string[]): number {
+  const widest = Math.max(...paragraphs.map((line) => measureLine(style.face, line)));
+  const byWidth = style.width === undefined || widest === 0 ? style.size : (style.width * SAFE) / widest;
+  const byHeight =
+    style.height === undefined
+      ? style.size
+      : style.height / (1 + (paragraphs.length - 1) * style.lineSpacing) + 1e-9;
+  return Math.floor(Math.min(style.size, byWidth, byHeight));
+}
+
+function clipped(style: TextStyle, paragraphs: readonly string[]): string[] {
+  const width = style.width;
+  return paragraphs.slice(0, Math.max(1, linesThatFit(style, style.size))).map((line) => {
+    if (width === undefined || measureLine(style.face, line) * style.size <= width * SAFE) return line;
+    const start = fittingStart(style.face, line, (width * SAFE) / style.size);
+    return measureLine(style.face, start) * style.size <= width * SAFE ? start : '';
+  });
+}
+
+function settle(style: TextStyle, paragraphs: readonly string[]): { size: number; lines: string[] } | null {
+  if (style.overflow === 'clip') return { size: style.size, lines: clipped(style, paragraphs) };
+  const wanted = attempt(style, paragraphs, style.size);
+  if (wanted !== null) return { size: style.size, lines: wanted };
+  if (style.overflow === 'shrink') {
+    const size = shrunk(style, paragraphs);
+    const lines = size < style.smallest ? null : attempt(style, paragraphs, size);
+    return lines === null ? null : { size, lines };
+  }
+  // Wrapped: the largest size that fits. More room never fits less, so it can be found by halving.
+  let best = attempt(style, paragraphs, style.smallest);
+  if (best === null) return null;
+  let low = style.smallest;
+  let high = style.size - 1;
+  while (low < high) {
+    const size = Math.ceil((low + high) / 2);
+    const lines = attempt(style, paragraphs, size);
+    if (lines === null) high = size - 1;
+    else [low, best] = [size, lines];
+  }
+  return { size: low, lines: best };
+}
+
+/**
+ * Lays text out.
+ * @param text as `printable` returns it
+ * @returns null when it does not fit at the smallest size
+ */
+export function layoutText(style: TextStyle, text: string): TextBlock | null {
+  const placed = settle(style, text.split('\n'));
+  if (placed === null) return null;
+  const { size, lines } = placed;
+  const pitch = size * style.lineSpacing;
+  const block = size + (lines.length - 1) * pitch;
+  const spare = (style.height ?? block) - block;
+  const top = style.valign === 'top' ? 0 : style.valign === 'middle' ? spare / 2 : spare;
+  return {
+    size,
+    lines: lines.map((line, index) => {
+      const width = measureLine(style.face, line) * size;
+      const room = (style.width ?? 0) - width;
+      const x = style.align === 'left' ? 0 : style.align === 'center' ? room / 2 : room;
+      return { text: line, x: Math.round(x), y: Math.round(top + index * pitch + size * ASCENT), width };
+    }),
+  };
+}
