@@ -21,23 +21,20 @@ export const PRINTER_STATES: ReadonlyMap<number, 'idle' | 'processing' | 'stoppe
   [5, 'stopped'],
 ]);
 
-export type IppJobState =
-  | 'pending'
-  | 'pending-held'
-  | 'processing'
-  | 'processing-stopped'
-  | 'canceled'
-  | 'aborted'
-  | 'completed';
-export const JOB_STATES: ReadonlyMap<number, IppJobState> = new Map([
-  [3, 'pending'],
-  [4, 'pending-held'],
-  [5, 'processing'],
-  [6, 'processing-stopped'],
-  [7, 'canceled'],
-  [8, 'aborted'],
-  [9, 'completed'],
-]);
+export const IPP_JOB_STATES = [
+  'pending',
+  'pending-held',
+  'processing',
+  'processing-stopped',
+  'canceled',
+  'aborted',
+  'completed',
+] as const;
+export type IppJobState = (typeof IPP_JOB_STATES)[number];
+/** job-state counts from 3. */
+export const JOB_STATES: ReadonlyMap<number, IppJobState> = new Map(
+  IPP_JOB_STATES.map((state, index) => [index + 3, state]),
+);
 
 const STATUS_NAMES: ReadonlyMap<number, string> = new Map([
   [0x0000, 'successful-ok'],

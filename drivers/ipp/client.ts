@@ -1,0 +1,282 @@
+/**
+ * An IPP client (RFC 8011): the operations that an agent needs of a printer or a print server.
+ *
+ * Two kinds of failure: `TransportError`, when there was no proper answer, and `IppStatusError`, when the
+ * printer answered that it would not. For an operation that prints, only the second says that nothing was
+ * taken: after the first, a job may exist, and has to be looked for.
+ */
+import { hostname } from 'node:os';
+import type { SecureContextOptions } from 'node:tls';
+import { z } from 'zod';
+import { TransportError } from '../transports/transport.ts';
+import { decodeIpp } from './decode.ts';
+import { encodeIpp } from './encode.ts';
+import {
+  IPP_HTTP_LIMITS,
+  type IppCredentials,
+  type IppDocument,
+  IppHttp,
+  type IppHttpLimits,
+} from './http.ts';
+import {
+  groupOf,
+  type IppAttribute,
+  IppCodecError,
+  type IppMessage,
+  type IppValue,
+  numbersOf,
+  stringsOf,
+} from './message.ts';
+import {
+  IPP_JOB_STATES,
+  isSuccessful,
+  JOB_STATES,
+  OPERATIONS,
+  type OperationName,
+  statusName,
+} from './names.ts';
+
+export const DEFAULT_IPP_PORT = 631;
+
+/** The printer understood, and said no. */
+export class IppStatusError extends Error {
+  readonly status: number;
+  readonly statusName: string;
+  /** The printer may take the same request later: it is busy, down, or does not accept jobs now. */
+  readonly retrySafe: boolean;
+
+  constructor(operation: OperationName, status: number, message: string | undefined) {
+    super(`${operation}: ${statusName(status)}${message === undefined ? '' : ` (${message.slice(0, 200)})`}`);
+    this.name = 'IppStatusError';
+    this.status = status;
+    this.statusName = statusName(status);
+    this.retrySafe = RETRY_LATER.has(status);
+  }
+}
+
+/** service-unavailable, temporary-error, not-accepting-jobs, busy, printer-is-deactivated, too-many-jobs. */
+const RETRY_LATER: ReadonlySet<number> = new Set([0x0502, 0x0505, 0x0506, 0x0507, 0x050a, 0x050b]);
+
+const jobAnswer = z.object({
+  jobId: z.int().min(1),
+  jobUri: z.string().optional(),
+  state: z.enum(IPP_JOB_STATES).nullable(),
+  /** `job-printing`, `printer-stopped`, `aborted-by-system`, …. */
+  reasons: z.array(z.string()),
+});
+export type IppJob = z.infer<typeof jobAnswer>;
+
+export interface IppClientOptions {
+  credentials?: IppCredentials;
+  limits?: Partial<IppHttpLimits>;
+  /** For ipps: certificate authorities and the like. */
+  tls?: SecureContextOptions & { rejectUnauthorized?: boolean };
+  /** requesting-user-name; by default this host's name. */
+  user?: string;
+}
+
+export interface JobRequest {
+  /** Shown in the printer's list of jobs. */
+  name?: string;
+  /** MIME type: `application/pdf`, `application/vnd.zebra-zpl`, `application/octet-stream`. */
+  format: string;
+  /** Job template attributes: `copies`, `media-col`, …. */
+  attributes?: IppAttribute[];
+}
+
+export class IppClient {
+  /** The printer's URI as IPP names it, without credentials. */
+  readonly uri: string;
+  readonly #http: IppHttp;
+  readonly #user: string;
+  #requestId = 0;
+
+  /**
+   * @param uri `ipp://host[:631]/path` or `ipps://…`; credentials go into the options, not into the URI
+   * @throws TransportError `address-invalid`, which does not repeat the URI
+   */
+  constructor(uri: string, options: IppClientOptions = {}) {
+    const { ipp, http } = addresses(uri);
+    this.uri = ipp;
+    this.#user = options.user ?? hostname();
+    this.#http = new IppHttp(
+      http,
+      { ...IPP_HTTP_LIMITS, ...options.limits },
+      options.credentials,
+      options.tls,
+    );
+  }
+
+  /** Lets kept connections go. */
+  close(): void {
+    this.#http.close();
+  }
+
+  /** @param requested attribute or group names; by default all */
+  async getPrinterAttributes(signal: AbortSignal, requested: string[] = ['all']): Promise<IppAttribute[]> {
+    const answer = await this.request('Get-Printer-Attributes', requestedAttributes(requested), signal);
+    return groupOf(answer, 'printer')?.attributes ?? [];
+  }
+
+  /** The queues of a CUPS server, one list of attributes each. */
+  async cupsGetPrinters(signal: AbortSignal, requested: string[] = ['all']): Promise<IppAttribute[][]> {
+    try {
+      const answer = await this.request('CUPS-Get-Printers', requestedAttributes(requested), signal);
+      return answer.groups.filter((group) => group.tag === 'printer').map((group) => group.attributes);
+    } catch (error) {
+      // What CUPS says when it has no queues at all.
+      if (error instanceof IppStatusError && error.statusName === 'client-error-not-found') return [];
+      throw error;
+    }
+  }
+
+  /** Sends a job with its document in one request. */
+  async printJob(job: JobRequest, document: IppDocument, signal: AbortSignal): Promise<IppJob> {
+    const answer = await this.request('Print-Job', jobAttributes(job), signal, job.attributes, document);
+    return jobOf('Print-Job', answer);
+  }
+
+  /** Makes a job without documents; it has an ID before a byte of the document is sent. */
+  async createJob(job: Omit<JobRequest, 'format'>, signal: AbortSignal): Promise<IppJob> {
+    const answer = await this.request('Create-Job', jobAttributes(job), signal, job.attributes);
+    return jobOf('Create-Job', answer);
+  }
+
+  /** The only, and so the last, document of a job. */
+  async sendDocument(
+    jobId: number,
+    format: string,
+    document: IppDocument,
+    signal: AbortSignal,
+  ): Promise<IppJob> {
+    const operation: IppAttribute[] = [
+      jobIdAttribute(jobId),
+      one('document-format', { tag: 'mimeMediaType', value: format }),
+      one('last-document', { tag: 'boolean', value: true }),
+    ];
+    const answer = await this.request('Send-Document', operation, signal, undefined, document);
+    return jobOf('Send-Document', answer);
+  }
+
+  async getJobAttributes(jobId: number, signal: AbortSignal, requested = ['all']): Promise<IppAttribute[]> {
+    const operation = [jobIdAttribute(jobId), ...requestedAttributes(requested)];
+    const answer = await this.request('Get-Job-Attributes', operation, signal);
+    return groupOf(answer, 'job')?.attributes ?? [];
+  }
+
+  /** How a job is; `state` null: the printer did not say, or said something unknown. */
+  async getJob(jobId: number, signal: AbortSignal): Promise<IppJob> {
+    const requested = ['job-id', 'job-uri', 'job-state', 'job-state-reasons'];
+    return jobFrom('Get-Job-Attributes', await this.getJobAttributes(jobId, signal, requested));
+  }
+
+  async cancelJob(jobId: number, signal: AbortSignal): Promise<void> {
+    await this.request('Cancel-Job', [jobIdAttribute(jobId)], signal);
+  }
+
+  /**
+   * Any operation. What identifies the printer and the requester is put in front (RFC 8011 §4.1.4).
+   * @throws TransportError as `IppHttp.post`, and `reply-invalid` for an answer that is not IPP or not to this
+   *   request; IppStatusError; IppCodecError `value-invalid`
+   */
+  async request(
+    operation: OperationName,
+    operationAttributes: IppAttribute[],
+    signal: AbortSignal,
+    job: IppAttribute[] = [],
+    document?: IppDocument,
+  ): Promise<IppMessage> {
+    this.#requestId = this.#requestId === 0x7fffffff ? 1 : this.#requestId + 1;
+    const requestId = this.#requestId;
+    const head = encodeIpp({
+      version: { major: 2, minor: 0 },
+      code: OPERATIONS[operation],
+      requestId,
+      groups: [
+        {
+          tag: 'operation',
+          attributes: [
+            one('attributes-charset', { tag: 'charset', value: 'utf-8' }),
+            one('attributes-natural-language', { tag: 'naturalLanguage', value: 'en' }),
+            one('printer-uri', { tag: 'uri', value: this.uri }),
+            ...operationAttributes.filter((attribute) => attribute.name === 'job-id'),
+            one('requesting-user-name', { tag: 'name', value: this.#user }),
+            ...operationAttributes.filter((attribute) => attribute.name !== 'job-id'),
+          ],
+        },
+        ...(job.length > 0 ? [{ tag: 'job' as const, attributes: job }] : []),
+      ],
+      data: Buffer.alloc(0),
+    });
+    const answer = decoded(await this.#http.post(head, document, signal));
+    if (answer.requestId !== requestId) throw new TransportError('reply-invalid', 'to another request');
+    if (!isSuccessful(answer.code)) {
+      const said = stringsOf(groupOf(answer, 'operation')?.attributes ?? [], 'status-message')[0];
+      throw new IppStatusError(operation, answer.code, said);
+    }
+    return answer;
+  }
+}
+
+function decoded(body: Uint8Array): IppMessage {
+  try {
+    return decodeIpp(body);
+  } catch (error) {
+    if (!(error instanceof IppCodecError)) throw error;
+    throw new TransportError('reply-invalid', error.message, { cause: error });
+  }
+}
+
+/** What IPP calls the printer, and where HTTP finds it. */
+function addresses(uri: string): { ipp: string; http: URL } {
+  const match = /^(ipps?):(\/\/.*)$/i.exec(uri);
+  const scheme = match?.[1]?.toLowerCase();
+  // Parsed as http, so that host and path are checked as such.
+  const http = `${scheme === 'ipps' ? 'https' : 'http'}:${match?.[2]}`;
+  if (scheme === undefined || !URL.canParse(http)) {
+    throw new TransportError('address-invalid', 'expected ipp://host/path or ipps://host/path');
+  }
+  const url = new URL(http);
+  if (url.username !== '' || url.password !== '') {
+    throw new TransportError('address-invalid', 'credentials are not allowed in an ipp:// address');
+  }
+  // As http, an absent port has become 80 (or 443), and a written 80 is gone: look at what was written.
+  const written = /^\/\/[^/?#]*:(\d+)(?:[/?#]|$)/.exec(match?.[2] ?? '')?.[1];
+  url.port = written ?? String(DEFAULT_IPP_PORT);
+  const port = written ?? String(DEFAULT_IPP_PORT);
+  return { ipp: `${scheme}://${url.hostname}:${port}${url.pathname}${url.search}`, http: url };
+}
+
+function one(name: string, value: IppValue): IppAttribute {
+  return { name, values: [value] };
+}
+
+function jobIdAttribute(jobId: number): IppAttribute {
+  return one('job-id', { tag: 'integer', value: jobId });
+}
+
+function requestedAttributes(names: string[]): IppAttribute[] {
+  return [{ name: 'requested-attributes', values: names.map((value) => ({ tag: 'keyword', value })) }];
+}
+
+function jobAttributes({ name, format }: { name?: string; format?: string }): IppAttribute[] {
+  return [
+    ...(name === undefined ? [] : [one('job-name', { tag: 'name', value: name })]),
+    ...(format === undefined ? [] : [one('document-format', { tag: 'mimeMediaType', value: format })]),
+  ];
+}
+
+function jobOf(operation: OperationName, answer: IppMessage): IppJob {
+  return jobFrom(operation, groupOf(answer, 'job')?.attributes ?? []);
+}
+
+function jobFrom(operation: OperationName, attributes: IppAttribute[]): IppJob {
+  const result = jobAnswer.safeParse({
+    jobId: numbersOf(attributes, 'job-id')[0],
+    jobUri: stringsOf(attributes, 'job-uri')[0],
+    state: JOB_STATES.get(numbersOf(attributes, 'job-state')[0] ?? 0) ?? null,
+    reasons: stringsOf(attributes, 'job-state-reasons'),
+  });
+  if (!result.success) throw new TransportError('reply-invalid', `${operation}: no usable job-id`);
+  return result.data;
+}

@@ -1,0 +1,268 @@
+/**
+ * HTTP for IPP (RFC 8010 §4): one POST per request, the document streamed behind the attributes.
+ *
+ * A printer's HTTP server is no web server: it may stop reading, answer before it has read everything, answer
+ * with a web page, or never. So each phase has a timeout of its own (connecting; each step of sending; the
+ * whole answer, counted from the last byte sent), the answer has a size limit, and an early answer ends the
+ * sending.
+ *
+ * Connections are kept and used again for requests without a document. One that the printer closed while it was
+ * idle fails on the next use, and the request is then sent once more on a new connection. A document always goes
+ * over a new connection: a kept one that breaks would leave open whether the printer has it.
+ */
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
+import { TransportError } from '../transports/transport.ts';
+
+/** Times in ms, sizes in bytes. */
+export interface IppHttpLimits {
+  connect: number;
+  /** Longest time without the printer taking a single byte. */
+  write: number;
+  /** From the last byte sent to the last byte of the answer. */
+  reply: number;
+  replyBytes: number;
+}
+
+export const IPP_HTTP_LIMITS: IppHttpLimits = {
+  connect: 5_000,
+  write: 30_000,
+  reply: 30_000,
+  replyBytes: 16 * 1024 * 1024,
+};
+
+export interface IppCredentials {
+  user: string;
+  password: string;
+}
+
+/** A document: bytes, or a stream of them that is read once. */
+export type IppDocument = Uint8Array | AsyncIterable<Uint8Array>;
+
+const KEPT_CONNECTIONS = 2;
+/** How long, ms, an idle connection is kept; CUPS closes them after 30 s. */
+const KEPT_FOR = 20_000;
+
+export class IppHttp {
+  readonly #url: URL;
+  readonly #limits: IppHttpLimits;
+  readonly #authorization: string | undefined;
+  readonly #agent: HttpAgent;
+  readonly #tls: SecureContextOptions;
+
+  /** @param url http: or https:, without credentials */
+  constructor(url: URL, limits: IppHttpLimits, credentials?: IppCredentials, tls: SecureContextOptions = {}) {
+    this.#url = url;
+    this.#limits = limits;
+    this.#tls = tls;
+    this.#authorization =
+      credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+    const kept = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, timeout: KEPT_FOR };
+    this.#agent = url.protocol === 'https:' ? new HttpsAgent({ ...kept, ...tls }) : new HttpAgent(kept);
+  }
+
+  /**
+   * Posts `head` and `document`; returns the body of the answer.
+   * @throws TransportError `device-unreachable`, `connect-timeout`, `write-timeout`, `connection-lost`,
+   *   `query-timeout`, `reply-invalid`, `reply-too-long`; the signal's reason when aborted
+   */
+  async post(head: Uint8Array, document: IppDocument | undefined, signal: AbortSignal): Promise<Uint8Array> {
+    signal.throwIfAborted();
+    try {
+      return await this.#once(head, document, signal);
+    } catch (error) {
+      if (document !== undefined || !(error instanceof StaleConnection)) throw asTransportError(error);
+    }
+    try {
+      return await this.#once(head, document, signal);
+    } catch (error) {
+      throw asTransportError(error);
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #once(head: Uint8Array, document: IppDocument | undefined, signal: AbortSignal): Promise<Uint8Array> {
+    const send = this.#url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send(this.#url, {
+      ...this.#tls,
+      method: 'POST',
+      agent: document === undefined && this.#agent,
+      headers: {
+        'content-type': 'application/ipp',
+        accept: 'application/ipp',
+        // Where the length is known it is told: some printers do not take chunks.
+        ...(!(document && Symbol.asyncIterator in document) && {
+          'content-length': head.length + (document?.length ?? 0),
+        }),
+        ...(this.#authorization !== undefined && { authorization: this.#authorization }),
+      },
+    });
+    const exchange = new Exchange(request, this.#limits, signal);
+    try {
+      return await exchange.run(head, document);
+    } finally {
+      exchange.end();
+    }
+  }
+}
+
+/** The printer closed a kept connection before it took a byte of the request. */
+class StaleConnection extends Error {
+  readonly error: TransportError;
+
+  constructor(error: TransportError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+function asTransportError(error: unknown): unknown {
+  return error instanceof StaleConnection ? error.error : error;
+}
+
+/** One request and its answer; everything that can end it meets in `#failed`. */
+class Exchange {
+  readonly #request: ClientRequest;
+  readonly #limits: IppHttpLimits;
+  readonly #signal: AbortSignal;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #answered = Promise.withResolvers<IncomingMessage>();
+  #timer: NodeJS.Timeout | undefined;
+  /** Lets the sending go on, or see that it is over. */
+  #wake: (() => void) | undefined;
+  #connected = false;
+  /** Failed or answered: nothing more is sent. */
+  #over = false;
+  #sentAll = false;
+  #received = false;
+  #ended = false;
+
+  readonly #onAbort = () => this.#fail(this.#signal.reason);
+
+  constructor(request: ClientRequest, limits: IppHttpLimits, signal: AbortSignal) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#signal = signal;
+    // Whoever waits sees it; when nobody does, it is no unhandled rejection.
+    this.#failed.promise.catch(() => undefined);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    request.on('error', (error: NodeJS.ErrnoException) => this.#broken(error));
+    request.once('response', (response) => {
+      this.#over = true;
+      this.#wake?.();
+      this.#answered.resolve(response);
+    });
+    this.#limit('connect');
+    request.once('socket', (socket) => {
+      const connected = () => {
+        this.#connected = true;
+        this.#limit('write');
+      };
+      if (request.reusedSocket) connected();
+      else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
+    });
+  }
+
+  async run(head: Uint8Array, document: IppDocument | undefined): Promise<Uint8Array> {
+    this.#send(head, document).catch((error) => this.#fail(error));
+    const response = await Promise.race([this.#answered.promise, this.#failed.promise]);
+    this.#limit('reply');
+    const body = await this.#body(response);
+    return checkedAnswer(response, body);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#wake?.();
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    // A request that went its whole course has given its connection back; any other takes it down.
+    if (!this.#sentAll || !this.#received) this.#request.destroy();
+  }
+
+  async #send(head: Uint8Array, document: IppDocument | undefined): Promise<void> {
+    await this.#step((done) => this.#request.write(head, done));
+    if (document !== undefined) {
+      for await (const piece of Symbol.asyncIterator in document ? document : slices(document)) {
+        if (this.#over) return;
+        await this.#step((done) => this.#request.write(piece, done));
+      }
+    }
+    if (this.#over) return;
+    await this.#step((done) => this.#request.end(done));
+    this.#sentAll = true;
+    if (!this.#over) this.#limit('reply');
+  }
+
+  /** One step of sending. The time that the document's source takes between two is not the printer's. */
+  async #step(send: (done: () => void) => void): Promise<void> {
+    if (this.#connected) this.#limit('write');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    send(resolve);
+    await promise;
+    if (!this.#over) clearTimeout(this.#timer);
+  }
+
+  async #body(response: IncomingMessage): Promise<Uint8Array> {
+    const parts: Buffer[] = [];
+    let length = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    response.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length <= this.#limits.replyBytes) parts.push(part);
+      else this.#fail(new TransportError('reply-too-long', `more than ${this.#limits.replyBytes} bytes`));
+    });
+    response.once('end', resolve);
+    response.on('error', (error: NodeJS.ErrnoException) => this.#broken(error));
+    await Promise.race([promise, this.#failed.promise]);
+    this.#received = true;
+    return Buffer.concat(parts);
+  }
+
+  #limit(phase: 'connect' | 'write' | 'reply'): void {
+    clearTimeout(this.#timer);
+    if (this.#ended) return;
+    const ms = this.#limits[phase];
+    const codes = { connect: 'connect-timeout', write: 'write-timeout', reply: 'query-timeout' } as const;
+    this.#timer = setTimeout(() => this.#fail(new TransportError(codes[phase], `${ms} ms`)), ms);
+  }
+
+  #broken(error: NodeJS.ErrnoException): void {
+    const detail = error.code ?? 'failed';
+    if (!this.#connected) {
+      this.#fail(new TransportError('device-unreachable', detail, { cause: error }));
+      return;
+    }
+    const lost = new TransportError('connection-lost', detail, { cause: error });
+    this.#fail(this.#request.reusedSocket ? new StaleConnection(lost) : lost);
+  }
+
+  #fail(reason: unknown): void {
+    this.#over = true;
+    this.#wake?.();
+    this.#failed.reject(reason);
+  }
+}
+
+function* slices(document: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < document.length; at += 64 * 1024) yield document.subarray(at, at + 64 * 1024);
+}
+
+/** The body of an answer that is IPP. */
+function checkedAnswer(response: IncomingMessage, body: Uint8Array): Uint8Array {
+  const type = response.headers['content-type'] ?? 'none';
+  if (response.statusCode !== 200) throw new TransportError('reply-invalid', `HTTP ${response.statusCode}`);
+  if (!/^application\/ipp\b/i.test(type)) throw new TransportError('reply-invalid', 'the content is not IPP');
+  return body;
+}
