@@ -49,7 +49,10 @@ const SETTLE = 200;
 const owesStatus = new WeakSet<Connection>();
 const withoutVariables = new WeakSet<Connection>();
 
-export const zplDevice: DeviceDialect = { language: 'zpl', identify, status };
+/** `~JX` cancels a format that has only half arrived, and touches none that is being printed or waits. */
+const abandon = new TextEncoder().encode('~JX\r\n');
+
+export const zplDevice: DeviceDialect = { language: 'zpl', abandon, identify, status };
 
 async function identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null> {
   const host = await ifAnswered(identification(connection, signal));

@@ -1,0 +1,211 @@
+/**
+ * The agent: finds printers, takes their jobs, prints them, and says how it goes.
+ *
+ *   providers ─▶ Discovery ─▶ a PrinterStation for each printer ─▶ JobRun ─▶ Device
+ *                    │                    ▲   │                       │
+ *                    ▼                JobSource └── Reporter ◀─ Journal ┘
+ *              agent reports                        │
+ *                    └──────────────▶ JobSource.publish
+ */
+import metadata from '../../package.json' with { type: 'json' };
+import type { PrinterDescription } from '../contract/printer.ts';
+import type { AgentStateReport } from '../contract/report.ts';
+import type { Logger } from '../log.ts';
+import { type AgentConfig, type AgentConfigInput, agentConfig } from './config.ts';
+import { openDataDir } from './data-dir.ts';
+import { configuredPrinters } from './discovery/configured.ts';
+import { Discovery, type DiscoveryEvent } from './discovery/discovery.ts';
+import type { FoundPrinter } from './discovery/found-printer.ts';
+import { KnownPrinters } from './discovery/known-printers.ts';
+import type { DiscoveryProvider } from './discovery/provider.ts';
+import { type Drivers, standardDrivers } from './drivers.ts';
+import type { JobSource } from './job-source.ts';
+import { Journal } from './journal.ts';
+import { RenderPool } from './render-pool.ts';
+import { Reporter } from './reporter.ts';
+import { PrinterStation } from './station.ts';
+
+export interface AgentOptions {
+  config: AgentConfigInput;
+  source: JobSource;
+  logger: Logger;
+  /** Default: all that there are. */
+  drivers?: Drivers;
+  /** Besides the printers that the configuration names. */
+  providers?: readonly DiscoveryProvider[];
+}
+
+/** How soon the service is told of a change of a printer's status, and of all other changes, ms. */
+const STATUS_SOON = 1_000;
+const SOON = 20;
+const PRUNE_EVERY = 3_600_000;
+/** At the stop: longest wait until all reports are published, ms. */
+const REPORTS_OUT = 5_000;
+
+interface Running {
+  agentId: string;
+  discovery: Discovery;
+  stations: Map<string, PrinterStation>;
+  /** Stations of printers that are gone, while they end. */
+  leaving: Set<Promise<void>>;
+  reporter: Reporter;
+  telling: { timer: NodeJS.Timeout; at: number } | null;
+  release: (() => void | Promise<void>)[];
+}
+
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #config: AgentConfig;
+  readonly #logger: Logger;
+  #running: Running | null = null;
+
+  /** @throws ZodError for a configuration that is not valid */
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    this.#config = agentConfig.parse(options.config);
+    this.#logger = options.logger;
+  }
+
+  /** null before the first start. */
+  get id(): string | null {
+    return this.#running?.agentId ?? null;
+  }
+
+  /** The printers as the service is told of them. */
+  get printers(): PrinterDescription[] {
+    return this.#running?.discovery.printers.map((printer) => printer.describe()) ?? [];
+  }
+
+  /** Resolves when it works; printers and queues follow as they come. @throws DataDirError */
+  async start(): Promise<void> {
+    if (this.#running !== null) return;
+    const config = this.#config;
+    const drivers = this.#options.drivers ?? standardDrivers;
+    const logger = this.#logger;
+    const dataDir = openDataDir(config.dataDir, config.id);
+    const journal = new Journal(dataDir.db);
+    const prune = () => journal.prune(Date.now() - config.timings.journalKeep);
+    prune();
+    const pool = new RenderPool({
+      threads: config.renderThreads,
+      languagesModule: drivers.languagesModule,
+      stuckMs: config.timings.renderStuck,
+      logger,
+    });
+    pool.start();
+    const reporter = new Reporter({ source: this.#options.source, journal, logger });
+    const discovery = new Discovery({
+      providers: [configuredPrinters(config.printers), ...(this.#options.providers ?? [])],
+      known: new KnownPrinters(dataDir.db),
+      timings: config.timings,
+      device: (candidate) => ({
+        uri: candidate.uri,
+        open: (uri, signal) => drivers.open(uri, signal, config.transport),
+        dialect: drivers.dialectFor(candidate.language),
+        idleMs: config.timings.idleConnection,
+      }),
+      onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
+      logger,
+    });
+    const pruning = setInterval(prune, PRUNE_EVERY).unref();
+    const beating = setInterval(() => this.#tell(SOON), config.timings.heartbeat).unref();
+    this.#running = {
+      agentId: dataDir.agentId,
+      discovery,
+      stations: new Map(),
+      leaving: new Set(),
+      reporter,
+      telling: null,
+      release: [
+        () => clearInterval(pruning),
+        () => clearInterval(beating),
+        () => pool.stop(),
+        () => dataDir.close(),
+      ],
+    };
+    reporter.start();
+    discovery.start();
+    this.#tell(SOON);
+    logger.info({ agent: dataDir.agentId, name: config.name, dataDir: config.dataDir }, 'agent started');
+  }
+
+  /**
+   * Takes no new jobs, gives those under way `graceMs` to finish, hands back the others where they stand, tells
+   * the service that it leaves, and closes everything. Takes at most the grace time, the time to confirm what is
+   * under way, and a few seconds.
+   */
+  async stop({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
+    const running = this.#running;
+    if (running === null) return;
+    const { discovery, stations, leaving, reporter } = running;
+    await Promise.all([
+      discovery.stop(),
+      ...[...stations.values()].map((station) => station.stop(graceMs)),
+      ...leaving,
+    ]);
+    clearTimeout(running.telling?.timer);
+    reporter.agent(this.#report(running, false));
+    await Promise.all([reporter.stop(REPORTS_OUT), ...discovery.printers.map(({ device }) => device.drop())]);
+    for (const release of running.release) await release();
+    this.#running = null;
+    this.#logger.info({ agent: running.agentId }, 'agent stopped');
+  }
+
+  #printerEvent(event: DiscoveryEvent, printer: FoundPrinter, journal: Journal, pool: RenderPool): void {
+    const running = this.#running;
+    if (running === null) return;
+    const { id, device } = printer;
+    if (event === 'added') {
+      const { window, timings } = this.#config;
+      const station = new PrinterStation(this.#options.source, {
+        agentId: running.agentId,
+        printerId: id,
+        device,
+        confirmation: () => printer.confirmation,
+        journal,
+        reporter: running.reporter,
+        pool,
+        window,
+        timings,
+        logger: this.#logger,
+      });
+      running.stations.set(id, station);
+      station.start();
+    } else if (event === 'gone') {
+      const left = running.stations.get(id)?.stop(0);
+      running.stations.delete(id);
+      const done = Promise.resolve(left)
+        .then(() => device.drop())
+        .finally(() => running.leaving.delete(done));
+      running.leaving.add(done);
+    }
+    this.#tell(event === 'changed' ? STATUS_SOON : SOON);
+  }
+
+  /** Reports the agent's state within `ms`; what changes until then goes into the same report. */
+  #tell(ms: number): void {
+    const running = this.#running;
+    if (running === null) return;
+    const at = performance.now() + ms;
+    if (running.telling !== null && running.telling.at <= at) return;
+    clearTimeout(running.telling?.timer);
+    const timer = setTimeout(() => {
+      running.telling = null;
+      running.reporter.agent(this.#report(running, true));
+    }, ms);
+    running.telling = { timer, at };
+  }
+
+  #report(running: Running, online: boolean): AgentStateReport {
+    return {
+      kind: 'agent',
+      agentId: running.agentId,
+      name: this.#config.name,
+      version: metadata.version,
+      tenantId: this.#config.tenantId,
+      at: new Date().toISOString(),
+      online,
+      printers: running.discovery.printers.map((printer) => printer.describe()),
+    };
+  }
+}

@@ -1,0 +1,108 @@
+/** The agent's configuration, as a file or the process that starts it gives it. Times in ms. */
+import { availableParallelism, hostname } from 'node:os';
+import { z } from 'zod';
+import { transportTimeouts } from '../../drivers/transports/transport.ts';
+import { tenantId } from '../contract/admin.ts';
+import { languageId } from '../contract/format.ts';
+import { printerId } from '../contract/printer.ts';
+import { agentId } from '../contract/report.ts';
+
+const millimetres = z.number().positive().max(2_000);
+const dotsPerInch = z.number().min(50).max(2_400);
+
+export const formatEntry = z.strictObject({
+  name: z.string().trim().min(1).max(200).optional(),
+  language: languageId.default('zpl'),
+  dpi: dotsPerInch,
+  /** Printable width and length of the media, mm. */
+  width: millimetres,
+  height: millimetres,
+});
+
+/** A printer that the configuration names. What is set here wins over what the device says. */
+export const printerEntry = z.strictObject({
+  uri: z.string().max(500).refine(URL.canParse, { error: 'expected a URI like socket://10.0.0.7:9100' }),
+  name: z.string().trim().min(1).max(200).optional(),
+  /** Fixes the printer's ID; otherwise it comes from the device itself. */
+  id: printerId.optional(),
+  language: languageId.default('zpl'),
+  dpi: dotsPerInch.optional(),
+  width: millimetres.optional(),
+  height: millimetres.optional(),
+  /** All formats of the printer; without it, one made from dpi, width and height. */
+  formats: z.array(formatEntry).min(1).max(200).optional(),
+  /**
+   * What counts as printed on a printer that never answers: `device` (nothing does: the job is held for a person
+   * once everything is sent), or `transport` (what its connection took: a label that the printer then loses is
+   * lost unseen).
+   */
+  confirmation: z.enum(['device', 'transport']).default('device'),
+});
+export type PrinterEntry = z.infer<typeof printerEntry>;
+
+const ms = z
+  .int()
+  .min(1)
+  .max(30 * 24 * 3_600_000);
+
+export const timings = z.strictObject({
+  scan: ms.default(10_000),
+  /** Longest that one provider's scan may take. */
+  scanTimeout: ms.default(8_000),
+  heartbeat: ms.default(15_000),
+  /** A printer that no provider lists is offline at once, and dropped after this long. */
+  dropAfter: ms.default(24 * 3_600_000),
+  /** Status queries: the shortest pause, the longest while printing, the longest while the printer waits. */
+  pollMin: ms.default(5),
+  pollMax: ms.default(500),
+  pollWaiting: ms.default(1_000),
+  /** How long a printer must be idle, with a counter that stands still, before its counter is taken as final. */
+  settle: ms.default(1_500),
+  /** An idle printer that has not counted labels it took for this long has lost them: the job is held. */
+  vanished: ms.default(15_000),
+  reconnectMin: ms.default(200),
+  reconnectMax: ms.default(5_000),
+  /** A connection that no job uses is closed after this long, so that others can reach the printer. */
+  idleConnection: ms.default(3_000),
+  /** At a stop: how long labels under way may take to be confirmed before the job is handed back. */
+  confirm: ms.default(5_000),
+  /** A render thread that answers nothing for this long is replaced. */
+  renderStuck: ms.default(60_000),
+  /** Finished jobs stay in the journal this long; more than any queue delivers twice. */
+  journalKeep: ms.default(72 * 3_600_000),
+});
+export type Timings = z.infer<typeof timings>;
+
+export const agentConfig = z.strictObject({
+  /** By default made at the first start and kept in the data directory. */
+  id: agentId.optional(),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .default(() => hostname().slice(0, 200) || 'agent'),
+  /** The tenant whose printers these are; null: printers for every tenant. */
+  tenantId: tenantId.nullable().default(null),
+  dataDir: z.string().min(1),
+  printers: z.array(printerEntry).max(5_000).default([]),
+  renderThreads: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(() => Math.max(1, availableParallelism() - 1)),
+  /** How far sending may run ahead of what the printer says it has printed. */
+  window: z
+    .strictObject({
+      labels: z.int().min(1).max(1_000).default(16),
+      bytes: z
+        .int()
+        .min(1_024)
+        .default(128 * 1_024),
+    })
+    .prefault({}),
+  timings: timings.prefault({}),
+  transport: transportTimeouts.prefault({}),
+});
+export type AgentConfig = z.infer<typeof agentConfig>;
+export type AgentConfigInput = z.input<typeof agentConfig>;

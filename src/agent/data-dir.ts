@@ -1,0 +1,83 @@
+/**
+ * The agent's data directory: one SQLite file, `agent.db`, with the journal, the printers seen, and the agent's
+ * ID. It belongs to one process at a time: the file is opened in SQLite's exclusive locking mode, and the
+ * operating system lets the lock go however the process ends.
+ */
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { v7 as uuid } from 'uuid';
+import { agentId } from '../contract/report.ts';
+
+export type DataDirFaultCode = 'data-dir-in-use' | 'data-dir-unusable';
+
+export class DataDirError extends Error {
+  readonly code: DataDirFaultCode;
+
+  constructor(code: DataDirFaultCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DataDirError';
+    this.code = code;
+  }
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED. */
+const LOCKED = new Set([5, 6]);
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS jobs (
+    job_id TEXT PRIMARY KEY,
+    printer_id TEXT NOT NULL,
+    delivery INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    base INTEGER NOT NULL,
+    odometer INTEGER,
+    intent INTEGER NOT NULL,
+    sent INTEGER NOT NULL,
+    printed INTEGER NOT NULL,
+    final_report TEXT,
+    unpublished TEXT,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS jobs_unpublished ON jobs (updated_at) WHERE unpublished IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS printers (id TEXT PRIMARY KEY, seen TEXT NOT NULL, seen_at INTEGER NOT NULL) STRICT;
+`;
+
+export interface DataDir {
+  readonly db: DatabaseSync;
+  /** Made at the first opening and the same ever after. */
+  readonly agentId: string;
+  close(): void;
+}
+
+/**
+ * @param wantedId an agent ID that the configuration sets
+ * @throws DataDirError `data-dir-in-use` when another process has it open, `data-dir-unusable`
+ */
+export function openDataDir(directory: string, wantedId?: string): DataDir {
+  const file = join(directory, 'agent.db');
+  let db: DatabaseSync | undefined;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    db = new DatabaseSync(file);
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+    chmodSync(file, 0o600);
+    const insert = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
+    insert.run('agent-id', uuid());
+    if (wantedId !== undefined)
+      db.prepare('UPDATE meta SET value = ? WHERE name = ?').run(wantedId, 'agent-id');
+    const row = db.prepare('SELECT value FROM meta WHERE name = ?').get('agent-id');
+    const opened = db;
+    return { db: opened, agentId: agentId.parse(row?.['value']), close: () => opened.close() };
+  } catch (error) {
+    db?.close();
+    if (error instanceof Error && 'errcode' in error && LOCKED.has(Number(error.errcode) & 0xff)) {
+      throw new DataDirError('data-dir-in-use', `Another agent is running on ${directory}`, { cause: error });
+    }
+    throw new DataDirError('data-dir-unusable', `The agent cannot use ${directory}: ${String(error)}`, {
+      cause: error,
+    });
+  }
+}

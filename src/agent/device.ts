@@ -1,0 +1,161 @@
+/**
+ * One printer's wire: at most one connection, used by one at a time.
+ *
+ * Many label printers take a single connection, and some of them print what two connections send mixed up. So
+ * the job under way and the question "are you still there" share this object: a job claims the device, a probe
+ * gives way to it. A connection outlives its job for a moment, since the next job mostly follows at once.
+ *
+ * Whenever a connection is opened the device is asked who it is. An address says nothing about what stands
+ * there: while the printer was off, another may have taken its place.
+ */
+import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
+import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
+import { printerIdOf } from './discovery/identity.ts';
+
+export interface DeviceOptions {
+  uri: string;
+  open(uri: string, signal: AbortSignal): Promise<Connection>;
+  dialect: DeviceDialect | null;
+  /** How long a connection that no job uses stays open, ms. */
+  idleMs: number;
+}
+
+/** What a probe found; null: a job has the device, which is sign of life enough. */
+export type ProbeResult =
+  | { reachable: false; error: TransportError }
+  | { reachable: true; identity: DeviceIdentity | null; status: DeviceStatus | null }
+  | null;
+
+export class Device {
+  readonly #options: DeviceOptions;
+  #uri: string;
+  #connection: Connection | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #claimed = false;
+  #probe: { abort: AbortController; done: Promise<unknown> } | null = null;
+
+  /** The identity that the device must have; null: none is known. */
+  expected: string | null = null;
+  /** Whether it has ever answered a question. One that never has is not waited for. */
+  answers = false;
+  /** Called with every status a job reads, and with null when the device could not be reached. */
+  onStatus: (status: DeviceStatus | null) => void = () => undefined;
+
+  constructor(options: DeviceOptions) {
+    this.#options = options;
+    this.#uri = options.uri;
+  }
+
+  get uri(): string {
+    return this.#uri;
+  }
+
+  get dialect(): DeviceDialect | null {
+    return this.#options.dialect;
+  }
+
+  /** The device was found at another address; a job under way goes on there when its connection breaks. */
+  moveTo(uri: string): void {
+    this.#uri = uri;
+  }
+
+  /** A job has read a status. */
+  answered(status: DeviceStatus): void {
+    this.answers = true;
+    this.onStatus(status);
+  }
+
+  /** Takes the device for a job; a probe under way is cut short. */
+  async claim(): Promise<void> {
+    this.#claimed = true;
+    clearTimeout(this.#idle);
+    this.#probe?.abort.abort();
+    await this.#probe?.done;
+  }
+
+  /** Gives the device back; its connection is closed unless another job follows soon. */
+  release(): void {
+    this.#claimed = false;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.drop(), this.#options.idleMs).unref();
+  }
+
+  /**
+   * The open connection, or a new one to the device that is expected. For the holder of the claim.
+   * @throws TransportError; `device-unreachable` too when another device answers at the address
+   */
+  async connect(signal: AbortSignal): Promise<Connection> {
+    const open = this.#connection;
+    if (open !== null && !open.closed.aborted) return open;
+    this.#connection = null;
+    const { dialect } = this.#options;
+    const connection = await this.#options.open(this.#uri, signal);
+    try {
+      if (this.expected !== null && this.answers && dialect !== null) {
+        const identity = await dialect.identify(connection, signal);
+        if (identity === null) throw new TransportError('query-timeout', 'it did not say who it is');
+        if (printerIdOf(identity) !== this.expected) {
+          throw new TransportError('device-unreachable', 'another device answers at its address');
+        }
+      }
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    this.#connection = connection;
+    return connection;
+  }
+
+  /** Closes the connection. What follows is on a new one. */
+  async drop(): Promise<void> {
+    clearTimeout(this.#idle);
+    const connection = this.#connection;
+    this.#connection = null;
+    await connection?.close();
+  }
+
+  /** Asks the device who and how it is, unless a job has it. Never throws for a device that is not there. */
+  async probe(signal: AbortSignal): Promise<ProbeResult> {
+    if (this.#claimed || this.#probe !== null) return null;
+    const abort = new AbortController();
+    const asked = this.#ask(AbortSignal.any([signal, abort.signal]));
+    this.#probe = { abort, done: asked.catch(() => undefined) };
+    try {
+      return await asked;
+    } catch (error) {
+      if (abort.signal.aborted) return null;
+      if (error instanceof TransportError) return { reachable: false, error };
+      throw error;
+    } finally {
+      this.#probe = null;
+    }
+  }
+
+  async #ask(signal: AbortSignal): Promise<ProbeResult> {
+    const { dialect } = this.#options;
+    await this.drop();
+    const connection = await this.#options.open(this.#uri, signal);
+    try {
+      if (dialect === null) return { reachable: true, identity: null, status: null };
+      const identity = await orSilence(dialect.identify(connection, signal));
+      // A device that lets one question time out may answer it during the next one: ask no more.
+      if (identity === undefined) return { reachable: true, identity: null, status: null };
+      const status = (await orSilence(dialect.status(connection, signal))) ?? null;
+      return { reachable: true, identity, status };
+    } finally {
+      await connection.close();
+    }
+  }
+}
+
+/** Codes of a device that took the connection but said nothing, or nothing that makes sense. */
+const SILENCE = new Set(['query-timeout', 'reply-invalid', 'reply-too-long']);
+
+async function orSilence<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof TransportError && SILENCE.has(error.code)) return undefined;
+    throw error;
+  }
+}

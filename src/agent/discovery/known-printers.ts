@@ -1,0 +1,61 @@
+/**
+ * The printers that this agent has seen, kept in its data directory: a printer that is off when the agent starts
+ * is the printer that it was, and not a new one.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { identityEvidence, printerId } from '../../contract/printer.ts';
+import { printerEntry } from '../config.ts';
+
+export const knownPrinter = z.object({
+  id: printerId,
+  provider: z.string(),
+  candidate: printerEntry,
+  /** What the device said of itself; null: it has never said anything. */
+  identity: z
+    .object({
+      evidence: identityEvidence,
+      value: z.string(),
+      model: z.string().exactOptional(),
+      name: z.string().exactOptional(),
+      dpi: z.number().exactOptional(),
+      width: z.number().exactOptional(),
+      height: z.number().exactOptional(),
+    })
+    .nullable(),
+  /** It has answered a question at least once. */
+  answers: z.boolean(),
+});
+export type KnownPrinter = z.infer<typeof knownPrinter>;
+
+export class KnownPrinters {
+  readonly #db: DatabaseSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** With when each was last there, ms since the epoch. What another version wrote and this cannot read is left out. */
+  all(): { printer: KnownPrinter; seenAt: number }[] {
+    return this.#db
+      .prepare('SELECT seen, seen_at FROM printers')
+      .all()
+      .flatMap((row) => {
+        const { data } = knownPrinter.safeParse(JSON.parse(String(row['seen'])));
+        return data === undefined ? [] : [{ printer: data, seenAt: Number(row['seen_at']) }];
+      });
+  }
+
+  put(printer: KnownPrinter, seenAt: number): void {
+    this.#db
+      .prepare(
+        `INSERT INTO printers (id, seen, seen_at) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, seen_at = excluded.seen_at`,
+      )
+      .run(printer.id, JSON.stringify(printer), seenAt);
+  }
+
+  forget(id: string): void {
+    this.#db.prepare('DELETE FROM printers WHERE id = ?').run(id);
+  }
+}

@@ -1,0 +1,26 @@
+/** The drivers that an agent works with; a test may give it others. */
+import type { DeviceDialect } from '../../drivers/languages/device.ts';
+import { zplDevice } from '../../drivers/languages/zpl/device.ts';
+import { openTransport } from '../../drivers/transports/index.ts';
+import type { Connection, TransportTimeouts } from '../../drivers/transports/transport.ts';
+import type { LanguageId } from '../contract/format.ts';
+
+export interface Drivers {
+  /** Opens a connection to a device by its URI; see `drivers/transports/index.ts`. */
+  open(uri: string, signal: AbortSignal, timeouts: TransportTimeouts): Promise<Connection>;
+  /** null: printers of this language cannot be asked. */
+  dialectFor(language: LanguageId): DeviceDialect | null;
+  /**
+   * The module whose `LANGUAGES` the render threads use; see `drivers/languages/index.ts`. Threads share no
+   * objects, so it goes by its address.
+   */
+  languagesModule: URL;
+}
+
+const DIALECTS: readonly DeviceDialect[] = [zplDevice];
+
+export const standardDrivers: Drivers = {
+  open: openTransport,
+  dialectFor: (language) => DIALECTS.find((dialect) => dialect.language === language) ?? null,
+  languagesModule: new URL('../../drivers/languages/index.ts', import.meta.url),
+};

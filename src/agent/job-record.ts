@@ -1,0 +1,140 @@
+/**
+ * Where one delivery of a job stands, and who has been told: the tally, the journal and the reports, kept in
+ * step. What is lasting goes to the journal first and is reported from there.
+ */
+import { JOB_FAULTS, type JobFault } from '../contract/fault.ts';
+import type { PrinterReason } from '../contract/printer.ts';
+import { labelCount } from '../contract/queued-job.ts';
+import type { JobReport } from '../contract/report.ts';
+import type { Logger } from '../log.ts';
+import type { PickedUpJob } from './job-source.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import type { Reporter } from './reporter.ts';
+import { Tally } from './tally.ts';
+
+export interface RecordContext {
+  agentId: string;
+  printerId: string;
+  journal: Journal;
+  reporter: Pick<Reporter, 'progress' | 'lasting'>;
+  logger: Logger;
+}
+
+/** After this time, ms, a printer has looked at the bytes it took. */
+const LOOKED_AT_MS = 250;
+
+export class JobRecord {
+  readonly log: Logger;
+  tally: Tally;
+  reasons: readonly PrinterReason[] = [];
+  readonly #context: RecordContext;
+  readonly #delivery: PickedUpJob;
+  #seq = 0;
+
+  constructor(context: RecordContext, delivery: PickedUpJob) {
+    const { job } = delivery;
+    this.#context = context;
+    this.#delivery = delivery;
+    this.log = context.logger.child({ job: job.jobId, printer: context.printerId, tenant: job.tenantId });
+    this.tally = new Tally(
+      {
+        jobId: job.jobId,
+        printerId: context.printerId,
+        delivery: delivery.delivery,
+        total: labelCount(job),
+        base: 0,
+        odometer: null,
+        intent: 0,
+        sent: 0,
+        printed: 0,
+      },
+      LOOKED_AT_MS,
+    );
+  }
+
+  get entry(): JournalEntry {
+    return this.tally.entry;
+  }
+
+  /** Labels may be under way: sent, or about to be, and not confirmed. */
+  get uncertain(): boolean {
+    return this.entry.intent > this.entry.printed;
+  }
+
+  /** Goes on from another point; what was counted before is over. */
+  restart(entry: Partial<JournalEntry>): void {
+    this.tally = new Tally({ ...this.entry, ...entry }, LOOKED_AT_MS);
+  }
+
+  /** `printed` labels are out, the others are neither printed nor under way; the odometer stands at this. */
+  settle(printed: number, odometer: number | null): void {
+    this.restart({ base: printed, odometer, intent: printed, sent: printed, printed });
+  }
+
+  /** Finished in an earlier delivery: reports that again. */
+  repeat(): boolean {
+    const { journal, reporter } = this.#context;
+    const found = journal.look(this.entry.jobId);
+    if (!found?.final) return false;
+    this.log.info({ status: found.final.status }, 'job delivered again, finished before');
+    const { delivery } = this.#delivery;
+    const report = { ...found.final, at: new Date().toISOString(), delivery, seq: 0 };
+    journal.finish({ ...found.entry, delivery }, report);
+    reporter.lasting(report);
+    return true;
+  }
+
+  progress(reasons: readonly PrinterReason[]): void {
+    this.reasons = reasons;
+    this.#context.reporter.progress(this.#report('printing', { reasons: [...reasons] }));
+  }
+
+  finish(status: 'printed' | 'failed' | 'held', error?: JobFault): void {
+    const { printed, intent, total } = this.entry;
+    this.log.info({ status, printed, total, code: error?.code }, 'job ended');
+    const report = this.#report(status, {
+      reasons: [],
+      ...(error === undefined ? {} : { error }),
+      ...(status === 'held' ? { uncertain: { from: printed, to: intent } } : {}),
+    });
+    this.#context.journal.finish(this.entry, report);
+    this.#context.reporter.lasting(report);
+  }
+
+  /** As the fault's table says; but a job with labels under way never fails, it is held. */
+  fail(fault: JobFault): void {
+    this.finish(JOB_FAULTS[fault.code].outcome === 'failed' && !this.uncertain ? 'failed' : 'held', fault);
+  }
+
+  /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */
+  handBack(quiet: boolean): void {
+    const { printed } = this.entry;
+    this.log.info({ printed, uncertain: this.uncertain, quiet }, 'job handed back');
+    if (quiet) {
+      this.#context.journal.write(this.entry);
+      return;
+    }
+    const report = this.#report('queued', { reasons: [] });
+    this.#context.journal.handBack(this.entry, report);
+    this.#context.reporter.lasting(report);
+  }
+
+  #report(
+    status: JobReport['status'],
+    more: Pick<JobReport, 'reasons'> & Partial<Pick<JobReport, 'error' | 'uncertain'>>,
+  ): JobReport {
+    const { jobId, printerId, delivery, sent, printed } = this.entry;
+    return {
+      kind: 'job',
+      jobId,
+      agentId: this.#context.agentId,
+      printerId,
+      at: new Date().toISOString(),
+      delivery,
+      seq: this.#seq++,
+      status,
+      labels: { sent, printed },
+      ...more,
+    };
+  }
+}

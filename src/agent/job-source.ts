@@ -1,0 +1,51 @@
+/**
+ * Where an agent's jobs come from and its reports go, whatever lies behind it: the process's own queue
+ * connection, Redis, or the service's gateway.
+ */
+import type { QueuedJob } from '../contract/queued-job.ts';
+import type { Report } from '../contract/report.ts';
+
+/**
+ * What one agent leaves with a job in the queue for the agent that gets it next. It is written before the first
+ * byte goes to a printer, so a job without a note has never been sent to one.
+ */
+export interface HandoverNote {
+  agentId: string;
+  /** The first label that was not printed, when that is certain; null while labels may be under way. */
+  resumeAt: number | null;
+}
+
+export interface PickedUpJob {
+  job: QueuedJob;
+  /** From 1; counts every pick-up, those after a hand-back or a stall too. */
+  delivery: number;
+  note: HandoverNote | null;
+  /** Resolves when the queue has stored the note. */
+  setNote(note: HandoverNote): Promise<void>;
+  /** Aborted when the queue gives the job to someone else, or nobody wants it any more. */
+  signal: AbortSignal;
+}
+
+/** `hand-back`: the job goes to the front of its queue, to be delivered again. */
+export type HandlerResult = 'done' | 'hand-back';
+export type JobHandler = (delivery: PickedUpJob) => Promise<HandlerResult>;
+
+export interface Consumer {
+  /** No new jobs; the one that is being handled goes on. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** No new jobs; resolves when the handler is done with the one it has. */
+  stop(): Promise<void>;
+}
+
+export interface ConsumeOptions {
+  /** A job whose payload could not be read was set aside. `issues` hold no values. */
+  onUnreadable(jobId: string, issues: string[]): void;
+}
+
+export interface JobSource {
+  /** Delivers the jobs of one printer, one at a time, in their order. Rejects when it cannot yet: call again. */
+  consume(printerId: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
+  /** Resolves when the report is stored durably; rejects when it may not be. */
+  publish(report: Report): Promise<void>;
+}

@@ -1,0 +1,148 @@
+/**
+ * What this agent has sent to hardware, one row a job, durable before the fact.
+ *
+ * `intent` is committed before the first byte of the labels it covers, so after a crash no label at or beyond it
+ * can have reached the printer. `printed` is what the printer itself confirmed, so no label before it needs to be
+ * sent again. What lies between is uncertain, and for the odometer to tell. A final report is committed together
+ * with the job's end, and stays until it is published.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { z } from 'zod';
+import { type JobReport, jobReport } from '../contract/report.ts';
+
+/** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
+export interface JournalEntry {
+  jobId: string;
+  printerId: string;
+  delivery: number;
+  total: number;
+  /** Labels printed when `odometer` was read; `odometer`: null where the printer has none. */
+  base: number;
+  odometer: number | null;
+  intent: number;
+  sent: number;
+  printed: number;
+}
+
+const count = z.int().min(0);
+const row = z.object({
+  job_id: z.string(),
+  printer_id: z.string(),
+  delivery: z.int(),
+  total: count,
+  base: count,
+  odometer: z.int().nullable(),
+  intent: count,
+  sent: count,
+  printed: count,
+  final_report: z.string().nullable(),
+});
+
+/** One spelling of a report, however its object was built. */
+function text(report: JobReport): string {
+  return JSON.stringify(jobReport.parse(report));
+}
+
+export interface JournalRecord {
+  entry: JournalEntry;
+  /** The job's outcome, when it has one. */
+  final: JobReport | null;
+}
+
+export class Journal {
+  readonly #get: StatementSync;
+  readonly #put: StatementSync;
+  readonly #unpublished: StatementSync;
+  readonly #published: StatementSync;
+  readonly #prune: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
+    this.#put = db.prepare(`
+      INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, final_report,
+        unpublished, updated_at)
+      VALUES (:jobId, :printerId, :delivery, :total, :base, :odometer, :intent, :sent, :printed, :final,
+        :unpublished, :now)
+      ON CONFLICT (job_id) DO UPDATE SET
+        printer_id = excluded.printer_id, delivery = excluded.delivery, total = excluded.total,
+        base = excluded.base, odometer = excluded.odometer, intent = excluded.intent, sent = excluded.sent,
+        printed = excluded.printed, final_report = excluded.final_report, unpublished = excluded.unpublished,
+        updated_at = excluded.updated_at`);
+    this.#unpublished = db.prepare(
+      'SELECT unpublished FROM jobs WHERE unpublished IS NOT NULL ORDER BY updated_at',
+    );
+    this.#published = db.prepare('UPDATE jobs SET unpublished = NULL WHERE job_id = ? AND unpublished = ?');
+    this.#prune = db.prepare(
+      'DELETE FROM jobs WHERE final_report IS NOT NULL AND unpublished IS NULL AND updated_at < ?',
+    );
+  }
+
+  look(jobId: string): JournalRecord | null {
+    const found = this.#get.get(jobId);
+    if (found === undefined) return null;
+    const parsed = row.parse(found);
+    return {
+      entry: {
+        jobId: parsed.job_id,
+        printerId: parsed.printer_id,
+        delivery: parsed.delivery,
+        total: parsed.total,
+        base: parsed.base,
+        odometer: parsed.odometer,
+        intent: parsed.intent,
+        sent: parsed.sent,
+        printed: parsed.printed,
+      },
+      final: parsed.final_report === null ? null : jobReport.parse(JSON.parse(parsed.final_report)),
+    };
+  }
+
+  /** Durable when it returns. A report that has not been published yet is replaced: the job has gone on. */
+  write(entry: JournalEntry): void {
+    this.#store(entry, null, null);
+  }
+
+  /** The job's outcome and the duty to report it, in one commit. */
+  finish(entry: JournalEntry, final: JobReport): void {
+    this.#store(entry, text(final), text(final));
+  }
+
+  /** The job went back to its queue: where it stands and the duty to report that, in one commit. */
+  handBack(entry: JournalEntry, handedBack: JobReport): void {
+    this.#store(entry, null, text(handedBack));
+  }
+
+  /** Reports that have not been published, oldest first. */
+  unpublished(): JobReport[] {
+    return this.#unpublished.all().map((found) => jobReport.parse(JSON.parse(String(found['unpublished']))));
+  }
+
+  /** Ends the duty to publish this report, unless a newer one has taken its place. */
+  published(report: JobReport): void {
+    this.#published.run(report.jobId, text(report));
+  }
+
+  /** Forgets finished, reported jobs last written before `before` (ms since the epoch). Returns how many. */
+  prune(before: number): number {
+    return Number(this.#prune.run(before).changes);
+  }
+
+  #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {
+    const { jobId, printerId, delivery, total, base, odometer, intent, sent, printed } = entry;
+    const now = Date.now();
+    this.#put.run({
+      jobId,
+      printerId,
+      delivery,
+      total,
+      base,
+      odometer,
+      intent,
+      sent,
+      printed,
+      final,
+      unpublished,
+      now,
+    });
+  }
+}

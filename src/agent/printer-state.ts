@@ -1,0 +1,29 @@
+/** What a device's status means for a job that wants to print. */
+import type { DeviceStatus } from '../../drivers/languages/device.ts';
+import type { PrinterReason } from '../contract/printer.ts';
+
+/** Reasons for which nothing comes out until a person has done something. */
+const STOPPING = new Set<PrinterReason>([
+  'offline',
+  'media-empty',
+  'media-jam',
+  'marker-supply-empty',
+  'cover-open',
+  'paused',
+  'output-area-full',
+]);
+
+/** The printer will not print now: nothing more is sent to it. */
+export function isBlocked(status: DeviceStatus): boolean {
+  return status.state === 'stopped' || status.reasons.some((reason) => STOPPING.has(reason));
+}
+
+/** Nothing of anybody's is under way in the printer, as far as it says. */
+export function isIdle(status: DeviceStatus): boolean {
+  return status.state !== 'processing' && (status.labelsPending ?? 0) === 0 && !isBlocked(status);
+}
+
+/** The printer can say what became of labels. */
+export function canConfirm(status: DeviceStatus): boolean {
+  return status.odometer !== null || status.labelsPending !== null;
+}

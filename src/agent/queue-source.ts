@@ -1,0 +1,34 @@
+/** Jobs straight from the process's own queue connection: `platen up`, and agents on a trusted network. */
+import { z } from 'zod';
+import { agentId } from '../contract/report.ts';
+import type { Queues } from '../queue/index.ts';
+import type { HandoverNote, JobSource } from './job-source.ts';
+
+const handoverNote = z.object({ agentId, resumeAt: z.int().min(0).nullable() });
+
+/** @param queues stays the caller's to close, after the agent has stopped */
+export function queueSource(queues: Queues): JobSource {
+  return {
+    publish: (report) => queues.publish(report),
+    async consume(printerId, handler, { onUnreadable }) {
+      const consumer = await queues.consume(
+        printerId,
+        async ({ job, delivery, note, setNote, signal: lost }) => {
+          const read = handoverNote.safeParse(note);
+          const left: HandoverNote | null = read.success ? read.data : null;
+          const result = await handler({ job, delivery, note: left, setNote, signal: lost });
+          // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right
+          // for a job that the queue took away, and that comes again.
+          if (result === 'hand-back' && lost.aborted) throw lost.reason;
+          return result;
+        },
+        { onUnreadable: ({ jobId, issues }) => onUnreadable(jobId, issues) },
+      );
+      return {
+        pause: () => consumer.pause(),
+        resume: () => consumer.resume(),
+        stop: () => consumer.stop(),
+      };
+    },
+  };
+}

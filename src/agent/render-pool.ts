@@ -1,0 +1,272 @@
+/**
+ * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither hold
+ * up the thread that keeps the queue's locks alive, nor bring the agent down.
+ *
+ * A job's session stays on one thread. A thread that dies, or that answers nothing for too long, is replaced;
+ * its sessions fail with `RenderCrash`. Which of them was to blame is not known, so a job may try once more on a
+ * thread of its own (`alone`), where it can hurt, and be hurt by, nobody else.
+ */
+import { Worker } from 'node:worker_threads';
+import { JobFaultError } from '../contract/fault.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
+import type { Logger } from '../log.ts';
+import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
+
+/** Chunks asked for ahead of their use. */
+const AHEAD = 4;
+/** What a check keeps of its work, bytes. */
+const CACHE_BYTES = 4 * 1024 * 1024;
+/** A thread's heap, MB; over it the thread dies, not the process. */
+const HEAP_MB = 1024;
+
+export class RenderCrash extends Error {
+  constructor(detail: string) {
+    super(`A render thread stopped: ${detail}`);
+    this.name = 'RenderCrash';
+  }
+}
+
+export interface RenderPoolOptions {
+  threads: number;
+  languagesModule: URL;
+  /** Longest silence of a thread that was asked something, ms. */
+  stuckMs: number;
+  logger: Logger;
+}
+
+export interface RenderSessionOptions {
+  /** The first label to make. */
+  from: number;
+  /** Most labels in one chunk. */
+  maxCopies: number;
+  alone?: boolean;
+}
+
+export class RenderPool {
+  readonly #options: RenderPoolOptions;
+  #threads: RenderThread[] = [];
+  readonly #lone = new Set<RenderThread>();
+
+  constructor(options: RenderPoolOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#threads = Array.from({ length: this.#options.threads }, () => new RenderThread(this.#options));
+  }
+
+  async stop(): Promise<void> {
+    const threads = [...this.#threads, ...this.#lone];
+    this.#threads = [];
+    this.#lone.clear();
+    await Promise.all(threads.map((thread) => thread.stop()));
+  }
+
+  /** Starts a job's labels on the thread with the fewest jobs. Close the session in any case. */
+  open(job: QueuedJob, { from, maxCopies, alone = false }: RenderSessionOptions): RenderSession {
+    if (alone) {
+      const thread = new RenderThread(this.#options);
+      this.#lone.add(thread);
+      const closed = () => {
+        this.#lone.delete(thread);
+        void thread.stop();
+      };
+      return new RenderSession(thread, job, from, maxCopies, closed);
+    }
+    const dead = this.#threads.findIndex((thread) => thread.dead);
+    if (dead >= 0) this.#threads[dead] = new RenderThread(this.#options);
+    const [thread] = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
+    if (thread === undefined) throw new RenderCrash('the agent is stopping');
+    return new RenderSession(thread, job, from, maxCopies, () => undefined);
+  }
+}
+
+type Receiver = { receive(answer: RenderAnswer): void; crash(error: RenderCrash): void };
+
+class RenderThread {
+  readonly #worker: Worker;
+  readonly #receivers = new Map<number, Receiver>();
+  readonly #stuckMs: number;
+  #asked = 0;
+  #watchdog: NodeJS.Timeout | undefined;
+  #lastSession = 0;
+  dead = false;
+
+  constructor({ languagesModule, stuckMs, logger }: RenderPoolOptions) {
+    this.#stuckMs = stuckMs;
+    this.#worker = new Worker(new URL('./render-worker.ts', import.meta.url), {
+      workerData: languagesModule.href,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      // What a library prints there could be label data, or mix with a command's output.
+      stdout: true,
+      stderr: true,
+    });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.unref();
+    this.#worker.on('message', (answer: RenderAnswer) => this.#received(answer));
+    this.#worker.on('error', (error) => {
+      logger.error({ err: error }, 'render thread failed');
+      this.#die(error instanceof Error ? error.name : 'error');
+    });
+    this.#worker.on('exit', (code) => this.#die(`exit code ${code}`));
+  }
+
+  get sessions(): number {
+    return this.#receivers.size;
+  }
+
+  join(receiver: Receiver): number {
+    const session = ++this.#lastSession;
+    this.#receivers.set(session, receiver);
+    if (this.#receivers.size === 1) this.#worker.ref();
+    return session;
+  }
+
+  leave(session: number): void {
+    this.#receivers.delete(session);
+    if (!this.dead) this.send({ kind: 'close', session });
+    if (this.#receivers.size === 0) this.#worker.unref();
+  }
+
+  send(request: RenderRequest): void {
+    if (this.dead) throw new RenderCrash('gone');
+    if (request.kind === 'check' || request.kind === 'next') {
+      if (this.#asked++ === 0) this.#watch();
+    }
+    this.#worker.postMessage(request);
+  }
+
+  async stop(): Promise<void> {
+    this.#die('stopped');
+    await this.#worker.terminate();
+  }
+
+  #received(answer: RenderAnswer): void {
+    this.#asked--;
+    clearTimeout(this.#watchdog);
+    if (this.#asked > 0) this.#watch();
+    this.#receivers.get(answer.session)?.receive(answer);
+  }
+
+  #watch(): void {
+    this.#watchdog = setTimeout(() => {
+      this.#die(`no answer for ${this.#stuckMs} ms`);
+      void this.#worker.terminate();
+    }, this.#stuckMs).unref();
+  }
+
+  #die(detail: string): void {
+    if (this.dead) return;
+    this.dead = true;
+    clearTimeout(this.#watchdog);
+    for (const receiver of this.#receivers.values()) receiver.crash(new RenderCrash(detail));
+  }
+}
+
+/** One job's labels, in order. */
+export class RenderSession {
+  readonly from: number;
+  readonly #thread: RenderThread;
+  readonly #id: number;
+  readonly #onClose: () => void;
+  readonly #ready: (Chunk | null)[] = [];
+  #error: Error | null = null;
+  #checked = false;
+  #requested = 0;
+  #wake: () => void = () => undefined;
+
+  constructor(thread: RenderThread, job: QueuedJob, from: number, maxCopies: number, onClose: () => void) {
+    this.from = from;
+    this.#thread = thread;
+    this.#onClose = onClose;
+    this.#id = thread.join({
+      receive: (answer) => this.#receive(answer),
+      crash: (error) => this.#fail(error),
+    });
+    this.#send({ kind: 'open', session: this.#id, job, from, maxCopies, cacheBytes: CACHE_BYTES });
+  }
+
+  /**
+   * Makes every label once.
+   * @throws JobFaultError for the first that cannot be made; RenderCrash; the signal's reason
+   */
+  async check(signal: AbortSignal): Promise<void> {
+    this.#send({ kind: 'check', session: this.#id });
+    await this.#until(() => this.#checked, signal);
+  }
+
+  /**
+   * The next chunk, null after the last. It stays the next one until `taken`.
+   * @throws JobFaultError, RenderCrash, the signal's reason
+   */
+  async peek(signal: AbortSignal): Promise<Chunk | null> {
+    while (this.#requested < AHEAD && this.#error === null) {
+      this.#requested++;
+      this.#send({ kind: 'next', session: this.#id });
+    }
+    await this.#until(() => this.#ready.length > 0, signal);
+    return this.#ready[0] ?? null;
+  }
+
+  /** A chunk, or the end, is there without waiting. */
+  get available(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  /** The chunk that `peek` gave is done with. */
+  taken(): void {
+    this.#ready.shift();
+    this.#requested--;
+  }
+
+  close(): void {
+    this.#error ??= new RenderCrash('closed');
+    this.#thread.leave(this.#id);
+    this.#onClose();
+  }
+
+  #send(request: RenderRequest): void {
+    try {
+      this.#thread.send(request);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new RenderCrash(String(error)));
+    }
+  }
+
+  #receive(answer: RenderAnswer): void {
+    if (answer.kind === 'checked') this.#checked = true;
+    else if (answer.kind === 'chunk') this.#ready.push(answer.chunk);
+    else if (answer.kind === 'end') this.#ready.push(null);
+    else {
+      const { code, message, ...where } = answer.fault;
+      this.#error ??= new JobFaultError(code, message, faultPlace(where));
+    }
+    this.#wake();
+  }
+
+  #fail(error: Error): void {
+    this.#error ??= error;
+    this.#wake();
+  }
+
+  async #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
+    const onAbort = () => this.#wake();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      while (!condition()) {
+        signal.throwIfAborted();
+        if (this.#error !== null) throw this.#error;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+function faultPlace({ record, element }: { record?: number | undefined; element?: string | undefined }) {
+  return { ...(record === undefined ? {} : { record }), ...(element === undefined ? {} : { element }) };
+}

@@ -1,0 +1,25 @@
+/** What the agent's thread and its render threads say to each other; both ends are this repository. */
+import type { JobFault } from '../contract/fault.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
+
+/** Bytes that print the labels from `first` on, `count` of them; none for what comes before or after labels. */
+export interface Chunk {
+  bytes: Uint8Array<ArrayBuffer>;
+  first: number;
+  count: number;
+}
+
+export type RenderRequest =
+  /** Prepares the labels of `job` from label `from` on, at most `maxCopies` in a chunk. */
+  | { kind: 'open'; session: number; job: QueuedJob; from: number; maxCopies: number; cacheBytes: number }
+  /** Makes every chunk once; answered with `checked` or `fault`. */
+  | { kind: 'check'; session: number }
+  /** Asks for the next chunk; answered with `chunk`, `end` or `fault`. */
+  | { kind: 'next'; session: number }
+  | { kind: 'close'; session: number };
+
+export type RenderAnswer =
+  | { kind: 'checked'; session: number }
+  | { kind: 'chunk'; session: number; chunk: Chunk }
+  | { kind: 'end'; session: number }
+  | { kind: 'fault'; session: number; fault: JobFault };

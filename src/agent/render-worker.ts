@@ -1,0 +1,142 @@
+/**
+ * A render thread: makes the bytes of labels, for several jobs at a time, one label each in turn.
+ *
+ * The check of a job and its printing make the same bytes. What the check made is kept, up to a limit, so that a
+ * small job is rendered once; the rest of a large one is made again when it is due.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
+import { type JobFault, JobFaultError } from '../contract/fault.ts';
+import type { LanguageId } from '../contract/format.ts';
+import { planChunks } from './chunk-plan.ts';
+import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('render-worker.ts runs as a worker thread');
+
+/** What the module that `workerData` names must export. */
+interface LanguagesModule {
+  LANGUAGES: Readonly<Partial<Record<LanguageId, Language>>>;
+}
+const module: LanguagesModule = await import(String(workerData));
+
+type OpenRequest = Extract<RenderRequest, { kind: 'open' }>;
+
+class Session {
+  readonly #request: OpenRequest;
+  readonly #cache: Chunk[] = [];
+  #chunks: AsyncGenerator<Chunk> | null = null;
+  #closed = false;
+
+  constructor(request: OpenRequest) {
+    this.#request = request;
+  }
+
+  async check(): Promise<void> {
+    let room = this.#request.cacheBytes;
+    for await (const chunk of this.#make(0)) {
+      if (this.#closed) return;
+      room -= chunk.bytes.length;
+      if (room >= 0) this.#cache.push(chunk);
+    }
+  }
+
+  async next(): Promise<Chunk | null> {
+    this.#chunks ??= this.#deliver();
+    const { value, done } = await this.#chunks.next();
+    return done ? null : value;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  async *#deliver(): AsyncGenerator<Chunk> {
+    const kept = this.#cache.length;
+    for (let chunk = this.#cache.shift(); chunk !== undefined; chunk = this.#cache.shift()) yield chunk;
+    yield* this.#make(kept);
+  }
+
+  /** Makes the job's chunks but for the first `skip`, which are made only where a later one needs them. */
+  async *#make(skip: number): AsyncGenerator<Chunk> {
+    const { job, from, maxCopies } = this.#request;
+    const language = module.LANGUAGES[job.format.language];
+    if (language === undefined) {
+      throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
+    }
+    const encoder = await language.open(job);
+    let made = 0;
+    const total = job.records.length * job.copies;
+    // `begin` and `end` are chunks without labels; always there, so that counting is simple.
+    if (made++ >= skip) yield chunkOf(encoder.begin(), from, 0);
+    for (const { record, first, count } of planChunks(
+      { records: job.records.length, copies: job.copies },
+      from,
+      maxCopies,
+    )) {
+      if (this.#closed) return;
+      if (made++ < skip) continue;
+      yield chunkOf(await label(encoder, record, count), first, count);
+      // Gives the other jobs of this thread a turn, and drawing its memory back.
+      await breathe();
+    }
+    if (made++ >= skip) yield chunkOf(encoder.end(), total, 0);
+  }
+}
+
+/** A fault that the language threw without saying where still names the record. */
+async function label(encoder: LabelEncoder, record: number, copies: number): Promise<Uint8Array> {
+  try {
+    return await encoder.label(record, copies);
+  } catch (error) {
+    if (error instanceof JobFaultError && error.fault.record === undefined) error.fault.record = record;
+    throw error;
+  }
+}
+
+/** A copy of its own memory, to be handed to the other thread. */
+function chunkOf(bytes: Uint8Array, first: number, count: number): Chunk {
+  return { bytes: new Uint8Array(bytes), first, count };
+}
+
+function faultOf(error: unknown): JobFault {
+  if (error instanceof JobFaultError) return error.fault;
+  // The text of an unforeseen error may quote label data: only its name goes out.
+  const name = error instanceof Error ? error.name : typeof error;
+  return { code: 'internal', message: `Making the labels failed (${name})` };
+}
+
+const sessions = new Map<number, Session>();
+
+function answer(message: RenderAnswer): void {
+  port?.postMessage(message, message.kind === 'chunk' ? [message.chunk.bytes.buffer] : []);
+}
+
+async function serve(request: RenderRequest): Promise<void> {
+  const id = request.session;
+  if (request.kind === 'open') {
+    sessions.set(id, new Session(request));
+    return;
+  }
+  const session = sessions.get(id);
+  if (session === undefined) return;
+  if (request.kind === 'close') {
+    session.close();
+    sessions.delete(id);
+    return;
+  }
+  try {
+    if (request.kind === 'check') {
+      await session.check();
+      answer({ kind: 'checked', session: id });
+    } else {
+      const chunk = await session.next();
+      answer(chunk === null ? { kind: 'end', session: id } : { kind: 'chunk', session: id, chunk });
+    }
+  } catch (error) {
+    answer({ kind: 'fault', session: id, fault: faultOf(error) });
+  }
+}
+
+port.on('message', (request: RenderRequest) => void serve(request));

@@ -1,0 +1,165 @@
+/**
+ * What the agent tells the service, in order per job, and not lost when the service or the queue is away.
+ *
+ * Of a job's progress only the newest counts: while one report is being published, later ones replace each
+ * other, and progress goes out at most four times a second. A job's outcome, and a hand-back, are in the journal
+ * until they are published, so a restart delivers them. Progress is kept in memory only: after a restart the job
+ * is delivered again and reports anew.
+ */
+import type { AgentStateReport, JobReport } from '../contract/report.ts';
+import type { Logger } from '../log.ts';
+import type { JobSource } from './job-source.ts';
+import type { Journal } from './journal.ts';
+import { Backoff, pause } from './pause.ts';
+
+/** Shortest time between two reports of mere progress of one job, ms. */
+const PROGRESS_MS = 250;
+const RETRY_MIN = 200;
+const RETRY_MAX = 15_000;
+
+interface Lane {
+  /** Not yet published, oldest first: at most one of progress, and every lasting one. */
+  waiting: { report: JobReport; lasting: boolean }[];
+  running: boolean;
+  lastProgress: number;
+  /** What the service was last told, without the counts; a change goes out at once. */
+  lastState: string;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export interface ReporterOptions {
+  source: Pick<JobSource, 'publish'>;
+  journal: Journal;
+  logger: Logger;
+}
+
+export class Reporter {
+  readonly #options: ReporterOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #stopped = new AbortController();
+  /** Shared: what keeps one report from being published keeps them all. */
+  readonly #backoff = new Backoff(RETRY_MIN, RETRY_MAX);
+  #agentReport: AgentStateReport | null = null;
+  #agentBusy = false;
+  #idle: () => void = () => undefined;
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what an earlier run of the agent could not publish. */
+  start(): void {
+    for (const report of this.#options.journal.unpublished()) this.lasting(report);
+  }
+
+  /** Progress of a job that goes on. */
+  progress(report: JobReport): void {
+    const lane = this.#lane(report.jobId);
+    const state = JSON.stringify([report.delivery, report.status, report.reasons]);
+    const last = lane.waiting.at(-1);
+    if (last !== undefined && !last.lasting) last.report = report;
+    else lane.waiting.push({ report, lasting: false });
+    const changed = state !== lane.lastState;
+    lane.lastState = state;
+    const wait = changed ? 0 : lane.lastProgress + PROGRESS_MS - performance.now();
+    if (wait <= 0) this.#run(report.jobId, lane);
+    else {
+      lane.timer ??= setTimeout(() => this.#run(report.jobId, lane), wait);
+    }
+  }
+
+  /** An outcome or a hand-back, which is in the journal already. */
+  lasting(report: JobReport): void {
+    const lane = this.#lane(report.jobId);
+    const last = lane.waiting.at(-1);
+    if (last !== undefined && !last.lasting) lane.waiting.pop();
+    lane.waiting.push({ report, lasting: true });
+    this.#run(report.jobId, lane);
+  }
+
+  /** The agent's printers and its heartbeat; only the newest is worth publishing. */
+  agent(report: AgentStateReport): void {
+    this.#agentReport = report;
+    if (!this.#agentBusy) void this.#publishAgent();
+  }
+
+  /** Waits until all is published, at most `ms`, and ends. What is left is in the journal. */
+  async stop(ms: number): Promise<void> {
+    for (const [jobId, lane] of this.#lanes) this.#run(jobId, lane);
+    const empty = new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+    this.#settle();
+    const timer = new AbortController();
+    await Promise.race([empty, pause(ms, timer.signal)]);
+    timer.abort();
+    this.#stopped.abort();
+    for (const lane of this.#lanes.values()) clearTimeout(lane.timer);
+  }
+
+  #lane(jobId: string): Lane {
+    let lane = this.#lanes.get(jobId);
+    if (lane === undefined) {
+      lane = { waiting: [], running: false, lastProgress: -PROGRESS_MS, lastState: '', timer: undefined };
+      this.#lanes.set(jobId, lane);
+    }
+    return lane;
+  }
+
+  #run(jobId: string, lane: Lane): void {
+    clearTimeout(lane.timer);
+    lane.timer = undefined;
+    if (lane.running || this.#stopped.signal.aborted) return;
+    lane.running = true;
+    void this.#drain(jobId, lane);
+  }
+
+  async #drain(jobId: string, lane: Lane): Promise<void> {
+    let ended = false;
+    for (let next = lane.waiting.shift(); next !== undefined; next = lane.waiting.shift()) {
+      lane.lastProgress = performance.now();
+      if (await this.#publish(next.report)) {
+        if (next.lasting) this.#options.journal.published(next.report);
+      } else if (this.#stopped.signal.aborted) return;
+      else if (next.lasting || lane.waiting.length === 0) lane.waiting.unshift(next);
+      ended = next.lasting;
+    }
+    lane.running = false;
+    if (ended) this.#lanes.delete(jobId);
+    this.#settle();
+  }
+
+  async #publishAgent(): Promise<void> {
+    this.#agentBusy = true;
+    while (this.#agentReport !== null && !this.#stopped.signal.aborted) {
+      const report: AgentStateReport = this.#agentReport;
+      const done = await this.#publish(report);
+      if (done && this.#agentReport === report) this.#agentReport = null;
+    }
+    this.#agentBusy = false;
+    this.#settle();
+  }
+
+  /** False after a failure, and after the pause that follows one. */
+  async #publish(report: JobReport | AgentStateReport): Promise<boolean> {
+    try {
+      await this.#options.source.publish(report);
+      this.#backoff.reset();
+      return true;
+    } catch (error) {
+      const ms = this.#backoff.next();
+      this.#options.logger.warn(
+        { err: error, kind: report.kind, retryMs: Math.round(ms) },
+        'report not published',
+      );
+      await pause(ms, this.#stopped.signal);
+      return false;
+    }
+  }
+
+  /** Tells `stop` when nothing is left. */
+  #settle(): void {
+    const busy = [...this.#lanes.values()].some((lane) => lane.running || lane.waiting.length > 0);
+    if (!busy && !this.#agentBusy) this.#idle();
+  }
+}

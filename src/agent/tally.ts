@@ -1,0 +1,114 @@
+/**
+ * How far a job is, by what was sent and by what the printer says. No input or output here: only arithmetic.
+ *
+ * With an odometer, what it has counted since the job's start is what came out. Without one, what was sent less
+ * what the printer says is pending, and then twice: at once, to keep the printer busy (`estimated`), and only for
+ * bytes that were sent a while ago, as what counts (`entry.printed`), since a printer may not have looked at the
+ * newest bytes yet when it answers that nothing is pending.
+ */
+import type { DeviceStatus } from '../../drivers/languages/device.ts';
+import { JobFaultError } from '../contract/fault.ts';
+import type { JournalEntry } from './journal.ts';
+import type { Chunk } from './render-protocol.ts';
+
+export interface WindowSize {
+  labels: number;
+  bytes: number;
+}
+
+export class Tally {
+  readonly entry: JournalEntry;
+  /** Labels that are out, most likely: what the window goes by. */
+  estimated: number;
+  readonly #settleMs: number;
+  /** What was sent and is not out yet, oldest first. `upTo`: labels sent with it. */
+  #under: { upTo: number; bytes: number }[] = [];
+  /** When how much had been sent, as far as it has not settled. */
+  #marks: { sent: number; at: number }[] = [];
+  #settled: number;
+
+  /** @param settleMs after which time a printer has looked at the bytes it took */
+  constructor(entry: JournalEntry, settleMs: number) {
+    this.entry = entry;
+    this.estimated = entry.printed;
+    this.#settled = entry.printed;
+    this.#settleMs = settleMs;
+  }
+
+  get outstanding(): number {
+    return this.entry.sent - this.estimated;
+  }
+
+  /** Whether `chunk` may go out on top of `burst`, the chunks about to be sent. A lone chunk always may. */
+  fits(chunk: Chunk, burst: readonly Chunk[], window: WindowSize): boolean {
+    const ahead = [...this.#under, ...burst.map(({ bytes }) => ({ bytes: bytes.length }))];
+    const labels = burst.reduce((sum, { count }) => sum + count, this.outstanding);
+    if (labels === 0) return true;
+    const bytes = ahead.reduce((sum, part) => sum + part.bytes, chunk.bytes.length);
+    return labels + chunk.count <= window.labels && bytes <= window.bytes;
+  }
+
+  wrote(chunk: Chunk, now: number): void {
+    this.entry.sent = chunk.first + chunk.count;
+    this.#under.push({ upTo: this.entry.sent, bytes: chunk.bytes.length });
+    this.#marks.push({ sent: this.entry.sent, at: now });
+  }
+
+  /** Everything sent counts as printed: for a printer that cannot say, where the operator accepts that. */
+  trustTransport(): void {
+    this.entry.printed = this.entry.sent;
+    this.#out(this.entry.sent);
+  }
+
+  /** @throws JobFaultError `outcome-unknown` when the printer's counter cannot be this job's alone */
+  apply(status: DeviceStatus, now: number): void {
+    const { entry } = this;
+    if (entry.odometer !== null) {
+      if (status.odometer === null) return;
+      const printed = entry.base + status.odometer - entry.odometer;
+      if (printed < entry.printed || printed > entry.sent) throw counterMismatch(printed, entry);
+      entry.printed = printed;
+      this.#out(printed);
+    } else if (status.labelsPending !== null) {
+      for (
+        let mark = this.#marks[0];
+        mark !== undefined && mark.at + this.#settleMs <= now;
+        mark = this.#marks[0]
+      ) {
+        this.#settled = mark.sent;
+        this.#marks.shift();
+      }
+      entry.printed = Math.max(entry.printed, this.#settled - status.labelsPending);
+      this.#out(Math.max(entry.printed, entry.sent - status.labelsPending));
+    }
+  }
+
+  #out(upTo: number): void {
+    this.estimated = Math.max(this.estimated, upTo);
+    this.#under = this.#under.filter((part) => part.upTo > this.estimated);
+  }
+}
+
+/**
+ * Labels printed, by the odometer of a printer at rest, when a job was cut off between its start and now.
+ * @throws JobFaultError `outcome-unknown` when the counter says less than was confirmed or more than was sent
+ */
+export function printedAtRest(entry: JournalEntry, odometer: number | null): number {
+  if (entry.odometer === null || odometer === null) {
+    throw new JobFaultError(
+      'outcome-unknown',
+      'Sending was cut off, and the printer has no counter to tell which labels came out',
+    );
+  }
+  const printed = entry.base + odometer - entry.odometer;
+  if (printed < entry.printed || printed > entry.intent) throw counterMismatch(printed, entry);
+  return printed;
+}
+
+function counterMismatch(printed: number, entry: JournalEntry): JobFaultError {
+  const range = `between ${entry.printed} and ${entry.intent}`;
+  return new JobFaultError(
+    'outcome-unknown',
+    `The printer counts ${printed} labels where ${range} were expected: it printed something else too, or lost count`,
+  );
+}

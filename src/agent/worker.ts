@@ -1,0 +1,89 @@
+/**
+ * One printer's jobs, one at a time: what becomes of a job that the queue delivers.
+ *
+ *   picked up ─▶ look-up ─┬─ finished before ─────────────▶ report again, done
+ *                         ├─ never sent ──▶ check ────────▶ (fault: failed, nothing printed)
+ *                         ├─ cut off ─────▶ ready, settled ▶ (counter does not fit: held)
+ *                         └─ sent by who knows whom ──────▶ held
+ *   check ─▶ connect ─▶ ready ─▶ send ⇄ confirm ─▶ printed
+ *               ▲                     │ connection lost
+ *               └──── back-off ◀──────┘
+ *
+ * A printer that is off, out of paper or unreachable fails nothing: the job waits, says why, and goes on. What
+ * is not certain is never printed again by guess: the job is held, with the labels that may be out.
+ *
+ * What is on record, and in which order it is written:
+ *   J0  journal: the job's start (only where there is no odometer, to make the start itself certain)
+ *   N   queue:   a note that this agent may have sent some of it
+ *   J1  journal: intent, up to which label bytes are about to be sent; with the odometer before the first
+ *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then
+ *   J2  journal: the outcome, and the duty to report it
+ *   R   queue:   the report; then journal: published
+ *   D   queue:   done
+ *
+ * Crash points (of the agent, the machine or the network between them), and what the next delivery does:
+ *   before N                  no note: nobody has sent anything. Starts from the beginning.
+ *   between J0 and N, N and J1  the journal says that nothing was about to be sent. Starts from there.
+ *   between J1 and B          the printer at rest has counted nothing more. Goes on where it was.
+ *   inside B                  the kernel may still deliver what it has, half a label may have arrived: waits
+ *                             until the printer rests, and goes on at the first label it has not counted.
+ *   after B, before J2        as inside B; when all are counted the job is printed.
+ *   between J2 and R          the journal has the outcome and reports it at start.
+ *   between R and D           finished before: reports again (the service ignores what it knows), done.
+ *   the journal is lost       a note of this agent and no entry: held.
+ *   another agent has it now  the note of the first: at a clean hand-back it names the label to go on with,
+ *                             otherwise the job is held.
+ *   the queue loses the note  (a Redis without fsync, power loss) the journal still knows; only another agent
+ *                             would not.
+ *   the printer loses power   its buffer is lost, its counter is not: as inside B.
+ *   the counter was moved by somebody else meanwhile, or has gone back: held.
+ *   no odometer               any loss with labels under way: held.
+ *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
+ *                             that what its connection took counts (`confirmation: "transport"`).
+ *
+ * When the agent stops, a job that is waiting for its printer is handed back at once; one that is printing has
+ * the grace time to finish, then stops at a label boundary, waits a bounded time for what was sent to be
+ * confirmed, and is handed back with a note where to go on.
+ */
+
+import { JobRun, type RunContext } from './job-run.ts';
+import type { HandlerResult, PickedUpJob } from './job-source.ts';
+
+export class PrinterWorker {
+  readonly #context: Omit<RunContext, 'stop'>;
+  /** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
+  readonly #leave = new AbortController();
+  readonly #boundary = new AbortController();
+  readonly #end = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(context: Omit<RunContext, 'stop'>) {
+    this.#context = context;
+  }
+
+  /** The handler for the printer's consumer. */
+  async handle(delivery: PickedUpJob): Promise<HandlerResult> {
+    const before = this.#running;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#running = promise;
+    try {
+      // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
+      await before;
+      if (this.#leave.signal.aborted) return 'hand-back';
+      const stop = { leave: this.#leave.signal, boundary: this.#boundary.signal, end: this.#end.signal };
+      return await new JobRun({ ...this.#context, stop }, delivery).run();
+    } finally {
+      resolve();
+    }
+  }
+
+  /** Ends the job under way as described above; takes at most grace + confirmation time (ms) and a little. */
+  async stop(graceMs: number): Promise<void> {
+    this.#leave.abort();
+    const boundary = setTimeout(() => this.#boundary.abort(), graceMs);
+    const end = setTimeout(() => this.#end.abort(), graceMs + this.#context.timings.confirm);
+    await this.#running;
+    clearTimeout(boundary);
+    clearTimeout(end);
+  }
+}
