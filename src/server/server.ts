@@ -3,6 +3,7 @@
  * keeps no state of its own, so any number may run on one database and queue.
  */
 import type { FastifyInstance } from 'fastify';
+import type { PoolConfig } from 'pg';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { adminRoutes } from './admin/routes.ts';
@@ -36,7 +37,8 @@ import { Tenants } from './tenants/tenants.ts';
 
 export type ServerOptions = {
   config: ServerConfig;
-  databaseUrl: string;
+  /** As `pg` takes it: `{connectionString}`, or host, port, user, … */
+  database: PoolConfig;
   queues: JobQueue;
   logger: Logger;
 };
@@ -110,7 +112,7 @@ export class Server {
   /** Everything in the order in which it needs each other; the stack ends it in reverse. */
   async #build(stack: AsyncDisposableStack): Promise<Running> {
     const { config, queues, logger } = this.#options;
-    const pool = createPool({ databaseUrl: this.#options.databaseUrl, max: config.poolSize, logger });
+    const pool = createPool({ database: this.#options.database, max: config.poolSize, logger });
     stack.defer(() => pool.end());
     await migrate(pool, logger);
 

@@ -20,12 +20,12 @@ export const TIMEOUTS = {
   connect: 10_000,
 } as const;
 
-/** A pool on `databaseUrl` with the timeouts above; `max` connections. The caller ends it. */
-export function createPool(options: { databaseUrl: string; max?: number; logger: Logger }): Pool {
+/** A pool with the timeouts above and `max` connections. The caller ends it. */
+export function createPool(options: { database: pg.PoolConfig; max: number; logger: Logger }): Pool {
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    ...options.database,
     application_name: 'platen-server',
-    max: options.max ?? 16,
+    max: options.max,
     connectionTimeoutMillis: TIMEOUTS.connect,
     idleTimeoutMillis: 30_000,
     statement_timeout: TIMEOUTS.statement,
