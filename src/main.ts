@@ -2,6 +2,7 @@
 /** The command line: `platen <command>`, one file per command in `cli/`. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { demoCommand } from './cli/demo.ts';
 import { CommandFailure, EXIT, explain } from './cli/failure.ts';
 import { integrationCommand } from './cli/integration.ts';
 import { jobCommand, jobsCommand } from './cli/jobs.ts';
@@ -9,6 +10,8 @@ import { printCommand, validateCommand } from './cli/print.ts';
 import { printersCommand } from './cli/printers.ts';
 import { templateCommand } from './cli/template.ts';
 import { tenantCommand } from './cli/tenant.ts';
+import { upCommand } from './cli/up.ts';
+import { virtualCommand } from './cli/virtual.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -19,6 +22,8 @@ const program = new Command('platen')
   .addHelpText('after', '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.');
 
 for (const command of [
+  upCommand(),
+  demoCommand(),
   tenantCommand(),
   integrationCommand(),
   templateCommand(),
@@ -27,6 +32,7 @@ for (const command of [
   jobsCommand(),
   jobCommand(),
   printersCommand(),
+  virtualCommand(),
 ]) {
   program.addCommand(command);
 }

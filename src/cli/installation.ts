@@ -2,17 +2,23 @@
  * A whole Platen in one process: database, queue, service, agent and virtual printers, started in this order and
  * stopped in the reverse one. `platen up` runs it for good, the demo and the tests for a while.
  */
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { PoolConfig } from 'pg';
 import { Agent } from '../agent/agent.ts';
+import { agentConfig } from '../agent/config.ts';
+import { queueSource } from '../agent/queue-source.ts';
 import type { Logger } from '../log.ts';
-import { openQueues } from '../queue/queues.ts';
+import { openQueues } from '../queue/index.ts';
+import { configFromEnv } from '../server/config.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
-import { type AdminClient, SERVICE_FILE, ServiceRefusal, serviceFile } from './admin-client.ts';
-import { CommandFailure } from './failure.ts';
+import { AdminClient, SERVICE_FILE, type ServiceFile, serviceFile } from './admin-client.ts';
+import { DRIVERS } from './drivers.ts';
+import { CommandFailure, explain } from './failure.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
 export interface VirtualPrinterSpec {
@@ -29,6 +35,8 @@ export interface InstallationOptions {
   /** 0 picks a free one. */
   port: number;
   virtualPrinters: VirtualPrinterSpec[];
+  /** Where virtual printers put their labels, a folder for each; by default `printed` in the data directory. */
+  printedDir?: string;
   /** Other printers, by URI. */
   printers: string[];
   databaseUrl?: string | undefined;
@@ -77,17 +85,116 @@ export class Installation {
     return this.#client;
   }
 
-  /** Resolves once everything listens and every virtual printer is registered. */
+  /**
+   * Resolves once everything listens and every virtual printer is registered. What was started before a failure
+   * is stopped again.
+   */
   async start(signal: AbortSignal): Promise<Ready> {
     await using stack = new AsyncDisposableStack();
-    // start
+    const { dataDir, logger } = this.#options;
+    await mkdir(dataDir, { recursive: true });
+    const adminToken = await ownAdminToken(dataDir);
+    const config = configFromEnv(process.env, {
+      host: this.#options.host,
+      port: this.#options.port,
+      adminToken,
+    });
+
+    const database = await this.#startDatabase(stack, signal);
+    const queues = await openQueues({ database, redisUrl: this.#options.redisUrl, logger });
+    stack.defer(() => queues.close());
+    const server = new Server({ config, database, queues, logger });
+    const { url } = await server.start();
+    stack.defer(() => server.stop());
+    await server.ensureTenant({ id: DEFAULT_TENANT });
+
+    const printers = await this.#startVirtualPrinters(stack);
+    const agent = new Agent({
+      config: agentConfig.parse({
+        dataDir,
+        printers: [...printers, ...this.#options.printers.map((uri) => ({ uri }))],
+      }),
+      source: queueSource(queues),
+      drivers: DRIVERS,
+      logger,
+    });
+    await agent.start();
+    stack.defer(() => agent.stop({ graceMs: AGENT_GRACE_MS }));
+
+    const service: ServiceFile = { url, adminToken };
+    this.#client = new AdminClient(service);
+    await this.#printersRegistered(this.#client, printers.length, signal);
+    await writeSecret(join(dataDir, SERVICE_FILE), JSON.stringify(service));
     this.#running = stack.move();
-    throw new Error('todo');
+    return {
+      url,
+      tokenUrl: `${config.publicUrl ?? url}/oauth/token`,
+      tenant: DEFAULT_TENANT,
+      audience: config.audience,
+      scope: 'jobs:enqueue',
+    };
   }
 
-  /** Undoes `start`, also a `start` that failed half way. */
+  /** Undoes `start`. Idempotent. */
   async stop(): Promise<void> {
-    await this.#running?.disposeAsync();
+    const running = this.#running;
     this.#running = undefined;
+    this.#client = undefined;
+    await running?.disposeAsync();
   }
+
+  async #startDatabase(stack: AsyncDisposableStack, signal: AbortSignal): Promise<PoolConfig> {
+    const { dataDir, databaseUrl, logger } = this.#options;
+    if (databaseUrl !== undefined) return { connectionString: databaseUrl };
+    const embedded = await startEmbedded({ dataDir, logger, signal });
+    stack.defer(() => embedded.stop());
+    return embedded.poolConfig;
+  }
+
+  async #startVirtualPrinters(stack: AsyncDisposableStack): Promise<{ uri: string; name: string }[]> {
+    const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
+    return await Promise.all(
+      virtualPrinters.map(async (spec) => {
+        const printer = new VirtualZplPrinter({ ...spec, outDir: join(printedDir, spec.name), logger });
+        await printer.start();
+        stack.defer(() => printer.stop());
+        return { uri: `socket://127.0.0.1:${printer.port}`, name: spec.name };
+      }),
+    );
+  }
+
+  async #printersRegistered(client: AdminClient, count: number, signal: AbortSignal): Promise<void> {
+    const deadline = AbortSignal.timeout(READY_TIMEOUT_MS);
+    for (;;) {
+      const online = (await client.printers()).filter((printer) =>
+        printer.agents.some((agent) => agent.online),
+      );
+      if (online.length >= count) return;
+      signal.throwIfAborted();
+      if (deadline.aborted) {
+        throw new CommandFailure(
+          `Only ${online.length} of ${count} virtual printers came up in ${READY_TIMEOUT_MS} ms.`,
+        );
+      }
+      await pause(50, undefined, { signal });
+    }
+  }
+}
+
+/** The admin token of this data directory, made at the first start and kept. */
+async function ownAdminToken(dataDir: string): Promise<string> {
+  const file = join(dataDir, SERVICE_FILE);
+  try {
+    return serviceFile.parse(JSON.parse(await readFile(file, 'utf8'))).adminToken;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return randomBytes(32).toString('base64url');
+    throw new CommandFailure(`${file} cannot be read: ${explain(error)}. Delete it to have a new one made.`);
+  }
+}
+
+/** Only the owner can read it, and a reader sees the whole file or none. */
+async function writeSecret(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
 }
