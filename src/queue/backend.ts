@@ -32,7 +32,7 @@ export type StoredJob = Job<Stored, null, string>;
 type Listener = WorkerListener<Stored, null, string>;
 export type StoredWorker = Pick<
   Worker<Stored, null, string>,
-  'close' | 'isPaused' | 'pause' | 'resume' | 'run' | 'waitUntilReady'
+  'close' | 'isPaused' | 'pause' | 'resume' | 'run' | 'startStalledCheckTimer' | 'waitUntilReady'
 > & { on<E extends 'completed' | 'error' | 'lockRenewalFailed'>(event: E, listener: Listener[E]): unknown };
 export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
 
@@ -59,7 +59,8 @@ export const WORKER_OPTIONS = {
   autorun: false,
   concurrency: 1,
   // A job comes back as often as its agent dies; what becomes of it is the agent's journal to say.
-  maxStalledCount: Number.MAX_SAFE_INTEGER,
+  // It is an int4 in PostgreSQL.
+  maxStalledCount: 1_000_000,
   runRetryDelay: RETRY_MS,
 } as const satisfies Partial<WorkerOptions>;
 

@@ -10,6 +10,7 @@
  *
  * Nothing counts as a failed attempt: whether a job may go on is for its journal to say, not for a counter.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import type { Backend, StoredJob, StoredWorker, WorkerTiming } from './backend.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
@@ -21,11 +22,20 @@ export interface Delivery<T> {
   delivery: number;
   /** It was handed out before: its worker died, or gave it back. What became of it then is to be looked up. */
   redelivered: boolean;
+  /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
+  note: unknown;
+  /** Stores a note with the job, for its next delivery, wherever that is. @throws QueueError `unavailable` */
+  setNote(note: object): Promise<void>;
   /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
   signal: AbortSignal;
 }
 
 export type Outcome = 'done' | 'hand-back';
+
+export interface StopOptions {
+  timeoutMs?: number;
+  graceMs?: number;
+}
 
 export interface Consumer {
   /** Takes no further job; one that is being handled goes on. */
@@ -33,10 +43,10 @@ export interface Consumer {
   resume(): Promise<void>;
   readonly paused: boolean;
   /**
-   * Takes no further job, waits for the handler so long (30 s), aborts its signal, waits 5 s more, and leaves.
-   * A job whose handler is still not done then is delivered again elsewhere. Idempotent.
+   * Takes no further job, waits `timeoutMs` (30 s) for the handler, aborts its signal, waits `graceMs` (5 s) more,
+   * and leaves. A job whose handler is still not done then is delivered again elsewhere. Idempotent.
    */
-  stop(options?: { timeoutMs?: number }): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
 }
 
 export type Parsed<T> = { value: T } | { issues: string[] };
@@ -49,12 +59,13 @@ export interface ConsumerPlan<T> {
   errors: ErrorLog;
   parse(json: string): Parsed<T>;
   handle(delivery: Delivery<T>): Promise<Outcome>;
+  /** Jobs that are active in the queue, for a queue that has one consumer; undefined for one that has many. */
+  countActive: (() => Promise<number>) | undefined;
   onUnreadable(jobId: string, issues: string[]): void;
   /** Called once when it has stopped. */
   onStopped(): void;
 }
 
-const GRACE_MS = 5_000;
 const CLOSE_MS = 5_000;
 const BACKOFF_MS = { first: 250, most: 30_000 };
 
@@ -70,6 +81,7 @@ export class QueueConsumer<T> implements Consumer {
   #active: Active | undefined;
   #stopping: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #begun: Promise<void> = Promise.resolve();
   #failures = 0;
 
   constructor(plan: ConsumerPlan<T>) {
@@ -97,6 +109,24 @@ export class QueueConsumer<T> implements Consumer {
         ? error
         : new QueueError('unavailable', `queue ${queue}: ${reasonOf(error)}`);
     }
+    this.#begun = this.#begin(worker);
+  }
+
+  /**
+   * A job that a dead predecessor had in hand is still locked, and comes back to the front when the lock ends.
+   * Whoever starts at once would print the next ones before it.
+   */
+  async #begin(worker: StoredWorker): Promise<void> {
+    const { queue, timing, errors, countActive } = this.#plan;
+    const deadline = Date.now() + timing.lockDuration + 3 * timing.stalledInterval;
+    while (countActive !== undefined && this.#stopping === undefined && Date.now() < deadline) {
+      const active = await countActive().catch(() => 1);
+      if (active === 0) break;
+      // Takes back, once, what has no lock any more; a paused worker's checks end by themselves.
+      await worker.startStalledCheckTimer();
+      await wait(Math.min(100, timing.stalledInterval));
+    }
+    if (this.#stopping !== undefined) return;
     worker.run().catch((error: unknown) => errors.report('queue worker ended', error, { queue }));
   }
 
@@ -112,24 +142,26 @@ export class QueueConsumer<T> implements Consumer {
 
   async resume(): Promise<void> {
     clearTimeout(this.#retry);
+    await this.#begun;
     if (this.#stopping === undefined) await this.#worker?.resume();
   }
 
-  stop({ timeoutMs = 30_000 }: { timeoutMs?: number } = {}): Promise<void> {
-    if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs);
+  stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopOptions = {}): Promise<void> {
+    if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs, graceMs);
     // A second, shorter limit counts too.
     else if (timeoutMs <= 0) this.#abort();
     return this.#stopping;
   }
 
-  async #stop(timeoutMs: number): Promise<void> {
+  async #stop(timeoutMs: number, graceMs: number): Promise<void> {
     const worker = this.#worker;
     clearTimeout(this.#retry);
     try {
       if (worker === undefined) return;
       await worker.pause(true);
+      await this.#begun;
       if (!(await this.#idleWithin(timeoutMs))) this.#abort();
-      const idle = await this.#idleWithin(GRACE_MS);
+      const idle = await this.#idleWithin(graceMs);
       // By force: the lock is not renewed, and the job goes back when it ends.
       await within(CLOSE_MS, 'closing', worker.close(!idle));
     } catch (error) {
@@ -177,6 +209,10 @@ export class QueueConsumer<T> implements Consumer {
         job: parsed.value,
         delivery: job.attemptsStarted,
         redelivered: job.attemptsStarted > 1,
+        // BullMQ's own default is 0, or an empty object.
+        note:
+          typeof job.progress === 'object' && Object.keys(job.progress).length > 0 ? job.progress : undefined,
+        setNote: (note) => within(CLOSE_MS, 'storing a note', job.updateProgress(note)),
         signal: active.abort.signal,
       });
       this.#failures = 0;

@@ -1,4 +1,4 @@
-export type { Consumer, Delivery, Outcome } from './consumer.ts';
+export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
 export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {

@@ -20,6 +20,7 @@ import {
   type Outcome,
   type Parsed,
   QueueConsumer,
+  type StopOptions,
 } from './consumer.ts';
 import { openPostgres } from './postgres.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
@@ -191,6 +192,10 @@ export class Queues {
     return await this.#consume(printerQueue(printerId), options.signal, {
       parse: (json) => parse(queuedJob, json),
       handle: handler,
+      countActive: () =>
+        this.#command(printerQueue(printerId), 'counting jobs', (queue) =>
+          queue.getJobCountByTypes('active'),
+        ),
       onUnreadable: (jobId, issues) => options.onUnreadable?.({ jobId, printerId, issues }),
     });
   }
@@ -206,12 +211,13 @@ export class Queues {
         await handler(job);
         return 'done';
       },
+      countActive: undefined,
       onUnreadable: () => undefined,
     });
   }
 
   /** Stops every consumer, each as `stop` with this time limit, and disconnects. Idempotent. */
-  close(options: { timeoutMs?: number } = {}): Promise<void> {
+  close(options: StopOptions = {}): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.all([...this.#consumers].map((consumer) => consumer.stop(options)));
       const queues = await Promise.allSettled(this.#queues.values());
@@ -225,7 +231,7 @@ export class Queues {
   async #consume<T>(
     queue: string,
     signal: AbortSignal | undefined,
-    own: Pick<ConsumerPlan<T>, 'parse' | 'handle' | 'onUnreadable'>,
+    own: Pick<ConsumerPlan<T>, 'parse' | 'handle' | 'countActive' | 'onUnreadable'>,
   ): Promise<Consumer> {
     if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
     signal?.throwIfAborted();

@@ -75,7 +75,8 @@ function sharedEmbedded(): Promise<EmbeddedPostgres> {
   return embedded;
 }
 
-async function administer(admin: PoolConfig, sql: string): Promise<void> {
+/** Runs one statement. */
+export async function administer(admin: PoolConfig, sql: string): Promise<void> {
   const client = new Client(admin);
   client.on('error', () => undefined);
   await client.connect();

@@ -1,0 +1,62 @@
+/** A TCP road to a real server, which a test can close, and open again on the same port. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export class BreakableRoad {
+  readonly #target: { host: string; port: number };
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  /** Bytes that clients sent since `counted` was last set to 0, and connections they made. */
+  sent = 0;
+  connections = 0;
+  port = 0;
+
+  constructor(host: string, port: number) {
+    this.#target = { host, port };
+  }
+
+  async open(): Promise<void> {
+    const server = createServer((client) => {
+      this.connections += 1;
+      const upstream = connect(this.#target);
+      for (const socket of [client, upstream]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => undefined);
+        socket.on('close', () => this.#sockets.delete(socket));
+      }
+      client.on('close', () => upstream.destroy());
+      upstream.on('close', () => client.destroy());
+      client.on('data', (chunk) => {
+        this.sent += chunk.length;
+      });
+      client.pipe(upstream);
+      upstream.pipe(client);
+    }).listen(this.port, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no TCP address');
+    this.port = address.port;
+    this.#server = server;
+  }
+
+  /** Existing connections break, new ones are refused. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** Existing connections go silent, new ones are accepted and never answered. */
+  silence(): void {
+    for (const socket of this.#sockets) socket.unpipe();
+    this.#server?.removeAllListeners('connection');
+    this.#server?.on('connection', (client) => {
+      this.#sockets.add(client);
+      client.on('error', () => undefined);
+    });
+  }
+}

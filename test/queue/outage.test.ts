@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
+import { administer, backends, type OpenBackend } from '../setup/backends.ts';
+import { BreakableRoad } from './breakable-road.ts';
+import { Collected, job, keepingLogger, printerId } from './samples.ts';
+
+// The embedded database is the same PostgreSQL, and its socket has no road to break.
+describe.each(backends().filter(({ embedded }) => !embedded))(
+  'queues on $name, when it is away',
+  ({ kind, open }) => {
+    let backend: OpenBackend;
+    let road: BreakableRoad;
+    let secret: string;
+    let options: QueuesOptions;
+    let queues: Queues;
+    const logger = keepingLogger();
+
+    beforeEach(async () => {
+      logger.lines.length = 0;
+      backend = await open();
+      const url = new URL(kind === 'redis' ? (backend.redisUrl ?? '') : (backend.databaseUrl ?? ''));
+      secret = url.password;
+      road = new BreakableRoad(url.hostname, Number(url.port));
+      await road.open();
+      url.port = String(road.port);
+      options = {
+        ...(kind === 'redis' ? { redisUrl: url.href } : { database: { connectionString: url.href } }),
+        prefix: backend.prefix,
+        logger,
+        commandTimeoutMs: 1_500,
+      };
+      queues = await openQueues(options);
+    });
+    afterEach(async () => {
+      await queues.close({ timeoutMs: 0, graceMs: 0 });
+      await road.close();
+      await backend.close();
+      expect(logger.lines.join()).not.toContain(secret);
+    });
+
+    it('says so at the start, in bounded time, with a typed error that shows no password', async () => {
+      await road.close();
+      const started = Date.now();
+      const refused = openQueues({ ...options, startTimeoutMs: 500 });
+      await expect(refused).rejects.toMatchObject({
+        name: 'QueueError',
+        code: 'unavailable',
+        retrySafe: true,
+      });
+      expect(Date.now() - started).toBeLessThan(5_000);
+      await expect(refused).rejects.not.toThrow(secret);
+    });
+
+    it('says so at the start when it takes connections and does not answer', async () => {
+      road.silence();
+      const refused = openQueues({ ...options, startTimeoutMs: 500 });
+      await expect(refused).rejects.toMatchObject({ name: 'QueueError', code: 'unavailable' });
+    });
+
+    it('tells a wrong password from an absent server', async () => {
+      const url = new URL(options.redisUrl ?? backend.databaseUrl ?? '');
+      url.password = `wrong-${randomBytes(4).toString('hex')}`;
+      const refused = openQueues({
+        ...options,
+        ...(kind === 'redis' ? { redisUrl: url.href } : { database: { connectionString: url.href } }),
+      });
+      await expect(refused).rejects.toMatchObject({ code: 'refused', retrySafe: false });
+      await expect(refused).rejects.not.toThrow(url.password);
+      expect(logger.lines.join()).not.toContain(url.password);
+    });
+
+    it('ends producing commands in bounded time, and takes them again afterwards', async () => {
+      const printer = printerId();
+      await queues.enqueue(job(printer));
+      for (const outage of ['closed', 'silent'] as const) {
+        if (outage === 'closed') await road.close();
+        else road.silence();
+        const started = Date.now();
+        await expect(queues.enqueue(job(printer))).rejects.toMatchObject({
+          code: 'unavailable',
+          retrySafe: true,
+        });
+        await expect(queues.depth(printerId())).rejects.toMatchObject({ code: 'unavailable' });
+        expect(Date.now() - started).toBeLessThan(2 * 1_500 + 1_000);
+        await road.close();
+        await road.open();
+        const again = job(printer);
+        await expect
+          .poll(
+            () =>
+              queues.enqueue(again).then(
+                () => 'added',
+                () => 'away',
+              ),
+            { timeout: 20_000, interval: 200 },
+          )
+          .toBe('added');
+      }
+    });
+
+    it('neither spins nor floods the log while it is away, and goes on by itself', async () => {
+      const printers = Array.from({ length: 5 }, printerId);
+      const got = new Collected<string>();
+      for (const printer of printers) {
+        await queues.consume(printer, async ({ job: { jobId } }) => {
+          got.add(jobId);
+          return 'done';
+        });
+      }
+      const before = printers.map((printer) => job(printer));
+      await queues.enqueueMany(before);
+      await got.reach(5);
+      await road.close();
+      road.connections = 0;
+      const cpu = process.cpuUsage();
+      await wait(3_000);
+      // The road is closed: how often it is tried shows in processor time, and in what is logged.
+      const { user, system } = process.cpuUsage(cpu);
+      expect((user + system) / 1_000).toBeLessThan(1_500);
+      expect(logger.lines.length).toBeLessThan(30);
+      // Added behind its back, so that nobody but the worker itself can find them.
+      const direct = await openQueues({ ...backend, logger: keepingLogger() });
+      const during = printers.map((printer) => job(printer));
+      await direct.enqueueMany(during);
+      await road.open();
+      const all = await got.reach(10);
+      expect(new Set(all)).toEqual(new Set([...before, ...during].map(({ jobId }) => jobId)));
+      const after = job(printers[0] ?? '');
+      await direct.enqueue(after);
+      await got.reach(11);
+      expect(got.values).toHaveLength(11);
+      await direct.close();
+      expect(logger.lines.length).toBeLessThan(40);
+    });
+
+    it('refuses a consumer while it is away, and gives one afterwards', async () => {
+      const printer = printerId();
+      await road.close();
+      await expect(queues.consume(printer, async () => 'done')).rejects.toMatchObject({
+        code: 'unavailable',
+      });
+      await road.open();
+      const got = new Collected<string>();
+      await expect
+        .poll(
+          () =>
+            queues
+              .consume(printer, async ({ job: { jobId } }) => {
+                got.add(jobId);
+                return 'done';
+              })
+              .then(
+                () => 'consuming',
+                () => 'away',
+              ),
+          { timeout: 20_000, interval: 200 },
+        )
+        .toBe('consuming');
+      const one = job(printer);
+      await queues.enqueue(one);
+      expect(await got.reach(1)).toEqual([one.jobId]);
+    });
+
+    it.runIf(kind === 'postgres')(
+      'leaves a job with its worker when it is away for longer than the lock',
+      async () => {
+        const short = await openQueues({ ...options, lockDurationMs: 1_000, stalledIntervalMs: 300 });
+        const printer = printerId();
+        const [a, b] = [job(printer), job(printer)];
+        await short.enqueueMany([a, b]);
+        const got = new Collected<string>();
+        const release = Promise.withResolvers<void>();
+        let aborted = false;
+        await short.consume(printer, async ({ job: { jobId }, signal }) => {
+          got.add(jobId);
+          if (jobId === a.jobId) await release.promise;
+          aborted ||= signal.aborted;
+          return 'done';
+        });
+        await got.reach(1);
+        await road.close();
+        await wait(2_500);
+        await road.open();
+        await wait(2_000);
+        release.resolve();
+        expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
+        await expect.poll(() => short.depth(printer), { timeout: 10_000 }).toBe(0);
+        expect(aborted).toBe(false);
+        expect(got.values).toHaveLength(2);
+        await short.close();
+      },
+    );
+
+    it('completes a job that was done while it was away', async () => {
+      const printer = printerId();
+      const [a, b] = [job(printer), job(printer)];
+      await queues.enqueueMany([a, b]);
+      const got = new Collected<string>();
+      await queues.consume(printer, async ({ job: { jobId } }) => {
+        got.add(jobId);
+        if (jobId === a.jobId) await road.close();
+        return 'done';
+      });
+      await got.reach(1);
+      await wait(500);
+      await road.open();
+      expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
+      await expect.poll(() => queues.depth(printer).catch(() => -1), { timeout: 20_000 }).toBe(0);
+      expect(got.values).toHaveLength(2);
+    });
+  },
+);
+
+describe.each(backends())('the connections of 30 workers on $name', ({ kind, open }) => {
+  it('are shared', async () => {
+    const backend = await open();
+    const name = `count-${randomBytes(4).toString('hex')}`;
+    const queues = await openQueues({ ...backend, logger: keepingLogger() });
+    const redis = kind === 'redis' ? new Redis(inject('redisUrl'), { connectionName: name }) : undefined;
+    const clients = async () => {
+      if (redis === undefined) return 0;
+      const list = String(await redis.call('CLIENT', 'LIST'));
+      return list.split('\n').filter((line) => line.includes(` cmd=`)).length;
+    };
+    const idle = await clients();
+    const got = new Collected<string>();
+    const printers = Array.from({ length: 30 }, printerId);
+    for (const printer of printers) {
+      await queues.consume(printer, async ({ job: { jobId } }) => {
+        got.add(jobId);
+        return 'done';
+      });
+    }
+    await queues.enqueueMany(printers.map((printer) => job(printer)));
+    await got.reach(30);
+    if (redis !== undefined) {
+      // The others of the run share this Redis too, but not so many of them.
+      expect((await clients()) - idle).toBe(30);
+      redis.disconnect();
+    } else {
+      const client = new Client(backend.database);
+      await client.connect();
+      const { rows } = await client.query(
+        `SELECT count(*)::int AS all, count(*) FILTER (WHERE query LIKE 'LISTEN%')::int AS listening
+           FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'platen-queue'`,
+      );
+      await client.end();
+      expect(rows[0].listening).toBe(1);
+      expect(rows[0].all).toBeLessThanOrEqual(11);
+    }
+    await queues.close();
+    await backend.close();
+  });
+});
+
+it('refuses an address that is none, without showing it', async () => {
+  for (const redisUrl of ['pass:word@host', 'http://user:hunter2@host']) {
+    const refused = openQueues({ redisUrl, logger: keepingLogger() });
+    await expect(refused).rejects.toMatchObject({ code: 'refused' });
+    await expect(refused).rejects.not.toThrow(/word|hunter2/);
+  }
+  await expect(openQueues({ logger: keepingLogger() })).rejects.toMatchObject({ code: 'refused' });
+});

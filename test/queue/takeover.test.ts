@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { administer, backends, type OpenBackend } from '../setup/backends.ts';
+import { Collected, job, keepingLogger, printerId } from './samples.ts';
+
+const program = fileURLToPath(new URL('./consumer-process.ts', import.meta.url));
+const timing = { lockDurationMs: 1_000, stalledIntervalMs: 400 };
+
+describe.each(backends())('a job that is taken from its worker, on $name', ({ kind, open }) => {
+  let backend: OpenBackend;
+  let queues: Queues;
+  let printer: string;
+
+  beforeEach(async () => {
+    backend = await open();
+    queues = await openQueues({ ...backend, ...timing, logger: keepingLogger() });
+    printer = printerId();
+  });
+  afterEach(async () => {
+    await queues.close({ timeoutMs: 0 });
+    await backend.close();
+  });
+
+  it('comes first again, marked as redelivered, when its process was killed', async () => {
+    const jobs = [job(printer), job(printer), job(printer)];
+    await queues.enqueueMany(jobs);
+    const child = spawn(process.execPath, [program, JSON.stringify({ ...backend, ...timing, printer })], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    expect(JSON.parse(String(line))).toEqual({ jobId: jobs[0]?.jobId, delivery: 1 });
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const got = new Collected<[string, number, boolean]>();
+    await queues.consume(printer, async ({ job: { jobId }, delivery, redelivered }) => {
+      got.add([jobId, delivery, redelivered]);
+      return 'done';
+    });
+    expect(await got.reach(3)).toEqual([
+      [jobs[0]?.jobId, 2, true],
+      [jobs[1]?.jobId, 1, false],
+      [jobs[2]?.jobId, 1, false],
+    ]);
+  });
+
+  it('comes first again however often that happens', async () => {
+    const jobs = [job(printer), job(printer)];
+    await queues.enqueueMany(jobs);
+    const got = new Collected<[string, number]>();
+    for (let time = 1; time <= 3; time += 1) {
+      const consumer = await queues.consume(printer, async ({ job: { jobId }, delivery, signal }) => {
+        got.add([jobId, delivery]);
+        // A handler that does not answer to its signal in the time that it has.
+        if (time < 3) await once(signal, 'abort').then(() => new Promise(() => undefined));
+        return 'done';
+      });
+      await got.reach(time);
+      if (time < 3) await consumer.stop({ timeoutMs: 0, graceMs: 50 });
+    }
+    expect(await got.reach(4)).toEqual([
+      [jobs[0]?.jobId, 1],
+      [jobs[0]?.jobId, 2],
+      [jobs[0]?.jobId, 3],
+      [jobs[1]?.jobId, 1],
+    ]);
+  });
+
+  it('is known to be lost: the signal says so', async () => {
+    await queues.enqueue(job(printer));
+    const lost = Promise.withResolvers<unknown>();
+    await queues.consume(printer, async ({ signal }) => {
+      await takeAwayLocks();
+      if (!signal.aborted) await once(signal, 'abort');
+      lost.resolve(signal.reason);
+      return 'done';
+    });
+    expect(await lost.promise).toMatchObject({ code: 'lock-lost' });
+  });
+
+  async function takeAwayLocks(): Promise<void> {
+    if (kind === 'postgres') {
+      await administer(
+        backend.database,
+        `UPDATE bullmq.job SET lock_token = 'another' WHERE state = 'active'`,
+      );
+      return;
+    }
+    const redis = new Redis(backend.redisUrl ?? '');
+    const keys = await redis.keys(`${backend.prefix}:*:lock`);
+    expect(keys).toHaveLength(1);
+    await redis.del(...keys);
+    redis.disconnect();
+  }
+});
