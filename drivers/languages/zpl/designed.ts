@@ -101,18 +101,24 @@ function barsField(item: BarsItem): string | undefined {
   return data === undefined ? undefined : `${place}^BC${orientation},${height},N,N,N,N^FD${data}^FS`;
 }
 
-/** Code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A pairs digits: not used. */
+/**
+ * Code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A pairs digits: not used.
+ *
+ * Left to a graphic besides: a change from B to C in the middle, and one lone character of set B after an
+ * invocation at the end. Printers do both, but interpreters of ZPL (zebrash, in our virtual printer and in
+ * others' previews) draw another symbol.
+ */
 const START = { B: '>:', C: '>;' } as const;
-const CHANGE = { B: '>6', C: '>5' } as const;
+const TO_B = '>6';
 const FNC1 = 102;
 
 type Runs = Extract<NonNullable<BarsItem['native']>, { symbology: 'code128' }>['runs'];
 
 function code128Data(runs: Runs): string | undefined {
   let data = '';
-  for (const { set, codewords } of runs) {
-    if (set === 'A') return undefined;
-    data += (data === '' ? START : CHANGE)[set];
+  for (const [index, { set, codewords }] of runs.entries()) {
+    if (set === 'A' || (index > 0 && set === 'C')) return undefined;
+    data += index === 0 ? START[set] : TO_B;
     for (const codeword of codewords) {
       if (codeword === FNC1) data += '>8';
       else if (set === 'C') data += String(codeword).padStart(2, '0');
@@ -124,5 +130,5 @@ function code128Data(runs: Runs): string | undefined {
       }
     }
   }
-  return data;
+  return runs.at(-1)?.set === 'B' && data.at(-3) === '>' ? undefined : data;
 }

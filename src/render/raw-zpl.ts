@@ -1,0 +1,293 @@
+/**
+ * Raw ZPL templates: a printer program of the tenant's own, with `{{name}}` placeholders inside field data
+ * (^FD, ^FV) and fields named by ^FN ("Field Number", `^FN1"name"`).
+ *
+ * Read once, command by command; filling it in only joins strings. A value goes through `escapeFieldData`, with
+ * the field's own ^FH indicator or one that is added, so that it stays data. What would take that certainty away
+ * is refused: changed prefixes (^CC, ^CT, ^CD), immediate commands in the middle, encodings whose bytes are not
+ * ASCII's, and more or less than one format. A raw template has its own orientation: jobs in landscape are
+ * refused by the language, for turning it would need a picture of it.
+ */
+import { JobFaultError } from '../contract/fault.ts';
+import type { LabelRecord } from '../contract/print-request.ts';
+import type { RawZplTemplate } from '../contract/template.ts';
+import { fieldDefaults, parsePlaceholders, valueText } from './merge.ts';
+import { escapeFieldData } from './zpl-field-data.ts';
+
+export interface RawZpl {
+  /** The fields that it prints, in order of appearance. */
+  readonly fields: readonly string[];
+  /** @throws JobFaultError `value-invalid` */
+  check(record: LabelRecord, index?: number): void;
+  /** The format for one record. @throws JobFaultError `value-invalid` */
+  fill(record: LabelRecord, copies: number, index?: number): string;
+}
+
+interface Command {
+  /** `^FD`, `~DG`, …; upper case. */
+  readonly code: string;
+  readonly params: string;
+  /** As it stands in the source. */
+  readonly text: string;
+}
+
+/** What a field's commands say of how its data is read. */
+interface FieldState {
+  /** ^FH's indicator, where the field has one. */
+  indicator: string | undefined;
+  /** ^FB, ^TB: `\&` breaks lines. */
+  block: boolean;
+  /** `BC`, `BX`, …: the barcode that the data goes to. */
+  barcode: string | undefined;
+  /** The name and number of ^FN, waiting for the field's data. */
+  number: { code: string; name: string } | undefined;
+}
+
+interface Slot {
+  readonly field: string;
+  readonly fallback: string;
+  readonly indicator: string;
+  readonly block: boolean;
+  readonly barcode: string | undefined;
+}
+
+/** Where the number of copies goes; `rest` are ^PQ's other parameters. */
+interface Quantity {
+  readonly rest: string;
+}
+
+type Piece = string | Slot | Quantity;
+
+/** Commands that may stand outside of the format: downloads, and what sets the printer up for it. */
+const OUTSIDE = /^~(?:D[BEGSTUY]|SD|TA)$/;
+/** ^A with its font, or prefix and two characters. */
+const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
+/** Data that these barcodes read for escapes of their own, and the printer has no way to write them plainly. */
+const OWN_ESCAPES: Readonly<Record<string, RegExp>> = { BX: /[~_]/, BO: /[~_]/, BR: /#/ };
+
+function invalid(reason: string): JobFaultError {
+  return new JobFaultError('template-invalid', `/source: ${reason}`, { element: '/source' });
+}
+
+function commandsOf(source: string): { lead: string; commands: Command[] } {
+  const first = source.search(/[\^~]/);
+  const commands: Command[] = [];
+  for (let at = first; at >= 0 && at < source.length; ) {
+    COMMAND.lastIndex = at;
+    const code = COMMAND.exec(source)?.[0] ?? source.charAt(at);
+    const rest = source.slice(at + code.length).search(/[\^~]/);
+    const end = rest < 0 ? source.length : at + code.length + rest;
+    commands.push({
+      code: code.toUpperCase(),
+      params: source.slice(at + code.length, end),
+      text: source.slice(at, end),
+    });
+    at = end;
+  }
+  return { lead: first < 0 ? source : source.slice(0, first), commands };
+}
+
+/**
+ * Reads a template.
+ * @throws JobFaultError `template-invalid`
+ */
+export function compileRawZpl(template: RawZplTemplate): RawZpl {
+  const { lead, commands } = commandsOf(template.source);
+  requireOneFormat(lead, commands);
+  const asciiOnly = encodingIsOwn(commands);
+  const recalls = commands.some((command) => command.code === '^XF');
+  const names = fieldNumbers(commands);
+  const pieces: Piece[] = [];
+  let quantity = '';
+  let state: FieldState = emptyState();
+
+  for (const command of commands) {
+    const { code, params } = command;
+    const data = code === '^FD' || code === '^FV';
+    if (!data) refusePlaceholders(command);
+    if (code === '^XZ' || code === '^FS' || code === '^FO' || code === '^FT') {
+      if (code === '^FS' && state.number !== undefined) pieces.push(...numberedField(state, '', recalls));
+      if (code === '^XZ') pieces.push({ rest: quantity });
+      state = emptyState();
+      pieces.push(command.text);
+    } else if (data) {
+      if (state.number === undefined) pieces.push(...dataField(command, state));
+      else pieces.push(...numberedField(state, params, recalls));
+      state.number = undefined;
+    } else if (code === '^FN') {
+      const number = /^\s*(\d+)/.exec(params)?.[1];
+      const name = number === undefined ? undefined : names.get(Number(number));
+      if (number === undefined || name === undefined) pieces.push(command.text);
+      else state.number = { code: `^FN${number}`, name };
+    } else if (code === '^PQ') {
+      // The copies are the job's; pause, replicates and the rest stay the template's.
+      quantity = params.trim().replace(/^\d*/, '');
+    } else {
+      noteFieldCommand(command, state);
+      pieces.push(command.text);
+      if (code === '^XA' && !commands.some((other) => other.code === '^CI')) pieces.push('^CI28');
+    }
+  }
+  return rawZpl(template, pieces, asciiOnly);
+}
+
+function emptyState(): FieldState {
+  return { indicator: undefined, block: false, barcode: undefined, number: undefined };
+}
+
+function requireOneFormat(lead: string, commands: readonly Command[]): void {
+  const count = (code: string) => commands.filter((command) => command.code === code).length;
+  const start = commands.findIndex((command) => command.code === '^XA');
+  const end = commands.findIndex((command) => command.code === '^XZ');
+  if (count('^XA') !== 1 || count('^XZ') !== 1 || end < start) {
+    throw invalid('expected exactly one label format, ^XA … ^XZ');
+  }
+  if (lead.trim() !== '' || (commands[end]?.params ?? '').trim() !== '') {
+    throw invalid('there is text outside of ^XA … ^XZ');
+  }
+  for (const [index, { code }] of commands.entries()) {
+    if (/^[\^~]C[CDT]$/.test(code)) throw invalid(`${code} changes what a command is, and is not supported`);
+    if (code === '^DF') throw invalid('^DF stores a format and prints nothing');
+    if (index < start || index > end ? !OUTSIDE.test(code) : code.startsWith('~')) {
+      throw invalid(`${code.slice(0, 3)} cannot stand there`);
+    }
+  }
+}
+
+/** True when the template has an encoding of its own, in which only ASCII is sure to be what it is. */
+function encodingIsOwn(commands: readonly Command[]): boolean {
+  let own = false;
+  for (const { code, params } of commands) {
+    if (code !== '^CI') continue;
+    const set = params.trim();
+    if (set === '28') continue;
+    // 0 USA, 13 code page 850, 27 Windows-1252, 31–36 Windows code pages: ASCII is in its place in all of them.
+    if (!/^(?:0|13|27|3[1-6])$/.test(set)) {
+      throw invalid('^CI is supported with 28 (UTF-8), 0, 13, 27 and 31 to 36, without remapping');
+    }
+    own = true;
+  }
+  return own;
+}
+
+function refusePlaceholders({ code, params }: Command): void {
+  if (/\{\{[^{}]*\}\}/.test(params)) throw invalid(`a placeholder after ${code}: it can only be field data`);
+}
+
+/** The names of numbered fields; a number may be used again without its name. */
+function fieldNumbers(commands: readonly Command[]): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const { code, params } of commands) {
+    const match = code === '^FN' ? /^\s*(\d+)\s*"([^"]*)"/.exec(params) : null;
+    const name = (match?.[2] ?? '').trim();
+    if (match === null || name === '') continue;
+    const [placeholder] = parsePlaceholders(`{{${name}}}`, '/source');
+    if (placeholder === undefined || typeof placeholder === 'string')
+      throw invalid('^FN has a name that is none');
+    const known = names.get(Number(match[1]));
+    if (known !== undefined && known !== placeholder.field) throw invalid(`^FN${match[1]} has two names`);
+    names.set(Number(match[1]), placeholder.field);
+  }
+  return names;
+}
+
+function noteFieldCommand({ code, params }: Command, state: FieldState): void {
+  if (code === '^FH') state.indicator = params.charAt(0) === '' ? '_' : params.charAt(0);
+  else if (code === '^FB' || code === '^TB') state.block = true;
+  else if (/^\^B[0-9A-Z]$/.test(code) && code !== '^BY') state.barcode = code.slice(1);
+}
+
+function slot(field: string, fallback: string, state: FieldState): Slot {
+  return {
+    field,
+    fallback,
+    indicator: state.indicator ?? '_',
+    block: state.block,
+    barcode: state.barcode,
+  };
+}
+
+/** ^FD or ^FV with placeholders in it. The template's own text is kept; only ^FH is added where there was none. */
+function dataField(command: Command, state: FieldState): Piece[] {
+  const parts = parsePlaceholders(command.params, '/source');
+  if (parts.every((part) => typeof part === 'string')) return [command.text];
+  const own = state.indicator !== undefined;
+  const text = (part: string) => (own ? part : part.replaceAll('_', '_5F'));
+  return [
+    `${own ? '' : '^FH'}${command.text.slice(0, 3)}`,
+    ...parts.map((part) => (typeof part === 'string' ? text(part) : slot(part.field, '', state))),
+  ];
+}
+
+/**
+ * ^FN by its name. Printed straight away it is a field like others, so that ^FN goes; where ^XF recalls a stored
+ * format, the number is what joins the value to it. The field's own ^FD is its default.
+ */
+function numberedField(state: FieldState, fallback: string, recalls: boolean): Piece[] {
+  const { number } = state;
+  if (number === undefined) return [];
+  const escapes = state.indicator === undefined ? '^FH' : '';
+  return [`${recalls ? number.code : ''}${escapes}^FD`, slot(number.name, fallback, state)];
+}
+
+function rawZpl(template: RawZplTemplate, pieces: readonly Piece[], asciiOnly: boolean): RawZpl {
+  const defaults = fieldDefaults(template.fields);
+  const declared = new Set(template.fields.flatMap((f) => (f.default === undefined ? [] : [f.name])));
+  const slots = pieces.filter((piece): piece is Slot => typeof piece === 'object' && 'field' in piece);
+
+  const dataOf = (place: Slot, record: LabelRecord, index: number): string => {
+    const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
+    if (value === undefined || value === null) {
+      // The template's own text needs no escape; it is ZPL already.
+      if (!declared.has(place.field)) return place.fallback;
+    }
+    const text = valueText(value, defaults.get(place.field) ?? '');
+    const refuse = (reason: string) =>
+      new JobFaultError(
+        'value-invalid',
+        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index}: ${reason}`,
+        { element: '/source', record: index },
+      );
+    if (asciiOnly && /[^\0-\x7f]/.test(text)) throw refuse("the template's ^CI holds ASCII values only");
+    return fieldData(place, text, refuse);
+  };
+
+  return {
+    fields: [...new Set(slots.map((place) => place.field))],
+    check: (record, index = 0) => {
+      for (const place of slots) dataOf(place, record, index);
+    },
+    fill: (record, copies, index = 0) => {
+      let text = '';
+      for (const piece of pieces) {
+        if (typeof piece === 'string') text += piece;
+        else if ('rest' in piece) text += `^PQ${copies}${piece.rest}`;
+        else text += dataOf(piece, record, index);
+      }
+      return text;
+    },
+  };
+}
+
+/** A value as the data of a field: escaped for ^FH, and for what reads the field after that. */
+function fieldData(place: Slot, text: string, refuse: (reason: string) => JobFaultError): string {
+  let value = text;
+  if (place.barcode !== undefined) {
+    if (!value.isWellFormed()) throw refuse('half of a surrogate pair cannot be encoded');
+    if (OWN_ESCAPES[place.barcode]?.test(value) === true) {
+      throw refuse(`^${place.barcode} would read a character of the value as an escape`);
+    }
+    // "Code 128 Invocation Characters": >0 is the character > itself.
+    if (place.barcode === 'BC') value = value.replaceAll('>', '>0');
+    // ^B7: "\&" is a line break, "\\" a backslash.
+    if (place.barcode === 'B7') value = value.replaceAll('\\', '\\\\');
+    return escapeFieldData(value, place.indicator);
+  }
+  value = value.replace(/\r\n?/g, '\n');
+  if (place.block) {
+    // "Field Block": \\ is a backslash, \& a line break; those two are ours, so they follow the escapes.
+    const lines = value.split('\n').map((line) => line.replaceAll('\\', '\\\\'));
+    value = lines.join('\\&');
+  } else value = value.replaceAll('\n', ' ');
+  return escapeFieldData(value.replaceAll('\t', ' ').replace(/[\0-\x1f\x7f]/g, '\ufffd'), place.indicator);
+}

@@ -1,0 +1,96 @@
+/**
+ * A display list as drawing commands, on any context of the drawing library: a PDF page above all. The unit of
+ * the context is one printer dot.
+ */
+import { createCanvas, ImageData, type PDFDocument, type SKRSContext2D } from '@napi-rs/canvas';
+import { type Bitmap, isBlack } from './bitmap.ts';
+import type { BarsItem, BitmapItem, DisplayList, Item } from './display-list.ts';
+import { traceRounded, traceStroke, uprightBars } from './ink.ts';
+import { setTextStyle } from './measure.ts';
+
+/** A page of a PDF document is typed as less than what it is. */
+type AnyContext = SKRSContext2D | ReturnType<PDFDocument['beginPage']>;
+
+function drawsPictures(context: AnyContext): context is SKRSContext2D {
+  return 'drawImage' in context;
+}
+
+/** Draws a label at the context's origin. */
+export function drawList(context: AnyContext, list: DisplayList): void {
+  if (!drawsPictures(context)) throw new Error('This drawing context cannot draw pictures');
+  for (const item of list.items) drawItem(context, item);
+}
+
+function drawItem(context: SKRSContext2D, item: Item): void {
+  const ink = item.kind === 'fill' || item.kind === 'text' ? item.ink : 'black';
+  context.fillStyle = ink;
+  context.strokeStyle = ink;
+  switch (item.kind) {
+    case 'fill':
+      context.fillRect(item.x, item.y, item.width, item.height);
+      break;
+    case 'rounded':
+      traceRounded(context, item, item.x, item.y);
+      break;
+    case 'stroke':
+      traceStroke(context, item, 0, 0);
+      break;
+    case 'text':
+      context.save();
+      context.translate(item.x, item.y);
+      context.rotate((item.turn * Math.PI) / 180);
+      setTextStyle(context, item.face, item.size, item.text);
+      context.fillText(item.text, 0, 0);
+      context.restore();
+      break;
+    case 'bars':
+      drawBars(context, item);
+      break;
+    case 'bitmap':
+      if (item.scale > 1) drawModules(context, item);
+      else drawPicture(context, item);
+      break;
+  }
+}
+
+function drawBars(context: SKRSContext2D, item: BarsItem): void {
+  const { x, y, width: w, height: h, turn } = item;
+  for (const { at, width } of uprightBars(item)) {
+    if (turn === 0) context.fillRect(x + at, y, width, h);
+    else if (turn === 180) context.fillRect(x + w - at - width, y, width, h);
+    else context.fillRect(x, turn === 90 ? y + at : y + h - at - width, w, width);
+  }
+}
+
+/** The dark modules of a row that touch are one rectangle; rows are joined by drawing them as one path. */
+function drawModules(context: SKRSContext2D, { x, y, bitmap, scale }: BitmapItem): void {
+  context.beginPath();
+  for (let row = 0; row < bitmap.height; row++) {
+    for (let from = 0; from < bitmap.width; from++) {
+      if (!isBlack(bitmap, from, row)) continue;
+      let to = from + 1;
+      while (to < bitmap.width && isBlack(bitmap, to, row)) to++;
+      context.rect(x + from * scale, y + row * scale, (to - from) * scale, scale);
+      from = to;
+    }
+  }
+  context.fill();
+}
+
+function drawPicture(context: SKRSContext2D, { x, y, bitmap }: BitmapItem): void {
+  const canvas = createCanvas(bitmap.width, bitmap.height);
+  canvas.getContext('2d').putImageData(rgbaOf(bitmap), 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(canvas, x, y);
+}
+
+function rgbaOf(bitmap: Bitmap): ImageData {
+  const image = new ImageData(bitmap.width, bitmap.height);
+  for (let row = 0; row < bitmap.height; row++) {
+    for (let column = 0; column < bitmap.width; column++) {
+      // Black dots are opaque; the ground stays transparent.
+      if (isBlack(bitmap, column, row)) image.data[4 * (row * bitmap.width + column) + 3] = 255;
+    }
+  }
+  return image;
+}
