@@ -2,12 +2,16 @@
 /** The command line: `platen <command>`, one file per command in `cli/`. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { agentCommand } from './cli/agent.ts';
 import { demoCommand } from './cli/demo.ts';
+import { discoverCommand } from './cli/discover.ts';
+import { doctorCommand } from './cli/doctor.ts';
 import { CommandFailure, EXIT, explain } from './cli/failure.ts';
 import { integrationCommand } from './cli/integration.ts';
 import { jobCommand, jobsCommand } from './cli/jobs.ts';
 import { printCommand, validateCommand } from './cli/print.ts';
 import { printersCommand } from './cli/printers.ts';
+import { serverCommand } from './cli/server.ts';
 import { templateCommand } from './cli/template.ts';
 import { tenantCommand } from './cli/tenant.ts';
 import { upCommand } from './cli/up.ts';
@@ -23,6 +27,8 @@ const program = new Command('platen')
 
 for (const command of [
   upCommand(),
+  serverCommand(),
+  agentCommand(),
   demoCommand(),
   tenantCommand(),
   integrationCommand(),
@@ -32,7 +38,9 @@ for (const command of [
   jobsCommand(),
   jobCommand(),
   printersCommand(),
+  discoverCommand(),
   virtualCommand(),
+  doctorCommand(),
 ]) {
   program.addCommand(command);
 }

@@ -47,6 +47,7 @@ export function demoCommand(): Command {
           name: run.printer,
         })),
         printers: [],
+        agent: true,
         logger,
       });
       const signal = AbortSignal.any([untilToldToStop(logger), AbortSignal.timeout(DEMO_TIMEOUT_MS)]);

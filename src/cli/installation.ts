@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { Agent } from '../agent/agent.ts';
-import { agentConfig } from '../agent/config.ts';
+import type { PrinterEntry } from '../agent/config.ts';
 import { queueSource } from '../agent/queue-source.ts';
 import type { Logger } from '../log.ts';
 import { openQueues } from '../queue/index.ts';
@@ -17,7 +17,6 @@ import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, type ServiceFile, serviceFile } from './admin-client.ts';
-import { DRIVERS } from './drivers.ts';
 import { CommandFailure, explain } from './failure.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
@@ -39,6 +38,8 @@ export interface InstallationOptions {
   printedDir?: string;
   /** Other printers, by URI. */
   printers: string[];
+  /** Whether an agent runs here too, or the service alone. */
+  agent: boolean;
   databaseUrl?: string | undefined;
   redisUrl?: string | undefined;
   logger: Logger;
@@ -52,6 +53,8 @@ export interface Ready {
   audience: string;
   scope: string;
 }
+
+type VirtualEntry = Pick<PrinterEntry, 'uri' | 'name' | 'dpi' | 'width' | 'height'>;
 
 const DEFAULT_TENANT = 'default';
 /** How long printers have to be found and reported. */
@@ -108,22 +111,17 @@ export class Installation {
     stack.defer(() => server.stop());
     await server.ensureTenant({ id: DEFAULT_TENANT });
 
-    const printers = await this.#startVirtualPrinters(stack);
-    const agent = new Agent({
-      config: agentConfig.parse({
-        dataDir,
-        printers: [...printers, ...this.#options.printers.map((uri) => ({ uri }))],
-      }),
-      source: queueSource(queues),
-      drivers: DRIVERS,
-      logger,
-    });
-    await agent.start();
-    stack.defer(() => agent.stop({ graceMs: AGENT_GRACE_MS }));
+    const virtual = await this.#startVirtualPrinters(stack);
+    if (this.#options.agent) {
+      const printers = [...virtual, ...this.#options.printers.map((uri) => ({ uri }))];
+      const agent = new Agent({ config: { dataDir, printers }, source: queueSource(queues), logger });
+      await agent.start();
+      stack.defer(() => agent.stop({ graceMs: AGENT_GRACE_MS }));
+    }
 
     const service: ServiceFile = { url, adminToken };
     this.#client = new AdminClient(service);
-    await this.#printersRegistered(this.#client, printers.length, signal);
+    await this.#printersRegistered(this.#client, virtual.length, signal);
     await writeSecret(join(dataDir, SERVICE_FILE), JSON.stringify(service));
     this.#running = stack.move();
     return {
@@ -151,14 +149,15 @@ export class Installation {
     return embedded.poolConfig;
   }
 
-  async #startVirtualPrinters(stack: AsyncDisposableStack): Promise<{ uri: string; name: string }[]> {
+  async #startVirtualPrinters(stack: AsyncDisposableStack): Promise<VirtualEntry[]> {
     const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
     return await Promise.all(
       virtualPrinters.map(async (spec) => {
         const printer = new VirtualZplPrinter({ ...spec, outDir: join(printedDir, spec.name), logger });
         await printer.start();
         stack.defer(() => printer.stop());
-        return { uri: `socket://127.0.0.1:${printer.port}`, name: spec.name };
+        const { name, dpi, width, height } = spec;
+        return { uri: `socket://127.0.0.1:${printer.port}`, name, dpi, width, height };
       }),
     );
   }

@@ -3,7 +3,7 @@ import { JOB_STATUSES, jobStatus } from '../contract/job.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { followJob, jobLine, progressOnStderr } from './job-progress.ts';
-import { numberFrom } from './numbers.ts';
+import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 
 /** `platen jobs` */

@@ -6,7 +6,7 @@ import { type AdminClient, connect, type ServiceOptions, withService } from './a
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords } from './input-file.ts';
 import { followJob, progressOnStderr } from './job-progress.ts';
-import { numberFrom } from './numbers.ts';
+import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 
 interface PrintOptions extends ServiceOptions {

@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { createLogger } from '../log.ts';
 import { Installation, virtualPrinters } from './installation.ts';
-import { numberFrom } from './numbers.ts';
+import { append, numberFrom } from './option-values.ts';
 import { printLine } from './output.ts';
 import { addSamples } from './samples.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -43,6 +43,7 @@ export function upCommand(): Command {
         port: options.port,
         virtualPrinters: virtualPrinters(options.virtual),
         printers: options.printer,
+        agent: true,
         databaseUrl: process.env['DATABASE_URL'],
         redisUrl: process.env['REDIS_URL'],
         logger,
@@ -60,10 +61,6 @@ export function upCommand(): Command {
         await installation.stop();
       }
     });
-}
-
-function append(value: string, list: string[]): string[] {
-  return [...list, value];
 }
 
 /** A reader sees the whole file or none. */

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { createLogger } from '../log.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
-import { numberFrom, positiveNumber } from './numbers.ts';
+import { numberFrom, positiveNumber } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 

@@ -1,4 +1,4 @@
-/** Numbers on the command line, checked where they are read. */
+/** How the command line reads option values: numbers are checked, repeatable options are collected. */
 import { InvalidArgumentError } from 'commander';
 
 /** A whole number within bounds. */
@@ -16,4 +16,9 @@ export function positiveNumber(text: string): number {
   const value = Number(text);
   if (!(Number.isFinite(value) && value > 0)) throw new InvalidArgumentError('expected a number over 0');
   return value;
+}
+
+/** An option that may be repeated. */
+export function append(value: string, list: string[]): string[] {
+  return [...list, value];
 }
