@@ -58,6 +58,12 @@ const NEEDED: Record<string, () => boolean> = {
   'tesseract-ocr-jpn': () => hasLanguage('jpn'),
   'tesseract-ocr-heb': () => hasLanguage('heb'),
   'tesseract-ocr-ara': () => hasLanguage('ara'),
+  cups: () => onPath('cupsd') !== undefined,
+  'cups-client': () => onPath('lpadmin') !== undefined,
+  'cups-ipp-utils': () => onPath('ippeveprinter') !== undefined,
+  // What ippeveprinter announces itself with.
+  'avahi-daemon': () => onPath('avahi-daemon') !== undefined,
+  dbus: () => onPath('dbus-daemon') !== undefined,
 };
 
 function installMissing(): void {
