@@ -6,8 +6,7 @@ export class BreakableRoad {
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
-  /** Bytes that clients sent since `counted` was last set to 0, and connections they made. */
-  sent = 0;
+  /** How many were made since the road was slammed. */
   connections = 0;
   port = 0;
 
@@ -17,7 +16,6 @@ export class BreakableRoad {
 
   async open(): Promise<void> {
     const server = createServer((client) => {
-      this.connections += 1;
       const upstream = connect(this.#target);
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
@@ -26,9 +24,6 @@ export class BreakableRoad {
       }
       client.on('close', () => upstream.destroy());
       upstream.on('close', () => client.destroy());
-      client.on('data', (chunk) => {
-        this.sent += chunk.length;
-      });
       client.pipe(upstream);
       upstream.pipe(client);
     }).listen(this.port, '127.0.0.1');
@@ -48,6 +43,17 @@ export class BreakableRoad {
     server.close();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
+  }
+
+  /** Existing connections break, and every new one at once after it was accepted. */
+  slam(): void {
+    this.connections = 0;
+    this.#server?.removeAllListeners('connection');
+    this.#server?.on('connection', (client) => {
+      this.connections += 1;
+      client.destroy();
+    });
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   /** Existing connections go silent, new ones are accepted and never answered. */
