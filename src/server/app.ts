@@ -76,6 +76,8 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'cache-control': 'no-store',
     });
+    // Before the body is read: nobody needs to send one to an address that does not exist.
+    if (request.is404) throw notFound(app, request);
   });
   app.addHook('onResponse', async (request, reply) => {
     logger[reply.statusCode >= 500 ? 'error' : 'info'](

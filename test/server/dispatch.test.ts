@@ -1,0 +1,267 @@
+/** The way of an accepted job into the queue, whatever fails on it: nothing acknowledged is lost, nothing is doubled. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { JobReport } from '../../src/contract/report.ts';
+import type { Queues } from '../../src/queue/index.ts';
+import type { JobQueue } from '../../src/server/jobs/queue-port.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { codeOf, jobIdOf, newKey, ServiceHarness } from './harness.ts';
+
+const TENANT = 'acme';
+
+/** The real queue, with a switch that takes it away. */
+class Breakable implements JobQueue {
+  broken = false;
+  /** Batches that reached the queue. */
+  readonly added: string[][] = [];
+  readonly #real: Queues;
+
+  constructor(real: Queues) {
+    this.#real = real;
+  }
+
+  async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
+    if (this.broken) throw new Error('the queue is away');
+    await this.#real.enqueueMany(jobs);
+    this.added.push(jobs.map((job) => job.jobId));
+  }
+  remove(printerId: string, jobId: string): Promise<boolean> {
+    return this.#real.remove(printerId, jobId);
+  }
+  async has(printerId: string, jobId: string): Promise<boolean> {
+    if (this.broken) throw new Error('the queue is away');
+    return this.#real.has(printerId, jobId);
+  }
+  consumeReports(handler: Parameters<JobQueue['consumeReports']>[0]) {
+    return this.#real.consumeReports(handler);
+  }
+}
+
+describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ open }) => {
+  let backend: OpenBackend;
+  let service: ServiceHarness;
+  let queue: Breakable;
+  let token = '';
+  let idT = '';
+  let printerCount = 0;
+
+  beforeAll(async () => {
+    backend = await open();
+    service = await ServiceHarness.start({
+      backend,
+      config: { sweepInterval: 100 },
+      queue: (real) => {
+        queue = new Breakable(real);
+        return queue;
+      },
+    });
+    await service.tenant(TENANT);
+    token = await service.token(await service.integration(TENANT));
+    idT = await service.template(TENANT);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await backend.close();
+  });
+
+  /** A printer that no other test uses. */
+  async function newPrinter(): Promise<string> {
+    printerCount += 1;
+    const id = `serial-${String(printerCount).padStart(12, '0')}`;
+    await service.agent([{ id, name: id }], { agentId: `agent-${id}` });
+    return id;
+  }
+
+  async function enqueue(printerId: string, body: Record<string, unknown> = {}): Promise<string> {
+    const answer = await service.call('/v2/jobs', {
+      token,
+      tenant: TENANT,
+      key: newKey(),
+      body: { idT, printerId, data: [{ sku: 'a' }], ...body },
+    });
+    expect(answer.status).toBe(201);
+    return jobIdOf(answer);
+  }
+
+  async function statusOf(id: string): Promise<unknown> {
+    return (await service.admin('GET', `/jobs/${id}`)).body;
+  }
+
+  /** The IDs that the printer's queue gives out, once it has given out so many. */
+  async function drain(printerId: string, count: number): Promise<string[]> {
+    const received: string[] = [];
+    const all = Promise.withResolvers<void>();
+    const consumer = await service.queues.consume(printerId, async ({ job }) => {
+      received.push(job.jobId);
+      if (received.length === count) all.resolve();
+      return 'done';
+    });
+    await all.promise;
+    await consumer.stop();
+    return received;
+  }
+
+  const inQueue = (printerId: string, id: string) =>
+    expect.poll(() => service.queues.has(printerId, id), { timeout: 10_000 }).toBe(true);
+
+  test('a job is in the queue soon after its acknowledgement', async () => {
+    const printerId = await newPrinter();
+    await inQueue(printerId, await enqueue(printerId));
+  });
+
+  test('jobs are accepted while the queue is away, and come to it in order when it is back', async () => {
+    const printerId = await newPrinter();
+    queue.broken = true;
+    const early: string[] = [];
+    for (let i = 0; i < 5; i += 1) early.push(await enqueue(printerId));
+    expect(await service.queues.has(printerId, early[0] ?? '')).toBe(false);
+    queue.broken = false;
+    // Accepted with the queue back, before or after a sweep: it must not overtake.
+    const late = await enqueue(printerId);
+    expect(await drain(printerId, 6)).toEqual([...early, late]);
+  });
+
+  test('a job whose process died before adding it is added by another, from the database alone', async () => {
+    const printerId = await newPrinter();
+    queue.broken = true;
+    const id = await enqueue(printerId, { numberCopies: 3 });
+    const other = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+    const delivered = Promise.withResolvers<QueuedJob>();
+    const consumer = await other.queues.consume(printerId, async ({ job }) => {
+      delivered.resolve(job);
+      return 'done';
+    });
+    expect(await delivered.promise).toMatchObject({ jobId: id, copies: 3, records: [{ sku: 'a' }] });
+    await consumer.stop();
+    await other.stop();
+    queue.broken = false;
+  });
+
+  test('a job that the queue has forgotten is added again; one of which a report has come never is', async () => {
+    const printerId = await newPrinter();
+    const [lost, printing, handedBack] = [
+      await enqueue(printerId),
+      await enqueue(printerId),
+      await enqueue(printerId),
+    ];
+    for (const id of [lost, printing, handedBack]) await inQueue(printerId, id);
+    const report = {
+      kind: 'job' as const,
+      agentId: 'agent-one',
+      printerId,
+      at: new Date().toISOString(),
+      delivery: 1,
+      seq: 1,
+      reasons: [],
+      labels: { sent: 0, printed: 0 },
+    } satisfies Omit<JobReport, 'jobId' | 'status'>;
+    await service.report({ ...report, jobId: printing, status: 'printing' });
+    await service.report({ ...report, jobId: handedBack, status: 'queued' });
+    // As if Redis had lost its data a while ago.
+    for (const id of [lost, printing, handedBack])
+      expect(await service.queues.remove(printerId, id)).toBe(true);
+    await service.pool.query(
+      `UPDATE platen.jobs SET dispatched_at = dispatched_at - interval '1 minute' WHERE printer_id = $1`,
+      [printerId],
+    );
+    await inQueue(printerId, lost);
+    expect(service.log).toContain('the queue has forgotten jobs');
+    expect(await service.queues.has(printerId, printing)).toBe(false);
+    expect(await service.queues.has(printerId, handedBack)).toBe(false);
+  });
+
+  test('a large backlog is added in batches, in order', async () => {
+    const printerId = await newPrinter();
+    queue.broken = true;
+    const first = await enqueue(printerId, { data: [{ sku: 'x'.repeat(20_000) }] });
+    // 450 more like it, as a long outage leaves them.
+    await service.pool.query(
+      `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name, format,
+         orientation, copies, records, payload)
+       SELECT new.id, tenant_id, account, template_id, template_name, printer_id, printer_name, format, orientation,
+         copies, records, jsonb_set(payload::jsonb, '{jobId}', to_jsonb(new.id::text))::json
+       FROM platen.jobs, (SELECT gen_random_uuid() AS id FROM generate_series(1, 450)) AS new WHERE jobs.id = $1`,
+      [first],
+    );
+    const { rows } = await service.pool.query<{ id: string }>(
+      'SELECT id FROM platen.jobs WHERE printer_id = $1 ORDER BY seq',
+      [printerId],
+    );
+    queue.added.length = 0;
+    queue.broken = false;
+    expect(await drain(printerId, 451)).toEqual(rows.map((row) => row.id));
+    expect(queue.added.map((batch) => batch.length)).toEqual([200, 200, 51]);
+  });
+
+  describe('cancel', () => {
+    test('takes a queued job out of the queue, and drops its payload', async () => {
+      const printerId = await newPrinter();
+      const id = await enqueue(printerId);
+      await inQueue(printerId, id);
+      const answer = await service.admin('POST', `/jobs/${id}/cancel`);
+      expect([answer.status, answer.body]).toMatchObject([200, { id, status: 'canceled' }]);
+      expect(await service.queues.has(printerId, id)).toBe(false);
+      const { rows } = await service.pool.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);
+      expect(rows).toEqual([{ payload: null }]);
+      expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-queued');
+    });
+
+    test('a job that was never added is canceled, and never added', async () => {
+      const printerId = await newPrinter();
+      queue.broken = true;
+      const id = await enqueue(printerId);
+      queue.broken = false;
+      await service.admin('POST', `/jobs/${id}/cancel`);
+      const next = await enqueue(printerId);
+      const canceled = await statusOf(id);
+      const received = await drain(printerId, 1);
+      // The sweep may have added it before it was canceled; canceled or not, it is never both.
+      expect(canceled).toMatchObject({ status: 'canceled' });
+      expect(received).toEqual([next]);
+    });
+
+    test('a job that an agent has taken is not canceled', async () => {
+      const printerId = await newPrinter();
+      const taken = Promise.withResolvers<void>();
+      const release = Promise.withResolvers<void>();
+      const consumer = await service.queues.consume(printerId, async () => {
+        taken.resolve();
+        await release.promise;
+        return 'done';
+      });
+      const id = await enqueue(printerId);
+      await taken.promise;
+      const answer = await service.admin('POST', `/jobs/${id}/cancel`);
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'job-not-queued']);
+      expect(await statusOf(id)).toMatchObject({ status: 'queued' });
+      release.resolve();
+      await consumer.stop();
+    });
+
+    test('a job that is not there', async () => {
+      for (const id of ['0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', 'nonsense']) {
+        expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-found');
+      }
+    });
+  });
+
+  test('reports come through the queue', async () => {
+    const printerId = await newPrinter();
+    const id = await enqueue(printerId);
+    await service.queues.publish({
+      kind: 'job',
+      jobId: id,
+      agentId: 'agent-one',
+      printerId,
+      at: new Date().toISOString(),
+      delivery: 1,
+      seq: 0,
+      status: 'printed',
+      labels: { sent: 1, printed: 1 },
+      reasons: [],
+    });
+    await vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ status: 'printed' }), {
+      timeout: 10_000,
+    });
+  });
+});

@@ -1,0 +1,243 @@
+/** What becomes of agents' reports, in whatever order they come. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { JobReport } from '../../src/contract/report.ts';
+import { FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+
+const TENANT = 'acme';
+let service: ServiceHarness;
+let token = '';
+let idT = '';
+
+beforeAll(async () => {
+  service = await ServiceHarness.start();
+  await service.tenant(TENANT);
+  token = await service.token(await service.integration(TENANT));
+  idT = await service.template(TENANT);
+});
+afterAll(async () => {
+  await service.stop();
+});
+beforeEach(async () => {
+  await service.pool.query('DELETE FROM platen.agents');
+  await service.agent([{}]);
+});
+
+async function newJob(): Promise<string> {
+  const body = { idT, printerId: PRINTER, numberCopies: 10 };
+  const answer = await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
+  return jobIdOf(answer);
+}
+
+function jobReport(jobId: string, changes: Partial<JobReport>): JobReport {
+  return {
+    kind: 'job',
+    jobId,
+    agentId: 'agent-one',
+    printerId: PRINTER,
+    at: '2026-11-21T08:00:00.000Z',
+    delivery: 1,
+    seq: 0,
+    status: 'printing',
+    labels: { sent: 0, printed: 0 },
+    reasons: [],
+    ...changes,
+  };
+}
+
+async function job(id: string): Promise<unknown> {
+  return (await service.admin('GET', `/jobs/${id}`)).body;
+}
+
+async function printers(tenant?: string): Promise<unknown> {
+  return (await service.admin('GET', `/printers${tenant === undefined ? '' : `?tenant=${tenant}`}`)).body;
+}
+
+describe('of a job', () => {
+  test('progress, reasons, the fault and what is uncertain are shown', async () => {
+    const id = await newJob();
+    await service.report(jobReport(id, { labels: { sent: 4, printed: 3 }, reasons: ['media-empty'] }));
+    expect(await job(id)).toMatchObject({
+      status: 'printing',
+      labels: { total: 10, sent: 4, printed: 3 },
+      reasons: ['media-empty'],
+      error: null,
+      uncertain: null,
+    });
+    const error = { code: 'outcome-unknown', message: 'power failed', record: 0 } as const;
+    await service.report(
+      jobReport(id, {
+        seq: 1,
+        status: 'held',
+        labels: { sent: 6, printed: 4 },
+        error,
+        uncertain: { from: 4, to: 6 },
+      }),
+    );
+    expect(await job(id)).toMatchObject({
+      status: 'held',
+      error,
+      uncertain: { from: 4, to: 6 },
+      reasons: [],
+    });
+  });
+
+  test('an older or repeated report changes nothing, within a delivery and across deliveries', async () => {
+    const id = await newJob();
+    await service.report(
+      jobReport(id, { delivery: 2, seq: 5, status: 'printed', labels: { sent: 10, printed: 10 } }),
+    );
+    const before = await job(id);
+    for (const old of [
+      { delivery: 2, seq: 5 },
+      { delivery: 2, seq: 4 },
+      { delivery: 1, seq: 9 },
+    ]) {
+      await service.report(jobReport(id, { ...old, labels: { sent: 1, printed: 1 } }));
+      expect(await job(id)).toEqual(before);
+    }
+    expect(before).toMatchObject({ status: 'printed', labels: { printed: 10 } });
+  });
+
+  test('a new delivery starts counting anew', async () => {
+    const id = await newJob();
+    await service.report(
+      jobReport(id, { delivery: 1, seq: 9, status: 'queued', labels: { sent: 2, printed: 2 } }),
+    );
+    await service.report(jobReport(id, { delivery: 2, seq: 0, labels: { sent: 3, printed: 2 } }));
+    expect(await job(id)).toMatchObject({ status: 'printing', labels: { sent: 3, printed: 2 } });
+  });
+
+  test('a printed job keeps no label data, a failed one does', async () => {
+    const [printed, failed] = [await newJob(), await newJob()];
+    await service.report(jobReport(printed, { status: 'printed' }));
+    await service.report(jobReport(failed, { status: 'failed' }));
+    const { rows } = await service.pool.query(
+      'SELECT id, payload IS NULL AS dropped FROM platen.jobs WHERE id = ANY($1) ORDER BY seq',
+      [[printed, failed]],
+    );
+    expect(rows).toEqual([
+      { id: printed, dropped: true },
+      { id: failed, dropped: false },
+    ]);
+  });
+
+  test('of an unknown job or another printer is left out', async () => {
+    const id = await newJob();
+    await service.report(jobReport(id, { printerId: 'serial-ffffffffffff', status: 'printed' }));
+    await service.report(jobReport('0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', { status: 'printed' }));
+    expect(await job(id)).toMatchObject({ status: 'queued' });
+  });
+});
+
+describe('of an agent', () => {
+  const shown = {
+    id: PRINTER,
+    name: 'Zebra',
+    status: 'idle',
+    reasons: [],
+    uri: 'socket://127.0.0.1:9100',
+    model: null,
+    agents: [{ id: 'agent-one', name: 'Agent one', online: true }],
+  };
+
+  test('its printers are listed', async () => {
+    expect(await printers()).toMatchObject([{ ...shown, formats: [{ id: FORMAT_203.id }, {}, {}] }]);
+  });
+
+  test('a printer is shown as it was reported last', async () => {
+    await service.agent([
+      {
+        name: 'Renamed',
+        state: 'stopped',
+        reasons: ['cover-open', 'media-low'],
+        formats: [FORMAT_PDF],
+        model: 'ZD421',
+      },
+    ]);
+    expect(await printers()).toMatchObject([
+      {
+        name: 'Renamed',
+        status: 'stopped',
+        reasons: ['cover-open', 'media-low'],
+        formats: [FORMAT_PDF],
+        model: 'ZD421',
+      },
+    ]);
+  });
+
+  test('an older report changes nothing', async () => {
+    await service.agent([], { at: '2020-01-01T00:00:00.000Z', online: false });
+    expect(await printers()).toMatchObject([shown]);
+  });
+
+  test('a printer that is no longer reported goes, and may come back', async () => {
+    await service.agent([]);
+    expect(await printers()).toEqual([]);
+    await service.agent([{}]);
+    expect(await printers()).toMatchObject([shown]);
+  });
+
+  test('an agent that said goodbye, or has not been heard for 45 s, is offline, and so are its printers', async () => {
+    await service.agent([{ reasons: ['media-low'] }], { online: false });
+    const offline = {
+      ...shown,
+      status: 'offline',
+      agents: [{ id: 'agent-one', name: 'Agent one', online: false }],
+    };
+    expect(await printers()).toMatchObject([offline]);
+    await service.agent([{}]);
+    expect(await printers()).toMatchObject([shown]);
+    await service.pool.query(`UPDATE platen.agents SET seen_at = seen_at - interval '46 seconds'`);
+    expect(await printers()).toMatchObject([offline]);
+  });
+
+  test('a job for an offline printer is accepted: it waits', async () => {
+    await service.agent([{}], { online: false });
+    expect(await job(await newJob())).toMatchObject({ status: 'queued' });
+  });
+
+  test('a printer of two agents is one printer; the online one takes the job', async () => {
+    await service.agent([{}], { online: false });
+    await service.agent([{ name: 'Zebra (USB)', uri: 'usb:/dev/usb/lp0' }], {
+      agentId: 'agent-two',
+      name: 'Agent two',
+    });
+    expect(await printers()).toMatchObject([
+      {
+        id: PRINTER,
+        name: 'Zebra (USB)',
+        status: 'idle',
+        agents: [
+          { id: 'agent-two', online: true },
+          { id: 'agent-one', online: false },
+        ],
+      },
+    ]);
+    const body = { idT, printer: 'Zebra (USB)' };
+    const answer = await service.call('/v2/jobs/validate', { token, tenant: TENANT, body });
+    expect(answer.body).toMatchObject({ route: { agentId: 'agent-two' } });
+  });
+
+  test("a tenant sees its own agents' printers and the shared ones, and no other's", async () => {
+    await service.agent([{ id: 'serial-acacacacacac', name: 'Ours' }], {
+      agentId: 'agent-acme',
+      tenantId: TENANT,
+    });
+    await service.agent([{ id: 'serial-bdbdbdbdbdbd', name: 'Theirs' }, { name: 'Hijacked' }], {
+      agentId: 'agent-globex',
+      tenantId: 'globex',
+    });
+    expect(await printers(TENANT)).toMatchObject([
+      { name: 'Ours' },
+      { name: 'Zebra', agents: [{ id: 'agent-one' }] },
+    ]);
+    expect(await printers('globex')).toMatchObject([{ name: 'Hijacked' }, { name: 'Theirs' }]);
+    expect(await printers()).toHaveLength(3);
+  });
+
+  test('a report that the database cannot hold is dropped, not tried for ever', async () => {
+    await service.agent([{ name: 'bad\0name' }]);
+    expect(service.log).toContain('a report cannot be stored');
+    expect(await printers()).toMatchObject([shown]);
+  });
+});

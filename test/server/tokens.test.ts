@@ -1,0 +1,509 @@
+/** The token endpoint, and which tokens a job request may carry. */
+
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { CompactSign, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { IntegrationCreated } from '../../src/contract/admin.ts';
+import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+
+const TENANT = 'acme';
+const failure = z.object({ error: z.string(), error_description: z.string() });
+
+let service: ServiceHarness;
+let account: IntegrationCreated;
+let idT = '';
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({
+    config: {
+      tokenLifetime: 120,
+      tokenFailures: { perClientAndAddress: 3, perAddress: 20, perClient: 6, window: 60 },
+      trustProxy: true,
+    },
+  });
+  await service.tenant(TENANT);
+  account = await service.integration(TENANT, ['jobs:enqueue', 'jobs:read']);
+  idT = await service.template(TENANT);
+  await service.agent([{}]);
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+function post(token: string, on: ServiceHarness = service): Promise<Answer> {
+  return on.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body: { idT, printerId: PRINTER } });
+}
+
+/** From an address of its own, so that failures of one test do not count in another. */
+let lastAddress = 0;
+function fromElsewhere(): Record<string, string> {
+  lastAddress += 1;
+  return { 'x-forwarded-for': `203.0.113.${lastAddress}` };
+}
+
+function basic(id: string, secret: string): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+}
+
+describe('token request (RFC 6749 §4.4, §5.1)', () => {
+  test('by form', async () => {
+    const answer = await service.tokenRequest(account);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('pragma')).toBe('no-cache');
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.body).toEqual({
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      token_type: 'Bearer',
+      expires_in: 120,
+      scope: 'jobs:enqueue jobs:read',
+    });
+  });
+
+  test('by HTTP Basic', async () => {
+    const answer = await service.tokenRequest(
+      account,
+      { client_id: undefined, client_secret: undefined },
+      basic(account.apiKey, account.apiSecret),
+    );
+    expect(answer.status).toBe(200);
+  });
+
+  test('the token is an RFC 9068 access token whose key is published', async () => {
+    const token = await service.token(account);
+    const [header, claims] = token
+      .split('.')
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    const jwks = z.object({ keys: z.array(z.record(z.string(), z.string())) });
+    const { keys } = jwks.parse((await service.call('/.well-known/jwks.json')).body);
+    expect(header).toEqual({ alg: 'RS256', typ: 'at+jwt', kid: keys[0]?.['kid'] });
+    expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+    expect(claims).toMatchObject({
+      iss: service.url,
+      sub: account.apiKey,
+      client_id: account.apiKey,
+      aud: AUDIENCE,
+      scope: 'jobs:enqueue jobs:read',
+      tenant: TENANT,
+      jti: expect.any(String),
+    });
+    expect(claims.exp - claims.iat).toBe(120);
+  });
+
+  test('RFC 8414 metadata', async () => {
+    const { body } = await service.call('/.well-known/oauth-authorization-server');
+    expect(body).toMatchObject({
+      issuer: service.url,
+      token_endpoint: account.tokenUrl,
+      jwks_uri: `${service.url}/.well-known/jwks.json`,
+      grant_types_supported: ['client_credentials'],
+    });
+  });
+
+  test('a narrower scope is granted as asked, and does not reach further', async () => {
+    const answer = await service.tokenRequest(account, { scope: 'jobs:read' });
+    const { access_token: token, scope } = z
+      .object({ access_token: z.string(), scope: z.string() })
+      .parse(answer.body);
+    expect(scope).toBe('jobs:read');
+    expect(codeOf(await post(token))).toBe('permission-missing');
+  });
+
+  test('without scope and audience, all that the account has', async () => {
+    const answer = await service.tokenRequest(account, { scope: undefined, audience: undefined });
+    expect(answer.body).toMatchObject({ scope: 'jobs:enqueue jobs:read' });
+  });
+});
+
+describe('errors of the token request (RFC 6749 §5.2)', () => {
+  const cases: {
+    name: string;
+    fields?: () => Record<string, string | undefined>;
+    headers?: () => Record<string, string>;
+    status: number;
+    error: string;
+  }[] = [
+    {
+      name: 'wrong secret',
+      fields: () => ({ client_secret: 'sk_wrong' }),
+      status: 401,
+      error: 'invalid_client',
+    },
+    {
+      name: 'unknown client',
+      fields: () => ({ client_id: 'pk_nobody' }),
+      status: 401,
+      error: 'invalid_client',
+    },
+    {
+      name: 'a client ID with a NUL',
+      fields: () => ({ client_id: 'pk_\0' }),
+      status: 401,
+      error: 'invalid_client',
+    },
+    { name: 'no secret', fields: () => ({ client_secret: undefined }), status: 401, error: 'invalid_client' },
+    { name: 'an empty secret', fields: () => ({ client_secret: '' }), status: 401, error: 'invalid_client' },
+    { name: 'no client', fields: () => ({ client_id: undefined }), status: 401, error: 'invalid_client' },
+    {
+      name: 'wrong secret by Basic',
+      fields: () => ({ client_id: undefined, client_secret: undefined }),
+      headers: () => basic(account.apiKey, 'sk_wrong'),
+      status: 401,
+      error: 'invalid_client',
+    },
+    {
+      name: 'credentials twice',
+      headers: () => basic(account.apiKey, account.apiSecret),
+      status: 400,
+      error: 'invalid_request',
+    },
+    {
+      name: 'two client IDs',
+      fields: () => ({ client_id: 'pk_other', client_secret: undefined }),
+      headers: () => basic(account.apiKey, account.apiSecret),
+      status: 400,
+      error: 'invalid_request',
+    },
+    {
+      name: 'no grant type',
+      fields: () => ({ grant_type: undefined }),
+      status: 400,
+      error: 'invalid_request',
+    },
+    {
+      name: 'another grant',
+      fields: () => ({ grant_type: 'password' }),
+      status: 400,
+      error: 'unsupported_grant_type',
+    },
+    {
+      name: 'another scope',
+      fields: () => ({ scope: 'jobs:enqueue admin' }),
+      status: 400,
+      error: 'invalid_scope',
+    },
+    {
+      name: 'another audience',
+      fields: () => ({ audience: 'elsewhere' }),
+      status: 400,
+      error: 'invalid_target',
+    },
+    {
+      name: 'another content type',
+      headers: () => ({ 'content-type': 'application/json' }),
+      status: 400,
+      error: 'invalid_request',
+    },
+  ];
+  test.each(cases)('$name → $status $error', async ({ fields, headers, status, error }) => {
+    const answer = await service.tokenRequest(account, fields?.(), { ...fromElsewhere(), ...headers?.() });
+    expect([answer.status, failure.parse(answer.body).error]).toEqual([status, error]);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('www-authenticate') !== null).toBe(status === 401);
+    await service.pool.query('DELETE FROM platen.token_failures');
+  });
+
+  test('a parameter twice', async () => {
+    const raw = `grant_type=client_credentials&grant_type=client_credentials&client_id=a&client_secret=b`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await service.call('/oauth/token', { raw, headers });
+    expect([answer.status, failure.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+  });
+
+  test('credentials in the URL are refused, and do not reach the log', async () => {
+    const answer = await service.call(
+      `/oauth/token?client_id=${account.apiKey}&client_secret=${account.apiSecret}`,
+      {
+        raw: 'grant_type=client_credentials',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+    );
+    expect([answer.status, failure.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+    expect(service.log).not.toContain(account.apiSecret);
+  });
+});
+
+describe('too many failed attempts', () => {
+  test('one client from one address: 429 with Retry-After, even for the right secret; others go on', async () => {
+    const client = await service.integration(TENANT);
+    const here = fromElsewhere();
+    for (let i = 0; i < 3; i += 1) {
+      expect((await service.tokenRequest(client, { client_secret: 'sk_wrong' }, here)).status).toBe(401);
+    }
+    const blocked = await service.tokenRequest(client, {}, here);
+    expect([blocked.status, failure.parse(blocked.body).error]).toEqual([429, 'slow_down']);
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    // The owner, elsewhere, and another client, here.
+    expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(200);
+    expect((await service.tokenRequest(account, {}, here)).status).toBe(200);
+  });
+
+  test('one client from many addresses', async () => {
+    const client = await service.integration(TENANT);
+    for (let i = 0; i < 6; i += 1) {
+      await service.tokenRequest(client, { client_secret: 'sk_wrong' }, fromElsewhere());
+    }
+    expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(429);
+  });
+
+  test('one address with many clients; an IPv6 network counts as one', async () => {
+    const from = (host: number) => ({ 'x-forwarded-for': `2001:db8:1:2::${host}` });
+    for (let i = 0; i < 20; i += 1) {
+      await service.tokenRequest(account, { client_id: `pk_guess-${i}` }, from(i + 1));
+    }
+    expect((await service.tokenRequest(account, {}, from(99))).status).toBe(429);
+    expect((await service.tokenRequest(account, {}, { 'x-forwarded-for': '2001:db8:1:3::1' })).status).toBe(
+      200,
+    );
+  });
+
+  test('success is never counted', async () => {
+    const here = fromElsewhere();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => service.tokenRequest(account, {}, here)),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(200));
+  });
+});
+
+describe('which tokens a request may carry', () => {
+  /** A token signed with the service's own key, some of it changed. */
+  async function forged(
+    change: { header?: Record<string, string>; claims?: Record<string, unknown> } = {},
+  ): Promise<string> {
+    const { rows } = await service.pool.query<{ kid: string; private_jwk: JWK }>(
+      'SELECT * FROM platen.signing_keys',
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('no key');
+    const now = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: service.url,
+      sub: account.apiKey,
+      client_id: account.apiKey,
+      aud: AUDIENCE,
+      scope: 'jobs:enqueue',
+      tenant: TENANT,
+      iat: now,
+      exp: now + 60,
+      jti: 'x',
+      ...change.claims,
+    };
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: row.kid, ...change.header })
+      .sign(await importJWK(row.private_jwk, 'RS256'));
+  }
+
+  test('the forger can make a good one', async () => {
+    expect((await post(await forged())).status).toBe(201);
+  });
+
+  const past = Math.floor(Date.now() / 1000) - 3_600;
+  test.each([
+    ['expired', { claims: { iat: past, exp: past + 60 } }],
+    ['without an end', { claims: { exp: undefined } }],
+    ['for another audience', { claims: { aud: 'elsewhere' } }],
+    ['from another issuer', { claims: { iss: 'https://elsewhere.test' } }],
+    ['an ID token', { header: { typ: 'JWT' } }],
+    ['not yet valid', { claims: { nbf: past + 7_200 } }],
+    ['of an unknown account', { claims: { sub: 'pk_nobody' } }],
+    ['with an unknown key', { header: { kid: 'other' } }],
+  ])('%s → 401', async (_name, change) => {
+    const answer = await post(await forged(change));
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'token-invalid']);
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  test('tampered algorithm or signature → 401', async () => {
+    const [header = '', claims = '', signature = ''] = (await forged()).split('.');
+    const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const none = `${encoded({ alg: 'none', typ: 'at+jwt' })}.${claims}.`;
+    // The public key as a shared secret: the classic confusion of RS256 with HS256.
+    const { rows } = await service.pool.query<{ kid: string; public_jwk: JWK }>(
+      'SELECT * FROM platen.signing_keys',
+    );
+    const key = rows[0];
+    const confused = await new CompactSign(Buffer.from(claims, 'base64url'))
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key?.kid ?? '' })
+      .sign(Buffer.from(JSON.stringify(key?.public_jwk)));
+    const other = Buffer.from(
+      JSON.stringify({ ...JSON.parse(Buffer.from(claims, 'base64url').toString()), tenant: 'globex' }),
+    );
+    const tokens = [
+      none,
+      confused,
+      `${header}.${other.toString('base64url')}.${signature}`,
+      `${header}.${claims}.`,
+      'x'.repeat(9_000),
+    ];
+    for (const token of tokens) {
+      expect(codeOf(await post(token))).toBe('token-invalid');
+    }
+  });
+
+  test('of a revoked integration → 401 at once, and it gets no other', async () => {
+    const client = await service.integration(TENANT);
+    const token = await service.token(client);
+    expect((await post(token)).status).toBe(201);
+    expect((await service.admin('DELETE', `/tenants/${TENANT}/integrations/${client.apiKey}`)).status).toBe(
+      200,
+    );
+    expect(codeOf(await post(token))).toBe('token-invalid');
+    expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(401);
+  });
+
+  test('after the key was rotated old tokens go on, and the new key signs once it had time to be fetched', async () => {
+    const before = await service.token(account);
+    await service.server.rotateSigningKey();
+    const keys = z.object({ keys: z.array(z.object({ kid: z.string() })) });
+    const published = keys
+      .parse((await service.call('/.well-known/jwks.json')).body)
+      .keys.map((key) => key.kid);
+    expect(published).toHaveLength(2);
+    const kidOf = (token: string) =>
+      JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+    expect(kidOf(await service.token(account))).toBe(kidOf(before));
+    await service.pool.query(`UPDATE platen.signing_keys SET created_at = created_at - interval '1 day'`);
+    await service.server.rotateSigningKey();
+    const after = await service.token(account);
+    expect(kidOf(after)).toBe(published.find((kid) => kid !== kidOf(before)));
+    expect((await post(before)).status).toBe(201);
+    expect((await post(after)).status).toBe(201);
+  });
+});
+
+test('secrets are stored hashed and shown once', async () => {
+  const client = await service.integration(TENANT);
+  expect(client.apiKey).toMatch(/^pk_/);
+  expect(Buffer.from(client.apiSecret.replace(/^sk_/, ''), 'base64url')).toHaveLength(32);
+  const { rows } = await service.pool.query<{ secret_hash: string }>(
+    'SELECT * FROM platen.integrations WHERE api_key = $1',
+    [client.apiKey],
+  );
+  expect(rows[0]?.secret_hash).toMatch(/^scrypt\$32768\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+  expect(JSON.stringify(rows)).not.toContain(client.apiSecret.slice(3));
+  const listed = await service.admin('GET', `/tenants/${TENANT}/integrations`);
+  expect(listed.text).toContain(client.apiKey);
+  expect(listed.text).not.toContain('sk_');
+  expect(listed.text).not.toContain('scrypt');
+});
+
+test('neither secret nor token nor record reaches the log', async () => {
+  const client = await service.integration(TENANT);
+  const token = await service.token(client);
+  const body = {
+    idT,
+    printerId: PRINTER,
+    data: [{ sku: 'VERY-PRIVATE-VALUE', nested: { a: 'VERY-PRIVATE-VALUE' } }],
+  };
+  await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
+  await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), raw: '{"VERY-PRIVATE-VALUE"' });
+  await service.call(`/v2/jobs?access_token=${token}`, { tenant: TENANT, raw: '{}' });
+  expect(service.log).toContain('"route":"/v2/jobs"');
+  for (const secret of [client.apiSecret, token, token.split('.')[2] ?? '', 'VERY-PRIVATE-VALUE']) {
+    expect(service.log).not.toContain(secret);
+  }
+});
+
+describe('an external authorization server', () => {
+  const ISSUER = 'https://login.example.test/';
+  let external: ServiceHarness;
+  let jwks: HttpServer;
+  let sign: (claims: Record<string, unknown>) => Promise<string>;
+
+  beforeAll(async () => {
+    const pair = await generateKeyPair('ES256', { extractable: true });
+    const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'theirs', alg: 'ES256', use: 'sig' };
+    jwks = createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
+    }).listen(0, '127.0.0.1');
+    await once(jwks, 'listening');
+    const address = z.object({ port: z.number() }).parse(jwks.address());
+    external = await ServiceHarness.start({
+      config: {
+        externalAuth: {
+          issuer: ISSUER,
+          jwksUrl: `http://127.0.0.1:${address.port}/keys`,
+          tenantClaim: 'https://x/tenant',
+        },
+      },
+    });
+    await external.tenant(TENANT);
+    await external.agent([{}]);
+    sign = (claims) =>
+      new SignJWT({
+        iss: ISSUER,
+        aud: [AUDIENCE, 'other'],
+        sub: 'robot',
+        'https://x/tenant': TENANT,
+        scope: 'jobs:enqueue',
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'ES256', kid: 'theirs', typ: 'JWT' })
+        .setIssuedAt()
+        .setExpirationTime('1m')
+        .sign(pair.privateKey);
+  });
+  afterAll(async () => {
+    await external.stop();
+    jwks.close();
+  });
+
+  async function postThere(claims: Record<string, unknown>): Promise<Answer> {
+    const template = await external.template(TENANT);
+    return external.call('/v2/jobs', {
+      token: await sign(claims),
+      tenant: TENANT,
+      key: newKey(),
+      body: { idT: template, printerId: PRINTER },
+    });
+  }
+
+  test.each([
+    ['a scope', {}],
+    ['permissions as Auth0 gives them', { scope: 'openid', permissions: ['jobs:enqueue'] }],
+    ['permissions as Entra ID gives them', { scope: undefined, scp: 'jobs:enqueue' }],
+    ['several tenants', { 'https://x/tenant': ['globex', TENANT] }],
+  ])('takes its tokens with %s', async (_name, claims) => {
+    expect((await postThere(claims)).status).toBe(201);
+  });
+
+  test.each([
+    ['another tenant', { 'https://x/tenant': 'globex' }, 403, 'tenant-forbidden'],
+    ['no tenant', { 'https://x/tenant': undefined }, 403, 'tenant-forbidden'],
+    ['no permission', { scope: 'jobs:other' }, 403, 'permission-missing'],
+    ['another audience', { aud: 'other' }, 401, 'token-invalid'],
+    ['another issuer', { iss: 'https://evil.test/' }, 401, 'token-invalid'],
+  ])('%s → refused', async (_name, claims, status, code) => {
+    const answer = await postThere(claims);
+    expect([answer.status, codeOf(answer)]).toEqual([status, code]);
+  });
+
+  test('our own tokens are not taken, and none are issued', async () => {
+    expect((await external.call('/oauth/token', { raw: 'grant_type=client_credentials' })).status).toBe(404);
+    expect(codeOf(await external.admin('POST', `/tenants/${TENANT}/integrations`, { name: 'x' }))).toBe(
+      'authorization-external',
+    );
+    const own = await service.token(account);
+    const answer = await external.call('/v2/jobs/validate', { token: own, tenant: TENANT, body: {} });
+    expect(codeOf(answer)).toBe('token-invalid');
+  });
+
+  test('keys out of reach are our failure, not the token’s', async () => {
+    const unreachable = await ServiceHarness.start({
+      config: { externalAuth: { issuer: ISSUER, jwksUrl: 'http://127.0.0.1:9/keys' } },
+    });
+    await unreachable.tenant(TENANT);
+    const answer = await unreachable.call('/v2/jobs/validate', {
+      token: await sign({}),
+      tenant: TENANT,
+      body: {},
+    });
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal']);
+    await unreachable.stop();
+  });
+});
