@@ -8,9 +8,10 @@ import type { BarcodeElement } from '../contract/template.ts';
 import { turnBitmap } from './bitmap.ts';
 import { SymbolError } from './bwip.ts';
 import { type BarsItem, dots, type Item, type Rect, type TextItem } from './display-list.ts';
+import { isPlain } from './font0.ts';
 import { missingGlyph } from './glyphs.ts';
 import { asGs1Data, bracketsAreData } from './gs1.ts';
-import { isPlain, measureLine } from './measure.ts';
+import { measureLine } from './measure.ts';
 import { compileText, parsePlaceholders } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
 import {

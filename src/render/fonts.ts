@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import { GlobalFonts } from '@napi-rs/canvas';
 
-/** `condensed`: Roboto Condensed Bold, whose widths are those of Zebra's font 0 to within 2 %. */
+/** `condensed`: Roboto Condensed Bold, where it is plain text with the widths of Zebra's font 0 (`font0.ts`). */
 export type Face = 'condensed' | 'sans' | 'sans-bold';
 
 const require = createRequire(import.meta.url);

@@ -5,7 +5,7 @@
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
 import type { BarsItem, Ink, Item, RoundedItem, StrokeItem, TextItem } from './display-list.ts';
-import { inkBounds, setTextStyle } from './measure.ts';
+import { drawLine, inkBounds } from './measure.ts';
 
 /** Dots of one colour on the label. */
 export interface Stamp {
@@ -90,8 +90,7 @@ function textStamp(item: TextItem): Stamp {
   const width = Math.max(1, left + right);
   const height = Math.max(1, up + down);
   const upright = drawn(width, height, (context) => {
-    setTextStyle(context, item.face, item.size, item.text);
-    context.fillText(item.text, left, up);
+    drawLine(context, item.face, item.size, item.text, left, up);
   });
   const bitmap = turnBitmap(upright, item.turn);
   const { x, y, ink } = item;

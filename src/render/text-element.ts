@@ -2,9 +2,9 @@
 import type { TextElement } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
+import { isPlain } from './font0.ts';
 import type { Face } from './fonts.ts';
 import { missingGlyph } from './glyphs.ts';
-import { isPlain } from './measure.ts';
 import { compileText } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
 import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';

@@ -23,6 +23,9 @@ export const ASCENT = 0.75;
  */
 const SAFE = 0.97;
 
+/** Capitals and figures have their middle this far above the em box's, ems: `middle` is by eye, where there is room. */
+const OPTICAL = 0.09;
+
 export interface TextStyle {
   readonly face: Face;
   /** The em wanted, and the smallest allowed, whole dots. */
@@ -139,7 +142,8 @@ export function layoutText(style: TextStyle, text: string): TextBlock | null {
   const pitch = size * style.lineSpacing;
   const block = size + (lines.length - 1) * pitch;
   const spare = (style.height ?? block) - block;
-  const top = style.valign === 'top' ? 0 : style.valign === 'middle' ? spare / 2 : spare;
+  const middle = spare / 2 + Math.min(OPTICAL * size, Math.max(0, spare / 2));
+  const top = style.valign === 'top' ? 0 : style.valign === 'middle' ? middle : spare;
   return {
     size,
     lines: lines.map((line, index) => {

@@ -6,7 +6,7 @@ import { createCanvas, ImageData, type PDFDocument, type SKRSContext2D } from '@
 import { type Bitmap, isBlack } from './bitmap.ts';
 import type { BarsItem, BitmapItem, DisplayList, Item } from './display-list.ts';
 import { traceRounded, traceStroke, uprightBars } from './ink.ts';
-import { setTextStyle } from './measure.ts';
+import { drawLine } from './measure.ts';
 
 /** A page of a PDF document is typed as less than what it is. */
 type AnyContext = SKRSContext2D | ReturnType<PDFDocument['beginPage']>;
@@ -39,8 +39,7 @@ function drawItem(context: SKRSContext2D, item: Item): void {
       context.save();
       context.translate(item.x, item.y);
       context.rotate((item.turn * Math.PI) / 180);
-      setTextStyle(context, item.face, item.size, item.text);
-      context.fillText(item.text, 0, 0);
+      drawLine(context, item.face, item.size, item.text, 0, 0);
       context.restore();
       break;
     case 'bars':

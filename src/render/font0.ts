@@ -1,0 +1,80 @@
+/**
+ * Zebra's scalable font 0 (^A0): how wide its characters are, and how to draw text as wide with a face of ours.
+ *
+ * Text that a printer sets itself has the printer's widths, some of them far from any other face's (its hyphen is
+ * more than twice as wide as Roboto Condensed's). So these widths are the condensed face's own: layout counts with
+ * them, and where we draw the text, each glyph of Roboto Condensed Bold is stretched to them. What is printed
+ * natively, as a graphic, in a PDF and in a preview then breaks and ends at the same places.
+ *
+ * The widths are those of the font that the zebrash interpreter made to match the printers'.
+ */
+import type { SKRSContext2D } from '@napi-rs/canvas';
+import { canvasFont } from './fonts.ts';
+
+/** Thousandths of the em: U+0020 to U+007E. */
+const ASCII =
+  '250 333 333 500 500 833 667 250 333 333 500 500 333 800 333 278 500 500 500 500 500 500 500 500 500 ' +
+  '500 278 278 500 500 500 500 833 556 556 556 611 500 500 611 611 278 444 556 500 778 611 611 556 611 ' +
+  '611 556 500 611 556 833 556 556 500 333 250 333 500 500 333 500 500 444 500 500 278 500 500 278 278 ' +
+  '444 278 778 500 500 500 500 333 444 278 500 444 667 444 444 389 274 250 274 500 ';
+/** Thousandths of the em: U+00A1 to U+00FF. */
+const LATIN_1 =
+  '333 500 500 500 500 250 500 333 830 300 500 500 800 830 333 400 500 300 300 333 500 550 333 333 300 ' +
+  '300 500 750 750 750 500 556 556 556 556 556 556 778 556 500 500 500 500 278 278 278 278 611 611 611 ' +
+  '611 611 611 611 500 611 611 611 611 611 556 556 500 500 500 500 500 500 500 722 444 500 500 500 500 ' +
+  '278 278 278 278 500 500 500 500 500 500 500 500 500 500 500 500 500 444 500 444 ';
+
+const SOFT_HYPHEN = 0xad;
+
+/** Advance by character code, ems; 0: not a character that every font 0 is sure to have. */
+const ADVANCES = new Float64Array(256);
+for (const [first, widths] of [
+  [0x20, ASCII],
+  [0xa1, LATIN_1],
+] as const) {
+  for (const [index, width] of widths.trim().split(' ').entries())
+    ADVANCES[first + index] = Number(width) / 1000;
+}
+ADVANCES[SOFT_HYPHEN] = 0;
+
+/** Printable ASCII and Latin-1, without no-break space and soft hyphen. */
+export function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!((ADVANCES[text.charCodeAt(at)] ?? 0) > 0)) return false;
+  return true;
+}
+
+/** The advance of plain text, ems. There is no kerning and there are no ligatures. */
+export function plainAdvance(text: string): number {
+  let width = 0;
+  for (let at = 0; at < text.length; at++) width += ADVANCES[text.charCodeAt(at)] ?? 0;
+  return width;
+}
+
+const own = new Map<string, number>();
+
+/** Draws plain text with its baseline at the context's (x, y), as wide as font 0 sets it. */
+export function drawPlain(context: SKRSContext2D, text: string, size: number, x: number, y: number): void {
+  const unit = 1000;
+  context.textAlign = 'left';
+  context.textBaseline = 'alphabetic';
+  context.direction = 'ltr';
+  let at = x;
+  for (const char of text) {
+    let natural = own.get(char);
+    if (natural === undefined) {
+      context.font = canvasFont('condensed', unit);
+      natural = context.measureText(char).width / unit;
+      own.set(char, natural);
+    }
+    const advance = plainAdvance(char);
+    if (char !== ' ') {
+      context.save();
+      context.font = canvasFont('condensed', size);
+      context.translate(at, y);
+      context.scale(advance / natural, 1);
+      context.fillText(char, 0, 0);
+      context.restore();
+    }
+    at += advance * size;
+  }
+}
