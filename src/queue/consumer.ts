@@ -91,6 +91,7 @@ export class QueueConsumer<T> implements Consumer {
   /** @throws QueueError `unavailable`: call again later, with a new consumer */
   async start(): Promise<void> {
     const { backend, queue, timing, errors } = this.#plan;
+    if (!backend.answers()) throw new QueueError('unavailable', `queue ${queue}: the queue's server is away`);
     const worker = backend.worker(queue, (job, token) => this.#process(job, token ?? ''), timing);
     worker.on('error', (error) => errors.report('queue worker failed', error, { queue }));
     worker.on('lockRenewalFailed', (jobIds) => {
