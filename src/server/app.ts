@@ -79,6 +79,14 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     // Before the body is read: nobody needs to send one to an address that does not exist.
     if (request.is404) throw notFound(app, request);
   });
+  // A connection that is kept alive would hold up the stop until it idles out.
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close');
+  });
   app.addHook('onResponse', async (request, reply) => {
     logger[reply.statusCode >= 500 ? 'error' : 'info'](
       {

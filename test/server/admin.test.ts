@@ -328,22 +328,25 @@ describe('the server', () => {
   });
 
   test('a retry that waits too long for the request it repeats is told to come again', async () => {
-    const tenant = await service.tenant('slow');
-    const token = await service.token(await service.integration(tenant));
-    const body = { idT: await service.template(tenant), printerId: PRINTER };
+    const hasty = await ServiceHarness.start({ database: { lock_timeout: 200 } });
+    await hasty.agent([{}]);
+    const tenant = await hasty.tenant('slow');
+    const token = await hasty.token(await hasty.integration(tenant));
+    const body = { idT: await hasty.template(tenant), printerId: PRINTER };
     const key = newKey();
-    const holder = await service.pool.connect();
+    const holder = await hasty.pool.connect();
     await holder.query('BEGIN');
     await holder.query(
       `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response)
        VALUES ($1, $2, '', gen_random_uuid(), '""')`,
       [tenant, key],
     );
-    const answer = await service.call('/v2/jobs', { token, tenant, key, body });
+    const answer = await hasty.call('/v2/jobs', { token, tenant, key, body });
     await holder.query('ROLLBACK');
     holder.release();
     expect([answer.status, codeOf(answer)]).toEqual([500, 'enqueue-failed']);
-    expect((await service.call('/v2/jobs', { token, tenant, key, body })).status).toBe(201);
+    expect((await hasty.call('/v2/jobs', { token, tenant, key, body })).status).toBe(201);
+    await hasty.stop();
   });
 
   test('start and stop undo each other, and a second start finds everything in place', async () => {

@@ -12,6 +12,10 @@ const TENANT = 'acme';
 /** The real queue, with a switch that takes it away. */
 class Breakable implements JobQueue {
   broken = false;
+  /** While set, adding waits for it. */
+  gate: Promise<void> | undefined;
+  /** Called when adding has begun. */
+  onAdd: () => void = () => undefined;
   /** Batches that reached the queue. */
   readonly added: string[][] = [];
   readonly #real: Queues;
@@ -22,6 +26,8 @@ class Breakable implements JobQueue {
 
   async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
     if (this.broken) throw new Error('the queue is away');
+    this.onAdd();
+    await this.gate;
     await this.#real.enqueueMany(jobs);
     this.added.push(jobs.map((job) => job.jobId));
   }
@@ -218,6 +224,33 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       // The sweep may have added it before it was canceled; canceled or not, it is never both.
       expect(canceled).toMatchObject({ status: 'canceled' });
       expect(received).toEqual([next]);
+    });
+
+    test('a job that is being added this very moment is canceled after that, and taken out', async () => {
+      const printerId = await newPrinter();
+      const open = Promise.withResolvers<void>();
+      const adding = Promise.withResolvers<void>();
+      queue.gate = open.promise;
+      queue.onAdd = adding.resolve;
+      const id = await enqueue(printerId);
+      await adding.promise;
+      const canceled = service.admin('POST', `/jobs/${id}/cancel`);
+      const waits = expect
+        .poll(async () => {
+          const { rows } = await service.pool.query(
+            `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+          );
+          return rows.length;
+        })
+        .toBe(1);
+      // It waits for the one who adds; were it done already, what is added now would stay.
+      await Promise.race([waits, canceled]);
+      queue.gate = undefined;
+      open.resolve();
+      expect((await canceled).body).toMatchObject({ id, status: 'canceled' });
+      await waits;
+      expect(await service.queues.has(printerId, id)).toBe(false);
     });
 
     test('a job that an agent has taken is not canceled', async () => {

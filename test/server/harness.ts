@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
+import type { PoolConfig } from 'pg';
 import { z } from 'zod';
 import {
   type IntegrationCreated,
@@ -135,6 +136,8 @@ export class ServiceHarness {
       config?: Partial<ServerConfigInput>;
       queue?: (real: Queues) => JobQueue;
       redis?: boolean;
+      /** Of the service's connections: `{ lock_timeout: 100 }`. */
+      database?: PoolConfig;
     } = {},
   ): Promise<ServiceHarness> {
     await using stack = new AsyncDisposableStack();
@@ -159,7 +162,7 @@ export class ServiceHarness {
     stack.defer(() => queues.close({ timeoutMs: 0 }));
     const server = new Server({
       config: serverConfig.parse({ port: 0, adminToken: ADMIN_TOKEN, audience: AUDIENCE, ...options.config }),
-      database: backend.database,
+      database: { ...backend.database, ...options.database },
       queues: options.queue?.(queues) ?? queues,
       logger,
     });

@@ -20,10 +20,9 @@ export const TIMEOUTS = {
   connect: 10_000,
 } as const;
 
-/** A pool with the timeouts above and `max` connections. The caller ends it. */
+/** A pool with the timeouts above, unless `database` sets others, and `max` connections. The caller ends it. */
 export function createPool(options: { database: pg.PoolConfig; max: number; logger: Logger }): Pool {
   const pool = new pg.Pool({
-    ...options.database,
     application_name: 'platen-server',
     max: options.max,
     connectionTimeoutMillis: TIMEOUTS.connect,
@@ -33,6 +32,7 @@ export function createPool(options: { database: pg.PoolConfig; max: number; logg
     idle_in_transaction_session_timeout: TIMEOUTS.statement,
     query_timeout: TIMEOUTS.answer,
     keepAlive: true,
+    ...options.database,
   });
   // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
   pool.on('error', (error) => options.logger.warn({ err: error }, 'database connection lost'));
