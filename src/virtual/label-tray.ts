@@ -1,5 +1,6 @@
 /**
  * Where printed labels lie: `000001.png` and so on in one directory, with the format that made each beside it.
+ * A document of several pages lies beside its first.
  *
  * The odometer is the number of the last picture, nothing else: a label counts as printed from the moment its PNG
  * has its name, and `printer.json` only remembers the count so that pictures may be thrown away while the printer is
@@ -27,9 +28,12 @@ export interface PrintedFiles {
   readonly number: number;
   /** Path of the PNG. */
   readonly file: string;
-  /** Path of the ZPL that made it. */
+  /** Path of the ZPL or the document that made it. */
   readonly rawFile: string;
 }
+
+/** What made a label: ZPL; another document, with its file name extension; or a document that lies there already. */
+export type RawDocument = Uint8Array | { extension: string; content: Uint8Array } | { file: string };
 
 export class LabelTray {
   readonly #directory: string;
@@ -75,7 +79,7 @@ export class LabelTray {
    * Prints one label: when this returns it is on disk and counted, and when it throws it is neither.
    * `faults`: why the picture is crossed out; also written beside it.
    */
-  async add(png: Uint8Array, raw: Uint8Array, faults: readonly string[]): Promise<PrintedFiles> {
+  async add(png: Uint8Array, raw: RawDocument, faults: readonly string[]): Promise<PrintedFiles> {
     const number = this.#odometer + 1;
     const name = String(number).padStart(6, '0');
     const file = join(this.#directory, `${name}.png`);
@@ -85,12 +89,19 @@ export class LabelTray {
     );
     if (taken) throw new LabelTrayError(`${file} is there already: does another printer use this directory?`);
     if (faults.length > 0) await this.#write(`${name}.error.txt`, `${faults.join('\n')}\n`);
-    await this.#write(`${name}.zpl`, raw);
+    const rawFile = await this.#keep(name, raw);
     await this.#write(`${name}.png`, png);
     this.#odometer = number;
     // The label is out; a directory that cannot be flushed does not take it back.
     await this.#flushDirectory().catch(() => undefined);
-    return { number, file, rawFile: join(this.#directory, `${name}.zpl`) };
+    return { number, file, rawFile };
+  }
+
+  async #keep(name: string, raw: RawDocument): Promise<string> {
+    if ('file' in raw) return raw.file;
+    const { extension, content } = 'content' in raw ? raw : { extension: 'zpl', content: raw };
+    await this.#write(`${name}.${extension}`, content);
+    return join(this.#directory, `${name}.${extension}`);
   }
 
   async #read(): Promise<z.infer<typeof identity> | undefined> {

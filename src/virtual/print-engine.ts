@@ -8,11 +8,11 @@
  * A label is out when its file has its name, and only then do the counts say so. Between two batches there is no
  * moment at which nothing seems to be left to print.
  */
-import { downloadedGraphic, GraphicError } from './graphic-field.ts';
 import { isSerial, type LabelPlan, labelZpl, type MediaDots, planLabel } from './label-plan.ts';
 import type { LabelTray, PrintedFiles } from './label-tray.ts';
-import { objectName, type PrinterMemory } from './printer-memory.ts';
+import type { PrinterMemory } from './printer-memory.ts';
 import { type RasterReply, rasterPool } from './raster-pool.ts';
+import { download } from './zpl-download.ts';
 import type { ZplFormat } from './zpl-stream.ts';
 
 export interface PrinterFaults {
@@ -153,7 +153,8 @@ export class PrintEngine {
   #image(item: Waiting): Batch | undefined {
     const { content } = item;
     if ('name' in content) {
-      this.#download(content.name, content.params);
+      const refused = download(content.name, content.params, this.#host.memory);
+      if (refused !== undefined) this.#host.changed(refused);
       return undefined;
     }
     const plan = planLabel(content, this.#host.memory, this.#host.media);
@@ -162,22 +163,6 @@ export class PrintEngine {
     // Drawn ahead; whoever prints it sees the failure.
     this.#picture(batch).catch(() => undefined);
     return batch;
-  }
-
-  #download(name: string, params: Buffer): void {
-    const { memory } = this.#host;
-    if (name === 'EG') memory.deleteKind('graphic');
-    try {
-      const graphic = downloadedGraphic(name, params);
-      if (!graphic) return;
-      const object = objectName(graphic.object, 'GRF');
-      const definition = `~DG${object},${graphic.rest}`;
-      const stored = memory.store(object, { kind: 'graphic', definition, bytes: definition.length });
-      if (!stored) this.#host.changed(`no room for ${object}`);
-    } catch (error) {
-      if (!(error instanceof GraphicError)) throw error;
-      this.#host.changed(error.message);
-    }
   }
 
   async #print(batch: Batch, power: AbortSignal): Promise<void> {

@@ -1,0 +1,19 @@
+/** `~DG`, `~DY` and `~EG`: what is stored in the printer before a format refers to it. */
+import { downloadedGraphic, GraphicError } from './graphic-field.ts';
+import { objectName, type PrinterMemory } from './printer-memory.ts';
+
+/** Does what the command says; returns why it could not, if so. */
+export function download(name: string, params: Buffer, memory: PrinterMemory): string | undefined {
+  if (name === 'EG') memory.deleteKind('graphic');
+  try {
+    const graphic = downloadedGraphic(name, params);
+    if (!graphic) return undefined;
+    const object = objectName(graphic.object, 'GRF');
+    const definition = `~DG${object},${graphic.rest}`;
+    const stored = memory.store(object, { kind: 'graphic', definition, bytes: definition.length });
+    return stored ? undefined : `no room for ${object}`;
+  } catch (error) {
+    if (!(error instanceof GraphicError)) throw error;
+    return error.message;
+  }
+}
