@@ -3,8 +3,8 @@ import type { ValidationResult } from '../../contract/admin.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
 import type { PrintRequest } from '../../contract/print-request.ts';
 import type { Template } from '../../contract/template.ts';
+import { templateFields } from '../../render/template-fields.ts';
 import { shorten } from '../problems.ts';
-import { templateFields } from '../templates/fields.ts';
 
 type Warning = ValidationResult['warnings'][number];
 

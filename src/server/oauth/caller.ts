@@ -38,7 +38,9 @@ export async function identify(request: FastifyRequest, needed: Permission, part
   request.facts.account = current.account;
 
   const tenant = tenantHeader(request);
-  if (!current.tenants.includes(tenant) || !(await parts.tenants.exists(tenant))) {
+  // An account of ours is kept with its tenant; another server's claims may name any.
+  const exists = parts.integrations !== undefined || (await parts.tenants.exists(tenant));
+  if (!current.tenants.includes(tenant) || !exists) {
     throw new ProblemError('tenant-forbidden', `the service account has no access to tenant "${tenant}"`);
   }
   request.facts.tenant = tenant;

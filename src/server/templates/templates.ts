@@ -6,9 +6,9 @@ import { v7 as uuid } from 'uuid';
 import type { TemplateView } from '../../contract/admin.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
+import { templateFields } from '../../render/template-fields.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
-import { templateFields } from './fields.ts';
 
 type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
 export type SavedTemplate = { id: string; template: Template };
