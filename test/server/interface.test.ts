@@ -747,6 +747,24 @@ describe('POST /v2/jobs/validate', () => {
     expect(answer.body).toMatchObject({ warnings: [{ code: 'size-mismatch' }] });
   });
 
+  test('warns of a value that the barcode cannot hold, without repeating it', async () => {
+    const idT = await service.template('acme', {
+      name: 'EAN',
+      width: 101.6,
+      height: 152.4,
+      elements: [{ type: 'barcode', symbology: 'ean13', value: '{{ean}}', x: 5, y: 5, height: 20 }],
+    });
+    const answer = await validate({
+      body: payload({ idT, data: [{ ean: '4006381333931' }, { ean: '4006381333932' }] }),
+    });
+    expect(answer.body).toMatchObject({
+      valid: true,
+      warnings: [{ code: 'value-invalid', record: 1 }],
+      warningCount: 1,
+    });
+    expect(answer.text).not.toContain('4006381333932');
+  });
+
   test('lists a thousand warnings at most, and counts them all', async () => {
     const fields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, index]));
     const data = Array.from({ length: 20 }, () => ({ sku: 'a', name: 'b', ...fields }));

@@ -56,7 +56,7 @@ export class Jobs {
         agentId,
         format: { id: format.id, name: format.name },
       },
-      ...warningsFor(checked.template, checked.request, format),
+      ...(await warningsFor(checked.template, checked.request, format)),
     };
   }
 

@@ -5,6 +5,7 @@ import type { PrintRequest } from '../../contract/print-request.ts';
 import type { Template } from '../../contract/template.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { shorten } from '../problems.ts';
+import { valueWarnings } from './value-warnings.ts';
 
 type Warning = ValidationResult['warnings'][number];
 
@@ -13,11 +14,11 @@ export const MAX_WARNINGS = 1_000;
 /** mm by which label and media may differ without a word. */
 const SIZE_TOLERANCE = 1;
 
-export function warningsFor(
+export async function warningsFor(
   template: Template,
   request: PrintRequest,
   format: PrinterFormat,
-): { warnings: Warning[]; warningCount: number } {
+): Promise<{ warnings: Warning[]; warningCount: number }> {
   const warnings: Warning[] = [];
   let warningCount = 0;
   const warn = (warning: Warning) => {
@@ -54,6 +55,7 @@ export function warningsFor(
       });
     }
   }
+  for (const warning of await valueWarnings(template, request, format)) warn(warning);
   return { warnings, warningCount };
 }
 
