@@ -249,7 +249,7 @@ export class JobRun {
       if (blind && this.#trusted()) record.tally.trustTransport();
       record.progress(record.reasons);
       const ended = record.entry.sent === total && this.#position > total;
-      if (ended && record.entry.printed === total) return;
+      if (ended && record.entry.printed === total && !record.tally.pending) return;
       if (ended && blind) {
         const message = 'Everything was sent, but this printer cannot say what it printed';
         throw new JobFaultError('outcome-unknown', message);

@@ -20,6 +20,8 @@ export class Tally {
   readonly entry: JournalEntry;
   /** Labels that are out, most likely: what the window goes by. */
   estimated: number;
+  /** Labels are pending in the printer, as far as it says: with all of ours counted, they are not ours alone. */
+  pending = false;
   readonly #settleMs: number;
   /** What was sent and is not out yet, oldest first. `upTo`: labels sent with it. */
   #under: { upTo: number; bytes: number }[] = [];
@@ -63,6 +65,7 @@ export class Tally {
   /** @throws JobFaultError `outcome-unknown` when the printer's counter cannot be this job's alone */
   apply(status: DeviceStatus, now: number): void {
     const { entry } = this;
+    this.pending = (status.labelsPending ?? 0) > 0;
     if (entry.odometer !== null) {
       if (status.odometer === null) return;
       const printed = entry.base + status.odometer - entry.odometer;

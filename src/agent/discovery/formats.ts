@@ -15,12 +15,12 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
     {
       language: candidate.language,
       dpi: candidate.dpi ?? identity?.dpi ?? COMMON.dpi,
-      width: candidate.width ?? identity?.width ?? COMMON.width,
-      height: candidate.height ?? identity?.height ?? COMMON.height,
+      width: candidate.width ?? nominal(identity?.width) ?? COMMON.width,
+      height: candidate.height ?? nominal(identity?.height) ?? COMMON.height,
     },
   ];
   const formats = entries.map((entry) => {
-    const [width, height] = [hundredths(entry.width), hundredths(entry.height)];
+    const { width, height } = entry;
     const name = 'name' in entry && entry.name !== undefined ? entry.name : undefined;
     return {
       id: `${entry.language}-${entry.dpi}-${width}x${height}`,
@@ -34,6 +34,15 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
   return formats.filter((format, index) => formats.findIndex(({ id }) => id === format.id) === index);
 }
 
-function hundredths(mm: number): number {
-  return Math.round(mm * 100) / 100;
+const EIGHTH_INCH = 25.4 / 8;
+/** A printer's whole dots, and what a maker calls 203 dpi, are off by this much, mm. */
+const TOLERANCE = 0.25;
+
+/** The size that media is sold in (whole mm, eighths of an inch) next to what the device says, if one is near. */
+function nominal(mm: number | undefined): number | undefined {
+  if (mm === undefined) return undefined;
+  const sold = [Math.round(mm), Math.round(mm / EIGHTH_INCH) * EIGHTH_INCH];
+  const [nearest = mm] = sold.toSorted((a, b) => Math.abs(a - mm) - Math.abs(b - mm));
+  const size = Math.abs(nearest - mm) <= TOLERANCE && nearest > 0 ? nearest : mm;
+  return Math.round(size * 100) / 100;
 }

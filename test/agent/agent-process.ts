@@ -1,0 +1,101 @@
+/**
+ * An agent in a process of its own, for tests that kill it. It kills itself at a point that the test names: the
+ * `nth` time that it gets there, with SIGKILL, so that nothing is flushed, closed or said.
+ */
+import { Agent } from '../../src/agent/agent.ts';
+import type { AgentConfigInput } from '../../src/agent/config.ts';
+import type { Drivers } from '../../src/agent/drivers.ts';
+import type { JobSource } from '../../src/agent/job-source.ts';
+import { queueSource } from '../../src/agent/queue-source.ts';
+import { openQueues, type QueuesOptions } from '../../src/queue/index.ts';
+import { logger, testDrivers, withoutOdometer } from './site.ts';
+
+export const CRASH_POINTS = [
+  'picked up',
+  'before the note',
+  'after the note',
+  'before bytes',
+  'inside bytes',
+  'after bytes',
+  'before the report of the outcome',
+  'after the report of the outcome',
+  'before done',
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number];
+
+export interface AgentProcessOptions {
+  config: AgentConfigInput;
+  queues: Omit<QueuesOptions, 'logger'>;
+  odometer: boolean;
+  crash: { point: CrashPoint; nth: number } | null;
+}
+
+if (import.meta.main) await run(JSON.parse(process.argv[2] ?? '{}'));
+
+async function run({ config, queues: queueOptions, odometer, crash }: AgentProcessOptions): Promise<void> {
+  let passed = 0;
+  const at = (point: CrashPoint) => {
+    if (crash?.point === point && ++passed === crash.nth) process.kill(process.pid, 'SIGKILL');
+  };
+  const queues = await openQueues({ ...queueOptions, logger });
+  const drivers = odometer ? testDrivers : withoutOdometer(testDrivers);
+  const agent = new Agent({
+    config,
+    source: crashing(queueSource(queues), at),
+    drivers: crashingConnections(drivers, at),
+    logger,
+  });
+  await agent.start();
+  process.stdout.write('started\n');
+}
+
+function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource {
+  return {
+    async publish(report) {
+      const outcome = report.kind === 'job' && report.status !== 'printing';
+      if (outcome) at('before the report of the outcome');
+      await source.publish(report);
+      if (outcome) at('after the report of the outcome');
+    },
+    consume: (printerId, handler, options) =>
+      source.consume(
+        printerId,
+        async (delivery) => {
+          at('picked up');
+          const result = await handler({
+            ...delivery,
+            setNote: async (note) => {
+              at('before the note');
+              await delivery.setNote(note);
+              at('after the note');
+            },
+          });
+          at('before done');
+          return result;
+        },
+        options,
+      ),
+  };
+}
+
+function crashingConnections(drivers: Drivers, at: (point: CrashPoint) => void): Drivers {
+  return {
+    ...drivers,
+    open: async (uri, signal, timeouts) => {
+      const connection = await drivers.open(uri, signal, timeouts);
+      return {
+        closed: connection.closed,
+        query: (bytes, complete, options) => connection.query(bytes, complete, options),
+        close: () => connection.close(),
+        async write(bytes, writing) {
+          at('before bytes');
+          const half = Math.floor(bytes.length / 2);
+          await connection.write(bytes.subarray(0, half), writing);
+          at('inside bytes');
+          await connection.write(bytes.subarray(half), writing);
+          at('after bytes');
+        },
+      };
+    },
+  };
+}

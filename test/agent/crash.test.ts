@@ -1,0 +1,177 @@
+/**
+ * The agent dies by SIGKILL at every point of `worker.ts`'s list, and at random moments, while a printer prints:
+ * after its restart every label is out exactly once, or the job is held because that cannot be known.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { backends } from '../setup/backends.ts';
+import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint } from './agent-process.ts';
+import { agentConfig, Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+
+const directories = new Directories();
+const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
+
+// The queue is not what is tried here: every point on one backend, the moments nobody chose on another too.
+describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 'redis'))('$name', (backend) => {
+  const every = backend.kind === 'redis';
+  let site: Site;
+  let printer: TestPrinter;
+  const children = new Set<ChildProcess>();
+
+  beforeAll(async () => {
+    site = await openSite(backend);
+  });
+  afterEach(async () => {
+    await Promise.all([...children].map(kill));
+    await printer.stop();
+  });
+  afterAll(async () => {
+    await site.close();
+    directories.remove();
+  });
+
+  async function kill(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async function start(dataDir: string, more: Partial<AgentProcessOptions> = {}): Promise<ChildProcess> {
+    const options: AgentProcessOptions = {
+      config: agentConfig(dataDir, printer, { window: { labels: 4, bytes: 65_536 } }),
+      queues: site.queueOptions,
+      odometer: true,
+      crash: null,
+      ...more,
+    };
+    const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
+      stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
+    });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    await once(child.stdout, 'data');
+    return child;
+  }
+
+  /** A printer, what its ID will be, and a new data directory. */
+  async function prepare(speed: number): Promise<{ dataDir: string; printerId: string }> {
+    const serial = randomUUID();
+    printer = new TestPrinter(directories, { speed, serial });
+    await printer.start();
+    return { dataDir: directories.make(), printerId: printerIdOf({ evidence: 'serial', value: serial }) };
+  }
+
+  const cases: { point: CrashPoint; nth: number }[] = [
+    ...CRASH_POINTS.map((point) => ({ point, nth: 1 })),
+    { point: 'before bytes', nth: 4 },
+    { point: 'inside bytes', nth: 4 },
+    { point: 'after bytes', nth: 4 },
+    { point: 'after bytes', nth: 10 },
+  ];
+
+  test.runIf(every).each(cases)('killed: $point, time $nth', async (crash) => {
+    const { dataDir, printerId } = await prepare(20);
+    const job = jobFor(printerId, 5, 4);
+    const next = jobFor(printerId, ['next']);
+    const first = await start(dataDir, { crash });
+    const died = once(first, 'exit');
+    await site.queues.enqueueMany([job, next]);
+    const [, signal] = await died;
+    expect(signal).toBe('SIGKILL');
+    await start(dataDir);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual([...expected(job), 'next']);
+  });
+
+  test('killed again and again, at moments that nobody chose', async () => {
+    const { dataDir, printerId } = await prepare(20);
+    const jobs = [jobFor(printerId, 12, 3), jobFor(printerId, ['a', 'b'], 7)];
+    await site.queues.enqueueMany(jobs);
+    for (const count of [1, 6, 17, 37, 45]) {
+      const child = await start(dataDir);
+      await printer.printed(count);
+      await kill(child);
+    }
+    await start(dataDir);
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+    }
+    expect(printer.labels).toEqual(jobs.flatMap(expected));
+  });
+
+  test.runIf(every)(
+    'agent and printer both gone: the printer was off while the agent came back',
+    async () => {
+      const { dataDir, printerId } = await prepare(20);
+      const job = jobFor(printerId, 8, 3);
+      await site.queues.enqueue(job);
+      const child = await start(dataDir);
+      await printer.printed(5);
+      await kill(child);
+      await printer.powerOff();
+      await start(dataDir);
+      await site.reports.job(
+        job.jobId,
+        ({ delivery, reasons }) => delivery === 2 && reasons.includes('offline'),
+      );
+      await printer.powerOn();
+      expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+      expect(printer.labels).toEqual(expected(job));
+    },
+  );
+
+  test.runIf(every).each([
+    { point: 'before the note', printed: 'all' },
+    { point: 'after the note', printed: 'all' },
+    { point: 'before bytes', printed: 'held' },
+    { point: 'inside bytes', printed: 'held' },
+    { point: 'after bytes', printed: 'held' },
+    { point: 'before the report of the outcome', printed: 'all' },
+  ] as const)('without an odometer, killed: $point: $printed', async ({ point, printed }) => {
+    const { dataDir, printerId } = await prepare(20);
+    const job = jobFor(printerId, 6);
+    const first = await start(dataDir, { odometer: false, crash: { point, nth: 1 } });
+    const died = once(first, 'exit');
+    await site.queues.enqueue(job);
+    await died;
+    await start(dataDir, { odometer: false });
+    const end = await site.reports.end(job.jobId);
+    if (printed === 'all') {
+      expect(end.status).toBe('printed');
+      expect(printer.labels).toEqual(expected(job));
+    } else {
+      expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
+      // What is out lies inside the range that a person is told.
+      expect(end.uncertain).toMatchObject({ from: 0 });
+      expect(printer.labels.length).toBeLessThanOrEqual(end.uncertain?.to ?? 0);
+      expect(printer.labels).toEqual(expected(job).slice(0, printer.labels.length));
+    }
+  });
+
+  test.each(['another agent', 'the journal lost'])('%s gets what was under way: held', async (who) => {
+    const { dataDir, printerId } = await prepare(20);
+    const job = jobFor(printerId, 8);
+    const next = jobFor(printerId, ['next']);
+    await site.queues.enqueueMany([job, next]);
+    const id = who === 'another agent' ? {} : { id: 'agent-of-the-test' };
+    const config = (directory: string) => ({ ...agentConfig(directory, printer), ...id });
+    const child = await start(dataDir, { config: config(dataDir) });
+    await printer.printed(2);
+    await kill(child);
+    const other = directories.make();
+    await start(other, { config: config(other) });
+    expect(await site.reports.end(job.jobId)).toMatchObject({
+      status: 'held',
+      error: { code: 'outcome-unknown' },
+      uncertain: { from: 0, to: 8 },
+    });
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels.filter((n) => n !== 'next')).toEqual(expected(job));
+  });
+});

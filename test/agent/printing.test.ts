@@ -1,0 +1,327 @@
+/** Jobs through a real queue to a virtual printer with every fault a printer has; the agent in this process. */
+import { createConnection } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
+import type { AgentConfigInput } from '../../src/agent/config.ts';
+import { queueSource } from '../../src/agent/queue-source.ts';
+import { backends } from '../setup/backends.ts';
+import {
+  agentConfig,
+  Directories,
+  expected,
+  jobFor,
+  logger,
+  openSite,
+  type Site,
+  TestPrinter,
+  testDrivers,
+  withoutOdometer,
+} from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+async function startPrinter(
+  options: ConstructorParameters<typeof TestPrinter>[1] = {},
+): Promise<TestPrinter> {
+  const printer = new TestPrinter(directories, options);
+  await printer.start();
+  running.push(printer);
+  return printer;
+}
+
+interface StartOptions {
+  dataDir?: string;
+  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
+  drivers?: AgentOptions['drivers'];
+}
+
+async function startAgent(printer: TestPrinter, options: StartOptions = {}) {
+  const dataDir = options.dataDir ?? directories.make();
+  const agent = new Agent({
+    config: agentConfig(dataDir, printer, options.config),
+    source: queueSource(site.queues),
+    drivers: options.drivers ?? testDrivers,
+    logger,
+  });
+  await agent.start();
+  running.push({ stop: () => agent.stop({ graceMs: 0 }) });
+  const { id } = agent;
+  const report = await site.reports.agent(
+    (state) =>
+      state.agentId === id &&
+      state.online &&
+      state.printers.some(({ reasons }) => !reasons.includes('offline')),
+  );
+  const [found] = report.printers;
+  if (found === undefined) throw new Error('no printer found');
+  return { agent, dataDir, printerId: found.id, description: found };
+}
+
+test('prints every copy of every record in order, and says so', async () => {
+  const printer = await startPrinter({ name: 'Front desk', serial: 'SN-1234' });
+  const { printerId, description } = await startAgent(printer);
+  expect(description).toMatchObject({
+    evidence: 'serial',
+    name: 'Front desk',
+    state: 'idle',
+    reasons: [],
+    formats: [{ language: 'zpl', dpi: 203, width: 50, height: 25 }],
+  });
+  expect(printerId).toMatch(/^serial-[0-9a-f]{24}$/);
+  const jobs = [jobFor(printerId, 3, 2), jobFor(printerId, ['x'], 50), jobFor(printerId, ['last'])];
+  for (const job of jobs) await site.queues.enqueue(job);
+  const ends = await Promise.all(jobs.map(({ jobId }) => site.reports.end(jobId)));
+  expect(ends.map(({ status, labels }) => [status, labels])).toEqual([
+    ['printed', { sent: 6, printed: 6 }],
+    ['printed', { sent: 50, printed: 50 }],
+    ['printed', { sent: 1, printed: 1 }],
+  ]);
+  expect(printer.labels).toEqual(jobs.flatMap(expected));
+  for (const { jobId } of jobs) {
+    const reports = site.reports.of(jobId);
+    expect(reports[0]).toMatchObject({ status: 'printing', delivery: 1, seq: 0 });
+    expect(reports.map(({ seq }) => seq)).toEqual(reports.map(({ seq }) => seq).toSorted((a, b) => a - b));
+  }
+});
+
+test('a record that cannot be made fails the job before anything is printed', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  const records = Array.from({ length: 60 }, (_, n) => (n === 57 ? 'bad' : String(n)));
+  const job = jobFor(printerId, records);
+  const next = jobFor(printerId, ['next']);
+  await site.queues.enqueueMany([job, next]);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'failed',
+    labels: { sent: 0, printed: 0 },
+    error: { code: 'value-invalid', record: 57, element: '/elements/0' },
+  });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(['next']);
+});
+
+test('a template that breaks its render thread, twice, holds its own job and no other', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, ['fine', 'exit']);
+  const next = jobFor(printerId, ['next']);
+  await site.queues.enqueueMany([job, next]);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'internal' },
+    uncertain: { from: 0, to: 0 },
+  });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(['next']);
+});
+
+test('runs never further ahead of the printer than the window', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, { config: { window: { labels: 4, bytes: 65_536 } } });
+  let most = 0;
+  printer.on('status', ({ formats, remaining }) => {
+    most = Math.max(most, formats + remaining);
+  });
+  const job = jobFor(printerId, 8, 3);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+  // Two copies a chunk, four labels a window.
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(4);
+});
+
+test('out of media in the middle: waits, says why, and goes on', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 40);
+  await site.queues.enqueue(job);
+  await printer.printed(10);
+  printer.set({ mediaOut: true });
+  const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+  expect(waiting.status).toBe('printing');
+  await site.reports.agent(({ printers }) => printers.some(({ reasons }) => reasons.includes('media-empty')));
+  printer.set({ mediaOut: false });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 40 } });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('the printer loses power in the middle: what its buffer held is sent again, nothing twice', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 20, 2);
+  await site.queues.enqueue(job);
+  await printer.printed(9);
+  await printer.powerOff();
+  const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  expect(waiting.status).toBe('printing');
+  await printer.powerOn();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 40 } });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test.each([1, 200, 455, 700, 2_000, 3_333])('the connection drops after %i bytes', async (bytes) => {
+  const printer = await startPrinter({ speed: 40 });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 30);
+  await site.queues.enqueue(job);
+  await printer.printed(3);
+  printer.dropConnectionAfter(bytes);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('a printer that is off when the job comes', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  await printer.powerOff();
+  await site.reports.agent(({ printers }) =>
+    printers.some(({ id, reasons }) => id === printerId && reasons.includes('offline')),
+  );
+  const job = jobFor(printerId, 3);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  await printer.powerOn();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('another sender on the same printer: its labels are not taken for ours, the job is held', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 40);
+  await site.queues.enqueue(job);
+  await printer.printed(2);
+  const other = createConnection(printer.port, '127.0.0.1');
+  other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ3^XZ');
+  const end = await site.reports.end(job.jobId);
+  expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
+  await printer.printed((end.uncertain?.to ?? 0) + 3);
+  // Nothing was sent again to make up for what the counter had too much.
+  expect(printer.labels.filter((n) => n !== 'other')).toEqual(expected(job).slice(0, end.uncertain?.to));
+});
+
+test('without an odometer: all is well until labels are under way and the connection breaks', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, { drivers: withoutOdometer(testDrivers) });
+  const good = jobFor(printerId, 12, 2);
+  await site.queues.enqueue(good);
+  expect(await site.reports.end(good.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(good));
+
+  const cut = jobFor(printerId, 30);
+  await site.queues.enqueue(cut);
+  await printer.printed(24 + 5);
+  await printer.powerOff();
+  await printer.powerOn();
+  const end = await site.reports.end(cut.jobId);
+  expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
+  const out = printer.labels.length - 24;
+  expect(end.uncertain?.from).toBeLessThanOrEqual(out);
+  expect(end.uncertain?.to).toBeGreaterThanOrEqual(out);
+  expect(printer.labels).toEqual([...expected(good), ...expected(cut).slice(0, out)]);
+});
+
+test('a printer that never answers: held after everything was sent, or printed where the operator says so', async () => {
+  const silent = await startPrinter({ answers: false });
+  const held = await startAgent(silent);
+  expect(held.printerId).toMatch(/^address-/);
+  expect(held.description.state).toBe('unknown');
+  const job = jobFor(held.printerId, 5);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown' },
+    uncertain: { from: 0, to: 5 },
+  });
+  await silent.printed(5);
+
+  const trusted = await startPrinter({ answers: false });
+  const agent = await startAgent(trusted, { config: { printer: { confirmation: 'transport' } } });
+  const trustedJob = jobFor(agent.printerId, 40);
+  await site.queues.enqueue(trustedJob);
+  expect(await site.reports.end(trustedJob.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { printed: 40 },
+  });
+  await trusted.printed(40);
+  expect(trusted.labels).toEqual(expected(trustedJob));
+});
+
+test('a stop in the middle hands the job back; the next start goes on where it was', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const first = await startAgent(printer);
+  const job = jobFor(first.printerId, 30, 2);
+  const next = jobFor(first.printerId, ['next']);
+  await site.queues.enqueueMany([job, next]);
+  await printer.printed(7);
+  await first.agent.stop({ graceMs: 0 });
+  const back = await site.reports.job(job.jobId, ({ status }) => status === 'queued');
+  // Labels that the printer had were waited for; it stands exactly where the report says.
+  expect(printer.labels).toEqual(expected(job).slice(0, back.labels.printed));
+  expect(back.labels.printed).toBeLessThan(60);
+  await site.reports.agent(({ agentId, online }) => agentId === back.agentId && !online);
+
+  const second = await startAgent(printer, { dataDir: first.dataDir });
+  expect(second.printerId).toBe(first.printerId);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', delivery: 2 });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual([...expected(job), 'next']);
+});
+
+test('a stop lets a job finish that can within the grace time', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { agent, printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 20);
+  await site.queues.enqueue(job);
+  await printer.printed(3);
+  await agent.stop({ graceMs: 30_000 });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('another agent goes on after a clean hand-back', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const first = await startAgent(printer);
+  const job = jobFor(first.printerId, 30);
+  await site.queues.enqueue(job);
+  await printer.printed(5);
+  await first.agent.stop({ graceMs: 0 });
+  const second = await startAgent(printer);
+  expect(second.agent.id).not.toBe(first.agent.id);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('a job that waits for its printer is handed back at once, untouched', async () => {
+  const printer = await startPrinter();
+  printer.set({ paused: true });
+  const { agent, printerId, dataDir } = await startAgent(printer);
+  const job = jobFor(printerId, 3);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
+  // Grace is for jobs that print: this one must not use it up.
+  await agent.stop({ graceMs: 3_600_000 });
+  expect(await site.reports.job(job.jobId, ({ status }) => status === 'queued')).toMatchObject({
+    labels: { sent: 0, printed: 0 },
+  });
+  printer.set({ paused: false });
+  await startAgent(printer, { dataDir });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
