@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import { parseAddress } from './address.ts';
 import { tcpTransport } from './tcp.ts';
 import { type Connection, type Transport, TransportError, transportTimeouts } from './transport.ts';
+import { usbTransport } from './usb.ts';
 
-const TRANSPORTS: readonly Transport[] = [tcpTransport];
+const TRANSPORTS: readonly Transport[] = [tcpTransport, usbTransport];
 
 const BY_SCHEME = new Map(
   TRANSPORTS.flatMap((transport) => transport.schemes.map((scheme) => [scheme, transport])),

@@ -1,0 +1,53 @@
+/**
+ * IEEE 1284 device IDs: `MFG:Zebra Technologies ;CMD:ZPL;MDL:ZTC ZD421-203dpi ZPL;CLS:PRINTER;SN:D4J193601234;`
+ *
+ * Printers disagree about the details (short and long keys, spaces, no last semicolon, the two length bytes in
+ * front left in), and anything can stand in one: what can be read is read, the rest is left out, nothing throws.
+ * Source: IEEE 1284-2000 §7.6; the keys as CUPS and Windows know them.
+ */
+
+export interface DeviceId {
+  make?: string;
+  model?: string;
+  serial?: string;
+  /** `CMD`: as the printer writes them. */
+  commands: string[];
+}
+
+const LONGEST = 4_096;
+const LONGEST_VALUE = 200;
+
+const KEYS: Record<string, 'make' | 'model' | 'serial' | 'commands'> = {
+  MFG: 'make',
+  MANUFACTURER: 'make',
+  MDL: 'model',
+  MODEL: 'model',
+  SN: 'serial',
+  SERN: 'serial',
+  SERIALNUMBER: 'serial',
+  CMD: 'commands',
+  'COMMAND SET': 'commands',
+};
+
+/** Of two values for one thing the first counts. */
+export function parseDeviceId(text: string): DeviceId {
+  const id: DeviceId = { commands: [] };
+  for (const part of text.slice(0, LONGEST).split(';')) {
+    const colon = part.indexOf(':');
+    // The length bytes of the raw form are no part of the first key.
+    const key = KEYS[plainText(part.slice(0, Math.max(0, colon))).toUpperCase()];
+    const value = plainText(part.slice(colon + 1, colon + 1 + LONGEST_VALUE));
+    if (key === undefined || value === '') continue;
+    if (key === 'commands') {
+      if (id.commands.length === 0) id.commands = value.split(/\s*,\s*/).filter((name) => name !== '');
+    } else {
+      id[key] ??= value;
+    }
+  }
+  return id;
+}
+
+/** One line without control characters or what was no UTF-8, single spaces, trimmed. */
+export function plainText(text: string): string {
+  return text.replace(/[\p{C}\ufffd\s]+/gu, ' ').trim();
+}

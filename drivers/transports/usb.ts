@@ -1,0 +1,295 @@
+/**
+ * A USB printer's character device (`/dev/usb/lpN`, Linux): `usb://<vendor>/<product>/…`, see `usb-sysfs.ts`.
+ *
+ * The node is looked up by what the address says each time it is opened: after a replug `lp0` may be another
+ * printer.
+ *
+ * The device is opened non-blocking and asked again after a pause when it is not ready. A blocking write to a
+ * printer without paper would hold one of the few threads that all file access of the process shares, and four
+ * such printers would stop it. The driver takes a piece, and says `EAGAIN` until the device has it; a write of
+ * no bytes does the same without a piece, which is how the end of the last one is seen: closing earlier would
+ * take it back (usblp.c, `usblp_wwait`, `usblp_release`).
+ *
+ * As with TCP, a write that was cut short leaves half a label behind, so the connection ends with it; a query
+ * that timed out leaves it open, and what is still unread is thrown away before the next one.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
+import { usbPrinters } from './usb-sysfs.ts';
+
+/** The driver's own buffer, bytes. */
+const PIECE = 8 * 1024;
+const DEFAULT_REPLY_BYTES = 64 * 1024;
+/** Pauses between two attempts, ms: the first, and the longest. */
+const AGAIN = { min: 1, max: 25 };
+/** Most that is thrown away before a query, bytes: a device that never stops talking cannot be asked. */
+const MOST_STALE = 1024 * 1024;
+/** Longest time, ms, that `close` waits for the writes that were asked for before it. */
+const CLOSE_WRITES = 5_000;
+const CLOSED = 'closed by the agent';
+
+export interface UsbRoots {
+  sysfs: string;
+  /** Where the nodes are. */
+  devices: string;
+}
+
+export const usbTransport: Transport = usbTransportAt({ sysfs: '/sys', devices: '/dev/usb' });
+
+/** The transport with other directories, for tests. */
+export function usbTransportAt(roots: UsbRoots): Transport {
+  return { schemes: ['usb'], open: (uri, timeouts, signal) => openUsb(roots, uri, timeouts, signal) };
+}
+
+async function openUsb(
+  roots: UsbRoots,
+  uri: URL,
+  timeouts: TransportTimeouts,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const wanted = wantedDevice(uri);
+  signal.throwIfAborted();
+  const there = (await usbPrinters(roots.sysfs)).filter(wanted);
+  const [printer] = there;
+  // One device with two printer interfaces has the same port twice: the first is it.
+  if (printer === undefined) throw new TransportError('device-unreachable', 'it is not plugged in');
+  if (there.some(({ port }) => port !== printer.port)) {
+    throw new TransportError('device-unreachable', 'two devices have its serial number');
+  }
+  const node = join(roots.devices, printer.node);
+  signal.throwIfAborted();
+  try {
+    const file = await open(node, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY);
+    return new UsbConnection(file, timeouts);
+  } catch (error) {
+    throw new TransportError('device-unreachable', `${printer.node}, ${codeOf(error)}`, { cause: error });
+  }
+}
+
+/** @throws TransportError `address-invalid` */
+function wantedDevice(uri: URL): (printer: Awaited<ReturnType<typeof usbPrinters>>[number]) => boolean {
+  const match = /^\/([0-9a-f]{4})\/(serial|port)\/([^/]+)$/i.exec(uri.pathname);
+  const [, product, by, text] = match ?? [];
+  if (product === undefined || text === undefined || !/^[0-9a-f]{4}$/i.test(uri.host)) {
+    throw new TransportError('address-invalid', 'expected usb://vendor/product/serial/… or …/port/…');
+  }
+  const value = decoded(text).toUpperCase();
+  return (printer) =>
+    printer.vendor === uri.host.toLowerCase() &&
+    printer.product === product.toLowerCase() &&
+    (by?.toLowerCase() === 'serial' ? printer.serial : printer.port)?.toUpperCase() === value;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new TransportError('address-invalid', 'a serial number that is not percent-encoded');
+  }
+}
+
+class UsbConnection implements Connection {
+  readonly closed: AbortSignal;
+  readonly #closed = new AbortController();
+  readonly #file: FileHandle;
+  readonly #timeouts: TransportTimeouts;
+  /** Resolves when everything that has its turn before a new caller is done. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #gone: TransportError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(file: FileHandle, timeouts: TransportTimeouts) {
+    this.#file = file;
+    this.#timeouts = timeouts;
+    this.closed = this.#closed.signal;
+  }
+
+  write(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(signal, () => this.#writeAll(bytes, this.#timeouts.write, signal));
+  }
+
+  query(
+    bytes: Uint8Array,
+    complete: (reply: Uint8Array) => boolean,
+    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+  ): Promise<Uint8Array> {
+    const { signal, timeoutMs = this.#timeouts.query, maxBytes = DEFAULT_REPLY_BYTES } = options;
+    return this.#inTurn(signal, async () => {
+      const deadline = performance.now() + timeoutMs;
+      await this.#drain(signal);
+      try {
+        await this.#writeAll(bytes, timeoutMs, signal);
+      } catch (error) {
+        // A device that takes no question does not answer it.
+        if (!(error instanceof TransportError) || error.code !== 'write-timeout') throw error;
+        throw new TransportError('query-timeout', `${timeoutMs} ms`);
+      }
+      const piece = Buffer.alloc(PIECE);
+      let reply = Buffer.alloc(0);
+      const pauses = new Pauses();
+      for (;;) {
+        const got = await this.#read(piece);
+        if (got > 0) {
+          if (reply.length + got > maxBytes) {
+            throw new TransportError('reply-too-long', `more than ${maxBytes} bytes`);
+          }
+          reply = Buffer.concat([reply, piece.subarray(0, got)]);
+          if (complete(reply)) return reply;
+          pauses.reset();
+        }
+        if (performance.now() > deadline) throw new TransportError('query-timeout', `${timeoutMs} ms`);
+        if (got === 0) await pauses.next(signal);
+        else signal.throwIfAborted();
+        if (this.#gone) throw this.#gone;
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shut();
+    return this.#closing;
+  }
+
+  async #shut(): Promise<void> {
+    const limit = new AbortController();
+    await Promise.race([
+      this.#turn,
+      wait(CLOSE_WRITES, undefined, { signal: limit.signal }).catch(() => undefined),
+    ]);
+    limit.abort();
+    this.#lose(CLOSED);
+    // No read or write of ours blocks, so this does not wait for the device either.
+    await this.#file.close().catch(() => undefined);
+  }
+
+  /** `timeout`: longest time, ms, without the device taking a byte. */
+  async #writeAll(bytes: Uint8Array, timeout: number, signal: AbortSignal): Promise<void> {
+    let at = 0;
+    let last = performance.now();
+    const pauses = new Pauses();
+    // Once more than there are bytes: the write of none that says that the last ones are in the device.
+    for (let done = false; !done; ) {
+      const taken = await this.#offer(bytes, at);
+      done = at === bytes.length && taken !== undefined;
+      if (taken !== undefined) {
+        at += taken;
+        last = performance.now();
+        pauses.reset();
+        if (signal.aborted && !done) this.#lose('a write was aborted');
+      } else {
+        if (performance.now() - last > timeout) {
+          if (at > 0) this.#lose('a write timed out');
+          throw new TransportError('write-timeout', `nothing taken for ${timeout} ms`);
+        }
+        await pauses.next(signal).catch((error: unknown) => {
+          if (at > 0) this.#lose('a write was aborted');
+          throw error;
+        });
+      }
+      if (!done) signal.throwIfAborted();
+      if (this.#gone) throw this.#gone;
+    }
+  }
+
+  /** How many bytes were taken; undefined: it is not ready. */
+  async #offer(bytes: Uint8Array, at: number): Promise<number | undefined> {
+    const length = Math.min(PIECE, bytes.length - at);
+    try {
+      // Node leaves out a write from an empty buffer, not one of no bytes from another.
+      const [buffer, offset] = length === 0 ? [NOTHING, 0] : [bytes, at];
+      const { bytesWritten } = await this.#file.write(buffer, offset, length);
+      return length > 0 && bytesWritten === 0 ? undefined : bytesWritten;
+    } catch (error) {
+      return this.#notReady(error);
+    }
+  }
+
+  /**
+   * How many bytes came; 0: none so far. A read that ends at once with nothing is either an empty packet, with
+   * which many printers say that they have nothing to say, or the end; the write of no bytes tells which.
+   */
+  async #read(into: Buffer): Promise<number> {
+    try {
+      const { bytesRead } = await this.#file.read(into, 0, into.length, null);
+      if (bytesRead === 0) await this.#offer(NOTHING, 1);
+      return bytesRead;
+    } catch (error) {
+      return this.#notReady(error) ?? 0;
+    }
+  }
+
+  #notReady(error: unknown): undefined {
+    if (error === this.#gone && this.#gone !== undefined) throw this.#gone;
+    if (codeOf(error) === 'EAGAIN') return undefined;
+    throw this.#lose(codeOf(error), error);
+  }
+
+  async #drain(signal: AbortSignal): Promise<void> {
+    const piece = Buffer.alloc(PIECE);
+    for (let total = 0, got = -1; got !== 0; total += got) {
+      if (total > MOST_STALE) throw new TransportError('reply-too-long', 'it does not stop talking');
+      got = await this.#read(piece);
+      signal.throwIfAborted();
+    }
+  }
+
+  #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    if (this.#closing) return Promise.reject(this.#gone ?? new TransportError('connection-lost', CLOSED));
+    const turn = this.#turn.then(async () => {
+      signal.throwIfAborted();
+      if (this.#gone) throw this.#gone;
+      return await task();
+    });
+    this.#turn = turn.catch(() => undefined);
+    return orAborted(turn, signal);
+  }
+
+  #lose(detail: string, cause?: unknown): TransportError {
+    this.#gone ??= new TransportError('connection-lost', detail, cause === undefined ? {} : { cause });
+    this.#closed.abort(this.#gone);
+    return this.#gone;
+  }
+}
+
+const NOTHING = Buffer.alloc(1);
+
+/** Pauses between attempts: short while things move, longer while they do not. */
+class Pauses {
+  #next = AGAIN.min;
+
+  async next(signal: AbortSignal): Promise<void> {
+    const ms = this.#next;
+    this.#next = Math.min(AGAIN.max, ms * 2);
+    try {
+      await wait(ms, undefined, { signal });
+    } catch {
+      // Node's own error wraps the reason.
+      throw signal.reason;
+    }
+  }
+
+  reset(): void {
+    this.#next = AGAIN.min;
+  }
+}
+
+/** Whoever waits for his turn can give up; what has begun ends by itself, since it heeds the same signal. */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (signal.aborted) onAbort();
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    promise.catch(() => undefined);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
+}

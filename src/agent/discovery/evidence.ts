@@ -1,0 +1,142 @@
+/**
+ * What a provider can tell of a printer before anything is sent to it, and what follows from it.
+ *
+ * Only what stays the same from scan to scan: states and counters are asked elsewhere. Everything is a
+ * stranger's text: bounded, one line, never trusted to be unique (see `merge.ts`).
+ */
+import { z } from 'zod';
+import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
+
+/** Languages that printers say they speak; which of them Platen drives is the contract's `languageId`. */
+export const DEVICE_LANGUAGES = [
+  'zpl',
+  'epl',
+  'tspl',
+  'cpcl',
+  'dpl',
+  'pdf',
+  'pwg-raster',
+  'urf',
+  'png',
+  'jpeg',
+  'postscript',
+  'pcl',
+  'escpos',
+] as const;
+export const deviceLanguage = z.enum(DEVICE_LANGUAGES);
+export type DeviceLanguage = z.infer<typeof deviceLanguage>;
+
+const line = z.string().min(1).max(200);
+
+export const evidence = z.strictObject({
+  /** The device's serial number, as the device writes it. */
+  serial: line.exactOptional(),
+  /** Lower case, without `urn:uuid:`. Where there is a `queue`, it is the queue's and not the device's. */
+  uuid: z.uuid().exactOptional(),
+  /** IEEE 1284 make, model and serial number in one spelling: `MFG:…;MDL:…;SN:…;` */
+  deviceId: z.string().max(700).exactOptional(),
+  /** `00:07:4d:41:08:bd` */
+  mac: z
+    .string()
+    .regex(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/)
+    .exactOptional(),
+  /** The queue of a print server that is the way to the device: `host/name`. */
+  queue: z.string().max(500).exactOptional(),
+  /** Where that queue sends to: another way to the same device. */
+  deviceUri: z.string().max(500).exactOptional(),
+  make: line.exactOptional(),
+  model: line.exactOptional(),
+  /** What it says it speaks; empty or absent: it does not say. */
+  languages: z.array(deviceLanguage).max(DEVICE_LANGUAGES.length).exactOptional(),
+  dpi: z.number().min(50).max(2_400).exactOptional(),
+});
+export type Evidence = z.infer<typeof evidence>;
+
+/** MIME types (IPP document-format, DNS-SD `pdl`) in lower case, and IEEE 1284 `CMD` names in upper case. */
+const LANGUAGE_NAMES: ReadonlyMap<string, DeviceLanguage> = new Map([
+  ['application/vnd.zebra-zpl', 'zpl'],
+  ['application/vnd.zebra-epl', 'epl'],
+  ['application/x-zpl', 'zpl'],
+  ['application/pdf', 'pdf'],
+  ['image/pwg-raster', 'pwg-raster'],
+  ['image/urf', 'urf'],
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpeg'],
+  ['application/postscript', 'postscript'],
+  ['application/vnd.hp-pcl', 'pcl'],
+  ['application/pcl', 'pcl'],
+  ['ZPL', 'zpl'],
+  ['ZPLII', 'zpl'],
+  ['ZPL II', 'zpl'],
+  ['ZPL-II', 'zpl'],
+  ['EPL', 'epl'],
+  ['EPL2', 'epl'],
+  ['TSPL', 'tspl'],
+  ['TSPL2', 'tspl'],
+  ['CPCL', 'cpcl'],
+  ['DPL', 'dpl'],
+  ['PDF', 'pdf'],
+  ['PWGRASTER', 'pwg-raster'],
+  ['URF', 'urf'],
+  ['POSTSCRIPT', 'postscript'],
+  ['PS', 'postscript'],
+  ['PCL', 'pcl'],
+  ['PCLXL', 'pcl'],
+  ['ESC/POS', 'escpos'],
+  ['ESCPOS', 'escpos'],
+]);
+
+/** The languages among MIME types or `CMD` names, in their order; what is not known is left out. */
+export function languagesOf(names: readonly string[]): DeviceLanguage[] {
+  const known = names.flatMap((name) => {
+    const plain = plainText(name);
+    const language = LANGUAGE_NAMES.get(plain.includes('/') ? plain.toLowerCase() : plain.toUpperCase());
+    return language ?? LANGUAGE_NAMES.get(plain.toUpperCase()) ?? [];
+  });
+  return [...new Set(known)];
+}
+
+/** A serial number that can tell two devices apart; undefined for what makers put where there is none. */
+export function believableSerial(text: string | undefined): string | undefined {
+  const serial = plainText(text ?? '').replace(/^"(.*)"$/, '$1');
+  if (serial.length < 4 || serial.length > 100) return undefined;
+  // One character over and over; a keyboard's row; "none" in words.
+  if (/^(.)\1+$/.test(serial) || '01234567890123456789'.includes(serial)) return undefined;
+  if (/^(n\/?a|none|unknown|not set|null|default|serial( ?(no|number))?\.?)$/i.test(serial)) return undefined;
+  return serial;
+}
+
+/** Lower case and without `urn:uuid:`; undefined for what is none, or the nil UUID. */
+export function uuidOf(text: string | undefined): string | undefined {
+  const { data } = z.uuid().safeParse(
+    (text ?? '')
+      .trim()
+      .toLowerCase()
+      .replace(/^urn:uuid:/, ''),
+  );
+  return data === undefined || /^[0-]+$|^[f-]+$/.test(data) ? undefined : data;
+}
+
+/** Undefined for what is no single device's address: not six bytes, zeroes, or a group's. */
+export function macOf(bytes: Uint8Array): string | undefined {
+  const first = bytes[0] ?? 1;
+  if (bytes.length !== 6 || (first & 1) === 1 || bytes.every((byte) => byte === 0)) return undefined;
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(':');
+}
+
+/** What an IEEE 1284 device ID tells. */
+export function evidenceOfDeviceId(text: string): Evidence {
+  const { make, model, serial: written, commands } = parseDeviceId(text);
+  const serial = believableSerial(written);
+  const deviceId =
+    make === undefined || model === undefined
+      ? undefined
+      : `MFG:${make};MDL:${model};${serial === undefined ? '' : `SN:${serial};`}`;
+  return {
+    ...(make !== undefined && { make }),
+    ...(model !== undefined && { model }),
+    ...(serial !== undefined && { serial }),
+    ...(deviceId !== undefined && { deviceId }),
+    ...(commands.length > 0 && { languages: languagesOf(commands) }),
+  };
+}

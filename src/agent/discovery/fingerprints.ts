@@ -1,0 +1,103 @@
+/**
+ * What is known of models that cannot be asked, or do not say it: one line each, first match wins, the
+ * operator's lines before ours.
+ *
+ * Honest and small: a language stands here only if the printer speaks it as it leaves the factory. Makers whose
+ * language is a setting (SATO, Citizen, Honeywell: their own or an emulation of ZPL) have no line; the operator
+ * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
+ */
+import { z } from 'zod';
+import { type LanguageId, languageId } from '../../contract/format.ts';
+import { deviceLanguage, type Evidence } from './evidence.ts';
+import type { Candidate, Finding } from './provider.ts';
+
+export const fingerprint = z.strictObject({
+  /** Make and model as one text, in any case; `*` stands for any characters: `zebra *zt4*-300dpi*`. */
+  match: z.string().trim().min(1).max(200),
+  /** What it speaks, best first; empty: none of what is known. */
+  languages: z.array(deviceLanguage).max(20).exactOptional(),
+  dpi: z.number().min(50).max(2_400).exactOptional(),
+  /** Printable width and length, mm. */
+  width: z.number().positive().max(2_000).exactOptional(),
+  height: z.number().positive().max(2_000).exactOptional(),
+  notes: z.string().max(500).exactOptional(),
+});
+export type Fingerprint = z.infer<typeof fingerprint>;
+
+export const FINGERPRINTS: readonly Fingerprint[] = [
+  { match: 'zebra*-200dpi*', dpi: 203, notes: 'What Zebra calls 200 dpi is 8 dots/mm.' },
+  { match: 'zebra*-203dpi*', dpi: 203 },
+  { match: 'zebra*-300dpi*', dpi: 300 },
+  { match: 'zebra*-600dpi*', dpi: 600 },
+  { match: 'zebra*zpl*', languages: ['zpl'] },
+  { match: 'zebra*epl*', languages: ['epl'], notes: 'A second firmware of the same printers speaks ZPL.' },
+  { match: 'tsc *', languages: ['tspl'] },
+  { match: 'brother ql-*', languages: [], notes: 'Speaks a raster language of its own.' },
+  { match: 'dymo labelwriter*', languages: [], notes: 'Speaks a raster language of its own.' },
+];
+
+/** What a table says of a printer: each property from the first line that matches and has it. */
+export function fingerprintOf(
+  { make, model }: Pick<Evidence, 'make' | 'model'>,
+  table: readonly Fingerprint[] = FINGERPRINTS,
+): Omit<Fingerprint, 'match'> {
+  const text = nameOf(make, model).toLowerCase();
+  const lines = table.filter(({ match }) => text !== '' && matches(match.toLowerCase(), text));
+  return Object.assign({}, ...lines.reverse().map(({ match: _, ...what }) => what));
+}
+
+/** Make and model without the make twice; empty where neither is known. */
+export function nameOf(make: string | undefined, model: string | undefined): string {
+  if (make === undefined || model?.toLowerCase().startsWith(make.toLowerCase())) return model ?? '';
+  return model === undefined ? make : `${make} ${model}`;
+}
+
+/**
+ * The candidates among what was found: those whose language is known, and is one that we drive. To a printer
+ * of which nothing is known no question in any language may be sent: an office printer prints it.
+ *
+ * The operator's table counts most, then what the printer says of itself, then our own table.
+ */
+export function candidatesOf(
+  findings: readonly Finding[],
+  operators: readonly Fingerprint[] = [],
+): Candidate[] {
+  return findings.flatMap(({ uri, name, evidence }) => {
+    const set = fingerprintOf(evidence, operators);
+    const known = fingerprintOf(evidence);
+    const said = evidence.languages?.length ? evidence.languages : undefined;
+    const language = driven(set.languages ?? said ?? known.languages ?? []);
+    if (language === undefined) return [];
+    const size = { dpi: set.dpi ?? evidence.dpi ?? known.dpi, width: set.width, height: set.height };
+    return [
+      {
+        uri,
+        ...(name !== undefined && { name }),
+        language,
+        ...Object.fromEntries(Object.entries(size).filter(([, value]) => value !== undefined)),
+        confirmation: 'device' as const,
+        evidence,
+      },
+    ];
+  });
+}
+
+/** The first of ours that is among them: in our order, since most printers name theirs in none. */
+function driven(languages: readonly string[]): LanguageId | undefined {
+  return languageId.options.find((language) => languages.includes(language));
+}
+
+/** `*` stands for any characters, also none. Without regular expressions: the operator's text is no program. */
+function matches(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}

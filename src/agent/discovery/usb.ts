@@ -1,0 +1,41 @@
+/** USB printers of this machine (Linux, usblp): what is plugged in right now, by device and not by `lpN`. */
+import { usbAddress, usbPrinters } from '../../../drivers/transports/usb-sysfs.ts';
+import { believableSerial, type Evidence, evidenceOfDeviceId } from './evidence.ts';
+import { candidatesOf, type Fingerprint, nameOf } from './fingerprints.ts';
+import type { DiscoveryProvider, Finding } from './provider.ts';
+
+export interface UsbDiscoveryOptions {
+  /** `/sys`, or what stands for it. */
+  sysfs?: string;
+  fingerprints?: readonly Fingerprint[];
+}
+
+export function usbDiscovery(options: UsbDiscoveryOptions = {}): DiscoveryProvider {
+  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+    signal.throwIfAborted();
+    const all = await usbPrinters(options.sysfs ?? '/sys');
+    signal.throwIfAborted();
+    const findings = all
+      // Serial numbers that are none say nothing about which device it is: its socket does.
+      .map((printer) => ({ ...printer, serial: believableSerial(printer.serial) }))
+      .map((printer, _, believable): Finding => {
+        const uri = usbAddress(printer, believable);
+        const said = evidenceOfDeviceId(printer.deviceId);
+        const serial = uri.includes('/serial/') ? printer.serial : undefined;
+        return { uri, ...nameIn(said), evidence: { ...said, ...(serial !== undefined && { serial }) } };
+      });
+    return findings.filter(({ uri }, index) => findings.findIndex((other) => other.uri === uri) === index);
+  };
+  return {
+    id: 'usb',
+    // A printer that is switched off is not there either, and comes back.
+    exhaustive: false,
+    find,
+    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
+  };
+}
+
+function nameIn({ make, model }: Evidence): { name?: string } {
+  const name = nameOf(make, model).slice(0, 200);
+  return name === '' ? {} : { name };
+}
