@@ -26,15 +26,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
 const NEEDED: Needed = {
   ...SERVER_PACKAGES,
   'poppler-utils': () => onPath('pdftoppm') !== undefined,
-  // Printing systems and devices that discovery is tested against.
-  cups: () => onPath('cupsd') !== undefined,
-  'cups-client': () => onPath('lpadmin') !== undefined,
-  'cups-ipp-utils': () => onPath('ippeveprinter') !== undefined,
-  dbus: () => onPath('dbus-daemon') !== undefined,
-  'avahi-daemon': () => onPath('avahi-daemon') !== undefined,
-  'avahi-utils': () => onPath('avahi-publish') !== undefined,
-  snmpd: () => onPath('snmpd') !== undefined,
-  socat: () => onPath('socat') !== undefined,
   'tesseract-ocr': () => onPath('tesseract') !== undefined,
   'tesseract-ocr-eng': () => hasLanguage('eng'),
   'tesseract-ocr-ell': () => hasLanguage('ell'),
@@ -47,6 +38,11 @@ const NEEDED: Needed = {
   'cups-ipp-utils': () => onPath('ippeveprinter') !== undefined,
   // ippeveprinter wants a bus to announce itself on, though it need not.
   dbus: () => onPath('dbus-daemon') !== undefined,
+  // Peers that discovery is tested against, and the pseudo-terminal that stands for a USB printer.
+  'avahi-daemon': () => onPath('avahi-daemon') !== undefined,
+  'avahi-utils': () => onPath('avahi-publish') !== undefined,
+  snmpd: () => onPath('snmpd') !== undefined,
+  socat: () => onPath('socat') !== undefined,
 };
 
 function hasLanguage(language: string): boolean {
