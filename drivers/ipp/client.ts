@@ -6,7 +6,6 @@
  * taken: after the first, a job may exist, and has to be looked for.
  */
 import { hostname } from 'node:os';
-import type { SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { TransportError } from '../transports/transport.ts';
 import { decodeIpp } from './decode.ts';
@@ -35,6 +34,7 @@ import {
   type OperationName,
   statusName,
 } from './names.ts';
+import type { IppTls } from './tls.ts';
 
 export const DEFAULT_IPP_PORT = 631;
 
@@ -69,8 +69,8 @@ export type IppJob = z.infer<typeof jobAnswer>;
 export interface IppClientOptions {
   credentials?: IppCredentials;
   limits?: Partial<IppHttpLimits>;
-  /** For ipps: certificate authorities and the like. */
-  tls?: SecureContextOptions & { rejectUnauthorized?: boolean };
+  /** For ipps: whom to trust. */
+  tls?: IppTls;
   /** requesting-user-name; by default this host's name. */
   user?: string;
 }

@@ -11,14 +11,15 @@
  * over a new connection: a kept one that breaks would leave open whether the printer has it.
  */
 import {
+  type AgentOptions,
   type ClientRequest,
   Agent as HttpAgent,
   request as httpRequest,
   type IncomingMessage,
 } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { SecureContextOptions } from 'node:tls';
+import { request as httpsRequest } from 'node:https';
 import { TransportError } from '../transports/transport.ts';
+import { type IppTls, tlsAgent } from './tls.ts';
 
 /** Times in ms, sizes in bytes. */
 export interface IppHttpLimits {
@@ -53,18 +54,20 @@ export class IppHttp {
   readonly #url: URL;
   readonly #limits: IppHttpLimits;
   readonly #authorization: string | undefined;
-  readonly #agent: HttpAgent;
-  readonly #tls: SecureContextOptions;
+  /** For questions, and for documents. */
+  readonly #kept: HttpAgent;
+  readonly #fresh: HttpAgent;
 
   /** @param url http: or https:, without credentials */
-  constructor(url: URL, limits: IppHttpLimits, credentials?: IppCredentials, tls: SecureContextOptions = {}) {
+  constructor(url: URL, limits: IppHttpLimits, credentials?: IppCredentials, tls: IppTls = {}) {
     this.#url = url;
     this.#limits = limits;
-    this.#tls = tls;
     this.#authorization =
       credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
-    const kept = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, timeout: KEPT_FOR };
-    this.#agent = url.protocol === 'https:' ? new HttpsAgent({ ...kept, ...tls }) : new HttpAgent(kept);
+    const agent = (options: AgentOptions) =>
+      url.protocol === 'https:' ? tlsAgent(tls, options, limits.connect) : new HttpAgent(options);
+    this.#kept = agent({ keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, timeout: KEPT_FOR });
+    this.#fresh = agent({ keepAlive: false });
   }
 
   /**
@@ -87,15 +90,15 @@ export class IppHttp {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#kept.destroy();
+    this.#fresh.destroy();
   }
 
   async #once(head: Uint8Array, document: IppDocument | undefined, signal: AbortSignal): Promise<Uint8Array> {
     const send = this.#url.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(this.#url, {
-      ...this.#tls,
       method: 'POST',
-      agent: document === undefined && this.#agent,
+      agent: document === undefined ? this.#kept : this.#fresh,
       headers: {
         'content-type': 'application/ipp',
         accept: 'application/ipp',
@@ -167,7 +170,8 @@ class Exchange {
         this.#connected = true;
         this.#limit('write');
       };
-      if (request.reusedSocket) connected();
+      // A kept one, or one that came with its certificate checked.
+      if (request.reusedSocket || !socket.connecting) connected();
       else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
     });
   }
@@ -239,6 +243,10 @@ class Exchange {
   }
 
   #broken(error: NodeJS.ErrnoException): void {
+    if (error instanceof TransportError) {
+      this.#fail(error);
+      return;
+    }
     const detail = error.code ?? 'failed';
     if (!this.#connected) {
       this.#fail(new TransportError('device-unreachable', detail, { cause: error }));

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { IppClient } from '../../drivers/ipp/client.ts';
+import type { IppTls } from '../../drivers/ipp/tls.ts';
+import { peer } from '../transports/peer.ts';
+import { ippAnswer } from './http-peer.ts';
+
+const never = new AbortController().signal;
+
+/** A certificate that a printer made for itself. */
+function selfSigned(): { key: string; cert: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'platen-test-tls-'));
+  try {
+    const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ].concat([
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-subj',
+        '/CN=printer',
+        '-addext',
+        'subjectAltName=IP:127.0.0.1',
+      ]),
+      { stdio: 'ignore' },
+    );
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function securePrinter() {
+  const identity = selfSigned();
+  const seen: string[] = [];
+  const answer = ippAnswer(() => ({
+    groups: [{ tag: 'job', attributes: [{ name: 'job-id', values: [{ tag: 'integer', value: 42 }] }] }],
+  }));
+  const server = createServer(identity, (request, response) => {
+    seen.push(request.method ?? '');
+    answer(request, response);
+  });
+  let connections = 0;
+  server.on('secureConnection', () => {
+    connections++;
+  });
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const { fingerprint256 } = new X509Certificate(identity.cert);
+  const uri = `ipps://127.0.0.1:${address.port}/ipp/print`;
+  return { ...identity, fingerprint256, uri, seen, connections: () => connections };
+}
+
+function client(uri: string, tls?: IppTls): IppClient {
+  const made = new IppClient(uri, { ...(tls && { tls }), limits: { connect: 2_000 } });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+test('a printer with a certificate of its own: by the authority given, or by the certificate itself', async () => {
+  const printer = await securePrinter();
+  const { fingerprint256, cert } = printer;
+  const plain = fingerprint256.replaceAll(':', '').toLowerCase();
+  for (const tls of [{ ca: cert }, { fingerprint256 }, { fingerprint256: plain }]) {
+    const ipp = client(printer.uri, tls);
+    const before = printer.connections();
+    for (let round = 0; round < 3; round++) expect((await ipp.getJob(42, never)).jobId).toBe(42);
+    expect(printer.connections() - before).toBe(1);
+    expect((await ipp.printJob({ format: 'text/plain' }, Buffer.alloc(500_000), never)).jobId).toBe(42);
+  }
+});
+
+test('a certificate that nobody vouches for gets nothing, not even the question', async () => {
+  const printer = await securePrinter();
+  const other = await securePrinter();
+  for (const tls of [undefined, { ca: other.cert }, { fingerprint256: other.fingerprint256 }]) {
+    await expect(client(printer.uri, tls).getJob(42, never)).rejects.toMatchObject({
+      code: 'device-unreachable',
+    });
+  }
+  expect(printer.seen).toEqual([]);
+  // What the operator needs to know it by.
+  const shown = printer.fingerprint256.replaceAll(':', '').toLowerCase();
+  const pinned = client(printer.uri, { fingerprint256: other.fingerprint256 });
+  await expect(pinned.getJob(42, never)).rejects.toThrow(shown);
+});
+
+test('a device that never finishes the handshake', async () => {
+  const device = await peer();
+  for (const tls of [undefined, { fingerprint256: 'ab' }]) {
+    const uri = `ipps://127.0.0.1:${device.port}/`;
+    const ipp = new IppClient(uri, { ...(tls && { tls }), limits: { connect: 200 } });
+    onTestFinished(() => ipp.close());
+    await expect(ipp.getJob(42, never)).rejects.toMatchObject({ code: 'connect-timeout' });
+  }
+});
