@@ -1,0 +1,50 @@
+/**
+ * The addresses that a configuration names for looking around: hosts, subnets, and what lies in neither.
+ *
+ * Asking strangers is only done where the operator said so: what is sent goes to these addresses and nowhere
+ * else, and what comes from elsewhere is not heard.
+ */
+import { BlockList, isIPv4 } from 'node:net';
+import { z } from 'zod';
+
+/** Most addresses that one provider looks at: a /22. */
+export const MOST_TARGETS = 1_024;
+
+/** `10.0.0.7`, `10.0.0.255` (a broadcast address is an address) or `10.0.0.0/24`. IPv4: a subnet of IPv6 cannot be walked. */
+export const target = z.string().refine((text) => parse(text) !== undefined, {
+  error: `expected an IPv4 address or a subnet of at most ${MOST_TARGETS} addresses, like 10.0.0.0/24`,
+});
+
+export interface Targets {
+  /** Each once, as it was named; a subnet's network and broadcast addresses too. */
+  addresses: string[];
+  includes(address: string): boolean;
+}
+
+/** @throws RangeError when what is named is no target, or is too many */
+export function targetsOf(names: readonly string[]): Targets {
+  const named = new BlockList();
+  const addresses = new Set<string>();
+  for (const name of names) {
+    const range = parse(name);
+    if (range === undefined) throw new RangeError(`not an address or subnet: ${name.slice(0, 50)}`);
+    named.addSubnet(toText(range.first), range.prefix);
+    for (let offset = 0; offset < range.count; offset += 1) addresses.add(toText(range.first + offset));
+    if (addresses.size > MOST_TARGETS) throw new RangeError(`more than ${MOST_TARGETS} addresses to look at`);
+  }
+  return { addresses: [...addresses], includes: (address) => isIPv4(address) && named.check(address) };
+}
+
+function parse(name: string): { first: number; count: number; prefix: number } | undefined {
+  const [address = '', bits = '32', ...rest] = name.split('/');
+  const prefix = Number(bits);
+  if (!isIPv4(address) || !/^\d{1,2}$/.test(bits) || prefix > 32 || rest.length > 0) return undefined;
+  const count = 2 ** (32 - prefix);
+  if (count > MOST_TARGETS) return undefined;
+  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return { first: number - (number % count), count, prefix };
+}
+
+function toText(number: number): string {
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.');
+}

@@ -1,0 +1,151 @@
+/**
+ * Zebra's own discovery: a printer answers six bytes to UDP port 4201 with who it is.
+ *
+ * Zebra does not publish the answer's layout. What is used here is what two others found independently
+ * (jfr.im, "Zebra network discovery protocol", with the dump that the tests use; the fields that Zebra's Android
+ * print service reads): fixed offsets, texts filled up with NUL, for answers of version 3. Of any other version
+ * only the sender's address is taken. Nothing was tried on hardware.
+ *
+ * The serial number is the network card's where the card is a print server (`ZebraNet … PS`): not the printer's,
+ * so it is left out there. The address is the datagram's own: what stands in it may be old, or a lie.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { plainText } from '../../../drivers/transports/device-id.ts';
+import { pause } from '../pause.ts';
+import { believableSerial, type Evidence, macOf } from './evidence.ts';
+import { candidatesOf, type Fingerprint, nameOf } from './fingerprints.ts';
+import type { DiscoveryProvider, Finding } from './provider.ts';
+import { type Targets, targetsOf } from './targets.ts';
+
+export interface ZebraDiscoveryOptions {
+  /** Hosts, broadcast addresses and subnets; see `targets.ts`. */
+  targets: readonly string[];
+  port?: number;
+  /** How long answers are waited for, ms. */
+  timeout?: number;
+  fingerprints?: readonly Fingerprint[];
+}
+
+const QUESTION = Buffer.from([0x2e, 0x2c, 0x3a, 0x01, 0x00, 0x00]);
+const ANSWER = Buffer.from([0x3a, 0x2c, 0x2e]);
+const PORT = 4201;
+const RAW_PORT = 9100;
+/** Questions in one go, and the pause after them, ms: 1,000 a second. */
+const BURST = 10;
+const BURST_PAUSE = 10;
+/** UDP loses things: each is asked twice. */
+const ROUNDS = 2;
+const MOST_FOUND = 2_000;
+
+/** Offset and length of what is known of an answer of version 3. */
+const LAYOUT = {
+  product: [12, 20],
+  firmware: [39, 10],
+  mac: [54, 6],
+  serial: [60, 10],
+  systemName: [84, 25],
+} as const;
+const KNOWN_VERSION = 3;
+
+export interface ZebraAnswer {
+  product?: string;
+  firmware?: string;
+  serial?: string;
+  mac?: string;
+  systemName?: string;
+}
+
+/** undefined: this is no answer to Zebra's discovery. Never throws; what is cut off is missing. */
+export function parseZebraAnswer(bytes: Uint8Array): ZebraAnswer | undefined {
+  const answer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!answer.subarray(0, ANSWER.length).equals(ANSWER)) return undefined;
+  if (answer[ANSWER.length] !== KNOWN_VERSION) return {};
+  const field = ([offset, length]: readonly [number, number]) => answer.subarray(offset, offset + length);
+  const text = (place: readonly [number, number]) => {
+    const [value = ''] = field(place).toString('latin1').split('\0');
+    return plainText(value) || undefined;
+  };
+  const product = text(LAYOUT.product);
+  const firmware = text(LAYOUT.firmware);
+  const systemName = text(LAYOUT.systemName);
+  const mac = macOf(field(LAYOUT.mac));
+  const printServer = product === undefined || /zebranet|\bps\b|print ?server/i.test(product);
+  const serial = printServer ? undefined : believableSerial(text(LAYOUT.serial));
+  return {
+    ...(product !== undefined && { product }),
+    ...(firmware !== undefined && { firmware }),
+    ...(serial !== undefined && { serial }),
+    ...(mac !== undefined && { mac }),
+    ...(systemName !== undefined && { systemName }),
+  };
+}
+
+/** @throws RangeError for targets that are none */
+export function zebraDiscovery(options: ZebraDiscoveryOptions): DiscoveryProvider {
+  const targets = targetsOf(options.targets);
+  const find = (signal: AbortSignal) => findZebras(targets, options, signal);
+  return {
+    id: 'zebra-udp',
+    exhaustive: false,
+    find,
+    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
+  };
+}
+
+async function findZebras(
+  targets: Targets,
+  { port = PORT, timeout = 1_500 }: ZebraDiscoveryOptions,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  if (targets.addresses.length === 0) return [];
+  signal.throwIfAborted();
+  const found = new Map<string, Finding>();
+  const socket = createSocket('udp4');
+  // An unreachable network is nobody there, and no reason to stop asking the others.
+  socket.on('error', () => undefined);
+  socket.on('message', (bytes, { address }) => {
+    if (found.size >= MOST_FOUND || found.has(address) || !targets.includes(address)) return;
+    const answer = parseZebraAnswer(bytes);
+    if (answer !== undefined) found.set(address, findingOf(address, answer));
+  });
+  try {
+    socket.bind(0);
+    await once(socket, 'listening', { signal });
+    socket.setBroadcast(true);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const missing = targets.addresses.filter((address) => !found.has(address));
+      await ask(socket, missing, port, signal);
+      const all = targets.addresses.every((address) => found.has(address));
+      if (!all) await pause(timeout / ROUNDS, signal);
+      signal.throwIfAborted();
+    }
+  } finally {
+    socket.close();
+  }
+  return [...found.values()];
+}
+
+async function ask(socket: Socket, addresses: string[], port: number, signal: AbortSignal): Promise<void> {
+  for (let at = 0; at < addresses.length; at += BURST) {
+    for (const address of addresses.slice(at, at + BURST)) {
+      socket.send(QUESTION, port, address, () => undefined);
+    }
+    await pause(BURST_PAUSE, signal);
+    signal.throwIfAborted();
+  }
+}
+
+function findingOf(address: string, { product, serial, mac, systemName }: ZebraAnswer): Finding {
+  const evidence: Evidence = {
+    make: 'Zebra',
+    ...(product !== undefined && { model: product }),
+    ...(serial !== undefined && { serial }),
+    ...(mac !== undefined && { mac }),
+  };
+  return {
+    uri: `socket://${address}:${RAW_PORT}`,
+    name: systemName ?? nameOf('Zebra', product),
+    evidence,
+  };
+}
