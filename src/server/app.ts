@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from 'zod';
 import type { Logger } from '../log.ts';
 import type { ServerConfig } from './config.ts';
-import { parseJson } from './json-body.ts';
+import { ForbiddenKey, parseJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 
 /** What the request's log line tells besides the request itself: IDs, never contents. */
@@ -118,6 +118,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, error: Proble
 
 /** Of a syntax error only its place: the message repeats parts of the body. */
 function whereInText(error: unknown): string {
+  if (error instanceof ForbiddenKey) return `: ${error.message}`;
   if (!(error instanceof SyntaxError)) return ' in UTF-8';
   const [, position] = /at position (\d+)/.exec(error.message) ?? [];
   return position === undefined ? '' : ` (at character ${position})`;

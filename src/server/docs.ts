@@ -48,6 +48,8 @@ async function createPage(): Promise<FastifyInstance> {
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
+      showDeveloperTools: 'never',
+      defaultOpenAllTags: true,
       agent: { disabled: true },
       mcp: { disabled: true },
     },

@@ -1,5 +1,5 @@
 /**
- * JSON bodies, read without losing digits. `JSON.parse` turns 340123450000000018123 into another number and says
+ * JSON bodies, read without losing anything. `JSON.parse` turns 340123450000000018123 into another number and says
  * nothing; on a label that is another parcel. Such a number is replaced by an `InexactNumber`, which no schema
  * accepts, so that the answer points at it.
  */
@@ -17,13 +17,21 @@ export class InexactNumber {
   }
 }
 
-/** Only a text with a run like this can hold such a number; most bodies skip the slower parse. */
-const MANY_DIGITS = /\d[\d.]{15,}/;
+/** A key that schemas leave out without a word: a field of that name would not be printed. */
+export class ForbiddenKey extends Error {
+  constructor() {
+    super('the key "__proto__" is not allowed');
+  }
+}
 
-/** @throws SyntaxError */
+/** Only a text with one of these can hold such a number or key; most bodies skip the slower parse. */
+const SUSPICIOUS = /\d[\d.]{15,}|__proto__|\\u00[57]/;
+
+/** @throws SyntaxError, ForbiddenKey */
 export function parseJson(text: string): unknown {
-  if (!MANY_DIGITS.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+  if (!SUSPICIOUS.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (key, value: unknown, context?: { source?: string }) => {
+    if (key === '__proto__') throw new ForbiddenKey();
     const source = context?.source;
     if (typeof value !== 'number' || source === undefined || source.length < 16) return value;
     return decimal(source) === decimal(String(value)) ? value : new InexactNumber(source);

@@ -17,6 +17,26 @@ const REQUEST_EXAMPLE = {
   data: [{ sscc: '003401234500000000', city: 'Göteborg' }],
 };
 
+const VALIDATION_EXAMPLE = {
+  valid: true,
+  labels: 2,
+  route: {
+    printerId: 'serial-4f1c9a2b7d3e',
+    printer: 'Dispatch 1',
+    agentId: 'agent-warehouse',
+    format: { id: 'zpl-203-101x152', name: '4×6 in, 203 dpi' },
+  },
+  warnings: [
+    {
+      code: 'field-missing',
+      message: 'the field is missing; nothing is printed',
+      record: 0,
+      field: 'street',
+    },
+  ],
+  warningCount: 1,
+};
+
 const CALLER: readonly ProblemCode[] = [
   'token-missing',
   'token-invalid',
@@ -204,7 +224,12 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
           responses: {
             '200': {
               description: 'The job could be enqueued.',
-              content: { 'application/json': { schema: validationResult.meta({ id: 'ValidationResult' }) } },
+              content: {
+                'application/json': {
+                  schema: validationResult.meta({ id: 'ValidationResult' }),
+                  example: VALIDATION_EXAMPLE,
+                },
+              },
             },
             ...problemResponses([...CALLER, ...PAYLOAD]),
           },

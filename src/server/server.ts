@@ -112,9 +112,9 @@ export class Server {
   /** Everything in the order in which it needs each other; the stack ends it in reverse. */
   async #build(stack: AsyncDisposableStack): Promise<Running> {
     const { config, queues, logger } = this.#options;
+    await migrate(this.#options.database, logger);
     const pool = createPool({ database: this.#options.database, max: config.poolSize, logger });
     stack.defer(() => pool.end());
-    await migrate(pool, logger);
 
     const keys = new SigningKeys(pool, config.tokenLifetime);
     const failures = new TokenFailures(pool, config.tokenFailures);

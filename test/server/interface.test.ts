@@ -302,6 +302,12 @@ const PAYLOAD_CASES: Case[] = [
     code: 'payload-invalid',
     at: ['/data/0/sku'],
   },
+  ...['__proto__', '_\\u005fproto__', '__\\u0070roto__'].map((key) => ({
+    rule: `a field named ${key} is refused, not left out in silence`,
+    request: () => ({ raw: JSON.stringify(payload()).replace('"sku"', `"${key}"`) }),
+    status: 400,
+    code: 'json-invalid',
+  })),
   {
     rule: 'Limits 3: records in data',
     request: () => ({ body: payload({ data: Array.from({ length: 51 }, () => ({ sku: 'a' })) }) }),

@@ -25,7 +25,15 @@ export const tokenResponse = z
     expires_in: z.int().meta({ description: 'Lifetime of the token, s.' }),
     scope: z.string(),
   })
-  .meta({ id: 'TokenResponse' });
+  .meta({
+    id: 'TokenResponse',
+    example: {
+      access_token: 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln',
+      token_type: 'Bearer',
+      expires_in: 600,
+      scope: 'jobs:enqueue',
+    },
+  });
 
 export const TOKEN_ERRORS = [
   'invalid_request',
@@ -86,7 +94,8 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
   app.post('/oauth/token', { bodyLimit: BODY_LIMIT }, async (request, reply) => {
     const form = parameters(request);
     const { clientId, clientSecret } = credentials(request, form);
-    request.facts.account = clientId.slice(0, 100);
+    // Only what looks like a key: somebody may have swapped key and secret.
+    if (/^pk_[\w-]{1,100}$/.test(clientId)) request.facts.account = clientId;
     const grant = form.get('grant_type');
     if (grant === undefined) throw new TokenError('invalid_request', 'grant_type is missing');
 

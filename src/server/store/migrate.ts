@@ -6,8 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
 import type { Logger } from '../../log.ts';
-import type { Pool } from './pool.ts';
+import { TIMEOUTS } from './pool.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any constant that nothing else on the database locks: "platen" in ASCII, as a number. */
@@ -16,14 +17,20 @@ const LOCK = '123610793796974';
 const STATEMENT_TIMEOUT = 10 * 60_000;
 
 /** @throws when a migration that was applied has another text now, or one fails; nothing of it remains then. */
-export async function migrate(pool: Pool, logger: Logger): Promise<void> {
+export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<void> {
   const files = (await readdir(DIRECTORY)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
-  const client = await pool.connect();
-  let failure: Error | undefined;
+  // A connection of its own: the pool's timeouts are those of requests, and its end frees the lock in any case.
+  const client = new pg.Client({
+    ...database,
+    application_name: 'platen-migration',
+    connectionTimeoutMillis: TIMEOUTS.connect,
+    statement_timeout: STATEMENT_TIMEOUT,
+    lock_timeout: STATEMENT_TIMEOUT,
+    query_timeout: STATEMENT_TIMEOUT,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
   try {
-    await client.query(
-      `SET statement_timeout = ${STATEMENT_TIMEOUT}; SET lock_timeout = ${STATEMENT_TIMEOUT}`,
-    );
     await client.query(`SELECT pg_advisory_lock(${LOCK})`);
     await client.query(`
       CREATE SCHEMA IF NOT EXISTS platen;
@@ -47,11 +54,7 @@ export async function migrate(pool: Pool, logger: Logger): Promise<void> {
       await client.query('COMMIT');
       logger.info({ migration: name }, 'database migrated');
     }
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw failure;
   } finally {
-    // The connection carries other timeouts and perhaps the lock: it is closed, not reused.
-    client.release(failure ?? true);
+    await client.end();
   }
 }
