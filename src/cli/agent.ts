@@ -7,6 +7,7 @@ import { queueSource } from '../agent/queue-source.ts';
 import { createLogger } from '../log.ts';
 import { openQueues } from '../queue/index.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
+import { placesFromEnv } from './installation.ts';
 import { append } from './option-values.ts';
 import { printLine } from './output.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -33,8 +34,7 @@ export function agentCommand(): Command {
       "\nREDIS_URL (or DATABASE_URL, where the service's queues are in PostgreSQL) says where the jobs come from.",
     )
     .action(async (options: AgentCommandOptions) => {
-      const redisUrl = process.env['REDIS_URL'];
-      const databaseUrl = process.env['DATABASE_URL'];
+      const { databaseUrl, redisUrl, queuePrefix } = placesFromEnv();
       if (redisUrl === undefined && databaseUrl === undefined) {
         throw new CommandFailure(
           'Set REDIS_URL or DATABASE_URL to where the service has its queues.',
@@ -48,6 +48,7 @@ export function agentCommand(): Command {
       const queues = await openQueues({
         redisUrl,
         ...(databaseUrl === undefined ? {} : { database: { connectionString: databaseUrl } }),
+        ...(queuePrefix === undefined ? {} : { prefix: queuePrefix }),
         logger,
       });
       stack.defer(() => queues.close());

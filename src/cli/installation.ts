@@ -42,7 +42,18 @@ export interface InstallationOptions {
   agent: boolean;
   databaseUrl?: string | undefined;
   redisUrl?: string | undefined;
+  /** Keeps deployments that share a Redis apart. */
+  queuePrefix?: string | undefined;
   logger: Logger;
+}
+
+/** Where the environment says that database and queues are; nothing: both are embedded. */
+export function placesFromEnv(): Pick<InstallationOptions, 'databaseUrl' | 'redisUrl' | 'queuePrefix'> {
+  return {
+    databaseUrl: process.env['DATABASE_URL'],
+    redisUrl: process.env['REDIS_URL'],
+    queuePrefix: process.env['PLATEN_QUEUE_PREFIX'],
+  };
 }
 
 /** What `--ready-file` holds. */
@@ -63,13 +74,13 @@ const READY_TIMEOUT_MS = 30_000;
 const AGENT_GRACE_MS = 10_000;
 
 /** `virtual-1`, `virtual-2`, …: 4 × 6 inch ZPL printers at 203 dpi. */
-export function virtualPrinters(count: number): VirtualPrinterSpec[] {
+export function virtualPrinters(count: number, speed: number): VirtualPrinterSpec[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `virtual-${index + 1}`,
     dpi: 203,
     width: 101.6,
     height: 152.4,
-    speed: 6,
+    speed,
   }));
 }
 
@@ -104,7 +115,13 @@ export class Installation {
     });
 
     const database = await this.#startDatabase(stack, signal);
-    const queues = await openQueues({ database, redisUrl: this.#options.redisUrl, logger });
+    const { redisUrl, queuePrefix: prefix } = this.#options;
+    const queues = await openQueues({
+      database,
+      redisUrl,
+      ...(prefix === undefined ? {} : { prefix }),
+      logger,
+    });
     stack.defer(() => queues.close());
     const server = new Server({ config, database, queues, logger });
     const { url } = await server.start();

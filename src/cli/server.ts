@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createLogger } from '../log.ts';
-import { Installation } from './installation.ts';
+import { Installation, placesFromEnv } from './installation.ts';
 import { numberFrom } from './option-values.ts';
 import { printLine } from './output.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -30,8 +30,7 @@ export function serverCommand(): Command {
         virtualPrinters: [],
         printers: [],
         agent: false,
-        databaseUrl: process.env['DATABASE_URL'],
-        redisUrl: process.env['REDIS_URL'],
+        ...placesFromEnv(),
         logger,
       });
       const stopSignal = untilToldToStop(logger);

@@ -1,8 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { createLogger } from '../log.ts';
-import { Installation, virtualPrinters } from './installation.ts';
-import { append, numberFrom } from './option-values.ts';
+import { Installation, placesFromEnv, virtualPrinters } from './installation.ts';
+import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
 import { addSamples } from './samples.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -12,6 +12,7 @@ interface UpOptions {
   host: string;
   port: number;
   virtual: number;
+  virtualSpeed: number;
   printer: string[];
   readyFile?: string;
   samples?: true;
@@ -25,6 +26,7 @@ export function upCommand(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 picks one', numberFrom(0, 65_535), 8310)
     .option('--virtual <n>', 'number of virtual printers', numberFrom(0, 100), 1)
+    .option('--virtual-speed <ips>', 'how fast they print, inches per second', positiveNumber, 6)
     .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
     .option(
       '--ready-file <file>',
@@ -41,11 +43,10 @@ export function upCommand(): Command {
         dataDir: options.data,
         host: options.host,
         port: options.port,
-        virtualPrinters: virtualPrinters(options.virtual),
+        virtualPrinters: virtualPrinters(options.virtual, options.virtualSpeed),
         printers: options.printer,
         agent: true,
-        databaseUrl: process.env['DATABASE_URL'],
-        redisUrl: process.env['REDIS_URL'],
+        ...placesFromEnv(),
         logger,
       });
       const stopSignal = untilToldToStop(logger);

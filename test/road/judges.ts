@@ -29,9 +29,26 @@ export async function barcodesIn(picture: string): Promise<Symbol[]> {
   return results.filter((one) => one.isValid).map((one) => ({ format: one.format, text: one.text }));
 }
 
-/** The text in a PNG file, as tesseract reads it; `mode` is its page segmentation mode. */
-export async function textIn(picture: string, language: string, options: { mode?: number; dpi?: number } = {}): Promise<string> {
-  const args = [picture, '-', '-l', language, '--psm', String(options.mode ?? 6), '--dpi', String(options.dpi ?? 203)];
-  const { stdout } = await promisify(execFile)('tesseract', args, { timeout: 120_000, env: { ...process.env, OMP_THREAD_LIMIT: '1' } });
+/** The text in a PNG file, as tesseract reads it; `mode` is its page segmentation mode, `only` the characters it may see. */
+export async function textIn(
+  picture: string,
+  language: string,
+  options: { mode?: number; dpi?: number; only?: string } = {},
+): Promise<string> {
+  const args = [
+    picture,
+    '-',
+    '-l',
+    language,
+    '--psm',
+    String(options.mode ?? 6),
+    '--dpi',
+    String(options.dpi ?? 203),
+  ];
+  if (options.only !== undefined) args.push('-c', `tessedit_char_whitelist=${options.only}`);
+  const { stdout } = await promisify(execFile)('tesseract', args, {
+    timeout: 120_000,
+    env: { ...process.env, OMP_THREAD_LIMIT: '1' },
+  });
   return stdout.trim();
 }

@@ -6,6 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
 import { followJob } from '../../src/cli/job-progress.ts';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
@@ -98,6 +99,16 @@ export class PlatenUp {
   /** Waits for the job's end. */
   async ended(jobId: string, timeoutMs = 60_000): Promise<JobView> {
     return await followJob(this.admin, jobId, () => {}, AbortSignal.timeout(timeoutMs));
+  }
+
+  /** Waits until an agent serves the printer of this name. */
+  async printerOnline(name: string): Promise<void> {
+    const signal = AbortSignal.timeout(30_000);
+    for (;;) {
+      const printer = (await this.admin.printers()).find((one) => one.name === name);
+      if (printer?.agents.some((agent) => agent.online) && printer.status !== 'offline') return;
+      await pause(50, undefined, { signal });
+    }
   }
 
   /** Paths of the pictures that a virtual printer has made, in their order. */

@@ -1,0 +1,315 @@
+/**
+ * What is posted over HTTP is what is on the label: records in many scripts and hostile values, read back from the
+ * virtual printer's pictures by decoders that we did not write, for every symbology that can hold them.
+ */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { barcodesIn, textIn } from './judges.ts';
+import { Integrator, PlatenUp, temporaryDirectory } from './platen.ts';
+
+/** One label with the value in each matrix symbology. */
+const MATRIX = {
+  name: 'matrix symbols',
+  width: 101.6,
+  height: 152.4,
+  fields: [{ name: 'value' }],
+  elements: [
+    { type: 'barcode', symbology: 'qr', x: 4, y: 4, value: '{{value}}', module: 0.5 },
+    { type: 'barcode', symbology: 'datamatrix', x: 4, y: 100, value: '{{value}}', module: 0.5 },
+  ],
+} as const;
+
+const LINEAR = {
+  name: 'linear symbols',
+  width: 101.6,
+  height: 152.4,
+  fields: [{ name: 'value' }],
+  elements: [
+    {
+      type: 'barcode',
+      symbology: 'code128',
+      x: 10,
+      y: 4,
+      height: 20,
+      rotation: 90,
+      value: '{{value}}',
+      module: 0.25,
+    },
+  ],
+} as const;
+
+const COMMERCE = {
+  name: 'trade symbols',
+  width: 101.6,
+  height: 152.4,
+  fields: [{ name: 'ean' }, { name: 'sscc' }, { name: 'batch' }],
+  elements: [
+    {
+      type: 'barcode',
+      symbology: 'ean13',
+      x: 4,
+      y: 4,
+      height: 20,
+      value: '{{ean}}',
+      module: 0.375,
+      hri: 'below',
+    },
+    {
+      type: 'barcode',
+      symbology: 'gs1-128',
+      x: 4,
+      y: 40,
+      height: 25,
+      value: '(00){{sscc}}',
+      module: 0.375,
+      hri: 'below',
+    },
+    {
+      type: 'barcode',
+      symbology: 'gs1-datamatrix',
+      x: 4,
+      y: 100,
+      value: '(01)09521234543213(10){{batch}}',
+      module: 0.75,
+    },
+  ],
+} as const;
+
+const HOSTILE: Record<string, string> = {
+  'ZPL commands': '^XZ~JR',
+  'a hex escape': '_5E',
+  'a status query': '~HS',
+  'field separators': '^FS^FD^XA^PQ9',
+  'quotes and backslashes': `"double" 'single' \\& \\\\`,
+  'Code 128 invocations': '>;>5>6>:>8>0',
+  'a placeholder': '{{value}} {{other}}',
+  'two lines': 'first line\nsecond line',
+  'a tab and a carriage return': 'a\tb\r\nc',
+  'spaces at both ends': '  padded  ',
+  'HTML and SQL': `<b>&amp;</b>'; DROP TABLE jobs; --`,
+};
+
+const SCRIPTS: Record<string, string> = {
+  Latin: 'Größe Ærø Łódź',
+  Greek: 'Ελληνικά',
+  Cyrillic: 'Кириллица',
+  Arabic: 'مختبر الدم',
+  Hebrew: 'בנק הדם',
+  Devanagari: 'हिन्दी लेबल',
+  Thai: 'ภาษาไทย',
+  Japanese: '検体ラベル',
+  Chinese: '血液样本',
+  Korean: '혈액 검체',
+  emoji: '🩸🧪 ok',
+};
+
+const TEXT = {
+  name: 'text',
+  width: 101.6,
+  height: 152.4,
+  fields: [{ name: 'value' }],
+  elements: [
+    {
+      type: 'text',
+      x: 5,
+      y: 10,
+      width: 90,
+      height: 130,
+      text: '{{value}}',
+      size: 7,
+      font: 'sans',
+      overflow: 'wrap',
+    },
+  ],
+} as const;
+
+const TEXTS = [
+  { value: 'Blood bank 42', language: 'eng' },
+  { value: 'two lines\nsecond line', language: 'eng' },
+  { value: '~HS _5E', language: 'eng' },
+  { value: 'salt \\& pepper', language: 'eng' },
+  { value: 'Τράπεζα αίτης', language: 'ell' },
+  { value: 'Кириллица здесь', language: 'rus' },
+  { value: 'مختبر الدم', language: 'ara' },
+  { value: 'בנק הדם', language: 'heb' },
+  { value: '検体ラベル', language: 'jpn' },
+];
+
+describe.each(backends())('on $name', ({ open, embedded }) => {
+  let backend: OpenBackend | undefined;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let up: PlatenUp;
+  let integrator: Integrator;
+  let printed = 0;
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    const env: Record<string, string> = {};
+    if (!embedded) {
+      backend = await open();
+      env['DATABASE_URL'] = backend.databaseUrl ?? '';
+      if (backend.redisUrl !== undefined) {
+        env['REDIS_URL'] = backend.redisUrl;
+        env['PLATEN_QUEUE_PREFIX'] = backend.prefix;
+      }
+    }
+    up = await PlatenUp.start({ dataDir: directory.path, env, args: ['--virtual-speed', '100'] });
+    integrator = await Integrator.make(up);
+  });
+  afterAll(async () => {
+    await up?.stop();
+    await backend?.close();
+    await directory?.[Symbol.asyncDispose]();
+  });
+
+  /** Prints the records and returns a picture for each, in their order. */
+  async function print(template: unknown, data: Record<string, string>[]): Promise<string[]> {
+    const { id } = await up.admin.importTemplate('default', template);
+    const jobId = await integrator.post({ idT: id, printer: 'virtual-1', data });
+    const job = await up.ended(jobId);
+    expect(job).toMatchObject({ status: 'printed', error: null, labels: { printed: data.length } });
+    const pictures = (await up.pictures()).slice(printed);
+    printed += data.length;
+    expect(pictures).toHaveLength(data.length);
+    return pictures;
+  }
+
+  test('QR and DataMatrix hold every script and every hostile value', async () => {
+    const values = Object.values({ ...HOSTILE, ...SCRIPTS });
+    const pictures = await print(
+      MATRIX,
+      values.map((value) => ({ value })),
+    );
+    for (const [index, picture] of pictures.entries()) {
+      const symbols = await barcodesIn(picture);
+      expect(symbols, `label ${index + 1}`).toHaveLength(2);
+      expect(Object.fromEntries(symbols.map(({ format, text }) => [format, text]))).toEqual({
+        QRCode: values[index],
+        DataMatrix: values[index],
+      });
+    }
+  });
+
+  test('Code 128 holds every hostile value', async () => {
+    const values = Object.values(HOSTILE);
+    const pictures = await print(
+      LINEAR,
+      values.map((value) => ({ value })),
+    );
+    for (const [index, picture] of pictures.entries()) {
+      expect(await barcodesIn(picture)).toEqual([{ format: 'Code128', text: values[index] }]);
+    }
+  });
+
+  test('text in every script that tesseract reads without a mistake', async () => {
+    const pictures = await print(
+      TEXT,
+      TEXTS.map(({ value }) => ({ value })),
+    );
+    for (const [index, { value, language }] of TEXTS.entries()) {
+      expect(await textIn(pictures[index] ?? '', language)).toBe(value);
+    }
+  });
+
+  test('EAN-13, GS1-128 and GS1 DataMatrix', async () => {
+    const [picture] = await print(COMMERCE, [
+      { ean: '4006381333931', sscc: '340123450000000017', batch: 'A-1_5E' },
+    ]);
+    const symbols = await barcodesIn(picture ?? '');
+    expect(symbols.map(({ text }) => text).sort()).toEqual(
+      ['4006381333931', '00340123450000000017', '010952123454321310A-1_5E'].sort(),
+    );
+  });
+});
+
+describe('a value of 10,000 characters', () => {
+  const value = Array.from({ length: 2_500 }, (_, index) => index + 1)
+    .join(' ')
+    .slice(0, 10_000);
+  const media = { dpi: 300, width: 210, height: 297 } as const;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let printer: VirtualZplPrinter;
+  let up: PlatenUp;
+  let integrator: Integrator;
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    printer = new VirtualZplPrinter({ name: 'A4', outDir: join(directory.path, 'A4'), ...media });
+    await printer.start();
+    up = await PlatenUp.start({
+      dataDir: directory.path,
+      args: ['--virtual', '0', '--printer', `socket://127.0.0.1:${printer.port}`],
+    });
+    await up.printerOnline('A4');
+    integrator = await Integrator.make(up);
+  });
+  afterAll(async () => {
+    await up?.stop();
+    await printer?.stop();
+    await directory?.[Symbol.asyncDispose]();
+  });
+
+  test('comes out whole as text', async () => {
+    const element = {
+      type: 'text',
+      x: 5,
+      y: 5,
+      width: 200,
+      height: 287,
+      text: '{{value}}',
+      size: 3,
+      font: 'sans',
+      overflow: 'wrap',
+    };
+    const template = {
+      name: 'long text',
+      ...media,
+      dpi: undefined,
+      fields: [{ name: 'value' }],
+      elements: [element],
+    };
+    const { id } = await up.admin.importTemplate('default', template);
+    const label = once(printer, 'label');
+    const job = await up.ended(await integrator.post({ idT: id, printer: 'A4', data: [{ value }] }));
+    expect(job).toMatchObject({ status: 'printed', error: null });
+    const [{ file, faults }] = await label;
+    expect(faults).toEqual([]);
+    // How wide a space is, is for tesseract to guess; the digits are not.
+    const text = await textIn(file, 'eng', { dpi: media.dpi, only: '0123456789' });
+    expect(text.replaceAll(/\s/g, '')).toBe(value.replaceAll(' ', ''));
+  });
+
+  test.each(['qr', 'datamatrix', 'code128'])(
+    'does not fit in %s: the job fails, and nothing is printed',
+    async (symbology) => {
+      const element = {
+        type: 'barcode',
+        symbology,
+        x: 5,
+        y: 5,
+        height: symbology === 'code128' ? 20 : undefined,
+        value: '{{value}}',
+      };
+      const template = {
+        name: `long ${symbology}`,
+        ...media,
+        dpi: undefined,
+        fields: [{ name: 'value' }],
+        elements: [element],
+      };
+      const { id } = await up.admin.importTemplate('default', template);
+      const before = printer.odometer;
+      const job = await up.ended(
+        await integrator.post({ idT: id, printer: 'A4', data: [{ value: 'short' }, { value }] }),
+      );
+      expect(job.status).toBe('failed');
+      expect(job.error).toMatchObject({ record: 1, element: '/elements/0' });
+      expect(['value-invalid', 'does-not-fit']).toContain(job.error?.code);
+      expect(job.labels).toEqual({ total: 2, sent: 0, printed: 0 });
+      expect(printer.odometer).toBe(before);
+    },
+  );
+});
