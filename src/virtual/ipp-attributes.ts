@@ -1,0 +1,180 @@
+/**
+ * What a virtual IPP printer says of itself.
+ *
+ * Source: RFC 8011 §5.4 (printer description), PWG 5100.14 (IPP Everywhere), PWG 5100.13 and 5100.22 for the rest.
+ */
+import { type IppAttribute, stringsOf } from '../../drivers/ipp/message.ts';
+import { OPERATIONS, type OperationName } from '../../drivers/ipp/names.ts';
+import { upTime } from './ipp-job.ts';
+import { mediaCol } from './ipp-media.ts';
+import { type Abilities, JOB_ATTRIBUTES, templateAttributes } from './ipp-ticket.ts';
+import {
+  boolean,
+  collection,
+  dateTime,
+  enumeration,
+  integer,
+  keyword,
+  mimeType,
+  named,
+  range,
+  text,
+  uri,
+} from './ipp-values.ts';
+import type { PrinterFaults } from './print-engine.ts';
+
+export const DOCUMENT_FORMATS = [
+  'application/pdf',
+  'application/vnd.zebra-zpl',
+  'application/octet-stream',
+] as const;
+
+export interface IppIdentity {
+  readonly name: string;
+  /** The name that it announces itself by. */
+  readonly announced: string;
+  readonly make: string;
+  readonly model: string;
+  readonly serial: string;
+  readonly uuid: string;
+  readonly location: string;
+}
+
+/** What changes from one moment to the next. */
+export interface IppPrinterState {
+  readonly faults: PrinterFaults;
+  readonly printing: boolean;
+  readonly stopped: boolean;
+  readonly accepting: boolean;
+  readonly jobs: number;
+  /** Labels printed in its life. */
+  readonly odometer: number;
+  /** ms since 1970. */
+  readonly changedAt: number;
+  readonly since: number;
+}
+
+export interface PrinterView extends Abilities {
+  readonly identity: IppIdentity;
+  readonly state: IppPrinterState;
+  readonly operations: readonly OperationName[];
+  /** `ipp://host:port/ipp/print` as the client knows it. */
+  readonly uri: string;
+  readonly labelsPerMinute: number;
+  /** Largest document, bytes. */
+  readonly documentLimit: number;
+  /** How long a job waits for its document, ms. */
+  readonly documentWait: number;
+}
+
+/** IEEE 1284 device ID, by which a driver is chosen. */
+export function deviceId({ make, model, serial }: IppIdentity): string {
+  return `MFG:${make};MDL:${model};CMD:ZPL,PDF;CLS:PRINTER;SN:${serial};`;
+}
+
+/** printer-state-reasons, with the severity that printers give them (RFC 8011 §5.4.12). */
+export function stateReasons(faults: PrinterFaults): string[] {
+  const reasons = [
+    ...(faults.mediaOut ? ['media-empty-error'] : []),
+    ...(faults.ribbonOut ? ['marker-supply-empty-error'] : []),
+    ...(faults.headOpen ? ['cover-open-error'] : []),
+    ...(faults.paused ? ['paused'] : []),
+  ];
+  return reasons.length === 0 ? ['none'] : reasons;
+}
+
+/** The attributes asked for by name or by group; without any, all. */
+export function printerAttributes(view: PrinterView, asked: readonly string[]): IppAttribute[] {
+  const template = templateAttributes(view);
+  const description = descriptionAttributes(view);
+  // Too long to be part of `all` (PWG 5100.7 §6.3.1).
+  const database = collection('media-col-database', ...view.rolls.map(mediaCol));
+  const groups = { 'printer-description': description, 'job-template': template };
+  return selected(asked, [...description, ...template], groups, [database]);
+}
+
+/** `groups`: what the names of groups stand for; `more`: what is only given when it is named. */
+export function selected(
+  asked: readonly string[],
+  all: readonly IppAttribute[],
+  groups: Readonly<Record<string, readonly IppAttribute[]>>,
+  more: readonly IppAttribute[] = [],
+): IppAttribute[] {
+  if (asked.length === 0 || asked.includes('all')) {
+    return [...all, ...more.filter(({ name }) => asked.includes(name))];
+  }
+  const names = new Set(asked);
+  for (const [group, members] of Object.entries(groups)) {
+    if (names.has(group)) for (const { name } of members) names.add(name);
+  }
+  return [...all, ...more].filter(({ name }) => names.has(name));
+}
+
+function descriptionAttributes(view: PrinterView): IppAttribute[] {
+  const { identity, state, operations } = view;
+  const now = Date.now();
+  const web = view.uri.replace(/^ipp:\/\/([^/]*).*$/, 'http://$1/');
+  const reasons = stateReasons(state.faults);
+  return [
+    uri('printer-uri-supported', view.uri),
+    keyword('uri-security-supported', 'none'),
+    keyword('uri-authentication-supported', 'requesting-user-name'),
+    named('printer-name', identity.name),
+    named('printer-dns-sd-name', identity.announced),
+    text('printer-info', identity.name),
+    text('printer-location', identity.location),
+    text('printer-make-and-model', `${identity.make} ${identity.model}`),
+    text('printer-device-id', deviceId(identity)),
+    uri('printer-uuid', `urn:uuid:${identity.uuid}`),
+    text('printer-geo-location', ''),
+    text('printer-organization', ''),
+    text('printer-organizational-unit', ''),
+    uri('printer-more-info', web),
+    uri('printer-supply-info-uri', web),
+    keyword('printer-kind', 'label'),
+    enumeration('printer-state', state.stopped ? 5 : state.printing ? 4 : 3),
+    keyword('printer-state-reasons', ...reasons),
+    text('printer-state-message', reasons[0] === 'none' ? '' : reasons.join(', ')),
+    integer('printer-state-change-time', upTime(state.changedAt, state.since)),
+    dateTime('printer-state-change-date-time', state.changedAt),
+    integer('printer-config-change-time', 1),
+    dateTime('printer-config-change-date-time', state.since),
+    integer('printer-up-time', upTime(now, state.since)),
+    dateTime('printer-current-time', now),
+    boolean('printer-is-accepting-jobs', state.accepting),
+    integer('queued-job-count', state.jobs),
+    integer('printer-impressions-completed', state.odometer),
+    integer('printer-media-sheets-completed', state.odometer),
+    boolean('color-supported', false),
+    integer('pages-per-minute', view.labelsPerMinute),
+    keyword('ipp-versions-supported', '1.1', '2.0'),
+    keyword('ipp-features-supported', 'none'),
+    enumeration('operations-supported', ...operations.map((name) => OPERATIONS[name])),
+    boolean('multiple-document-jobs-supported', false),
+    integer('multiple-operation-time-out', Math.max(1, Math.round(view.documentWait / 1000))),
+    keyword('multiple-operation-time-out-action', 'abort-job'),
+    { name: 'charset-configured', values: [{ tag: 'charset', value: 'utf-8' }] },
+    { name: 'charset-supported', values: [{ tag: 'charset', value: 'utf-8' }] },
+    { name: 'natural-language-configured', values: [{ tag: 'naturalLanguage', value: 'en' }] },
+    { name: 'generated-natural-language-supported', values: [{ tag: 'naturalLanguage', value: 'en' }] },
+    mimeType('document-format-default', 'application/octet-stream'),
+    mimeType('document-format-supported', ...DOCUMENT_FORMATS),
+    keyword('compression-supported', 'none', 'gzip'),
+    keyword('pdl-override-supported', 'attempted'),
+    keyword('pdf-versions-supported', 'iso-32000-1_2008'),
+    range('job-k-octets-supported', [0, Math.floor(view.documentLimit / 1024)]),
+    boolean('job-ids-supported', true),
+    boolean('preferred-attributes-supported', false),
+    keyword('job-creation-attributes-supported', ...JOB_ATTRIBUTES),
+    keyword('which-jobs-supported', 'completed', 'not-completed', 'all'),
+    keyword('identify-actions-default', 'display'),
+    keyword('identify-actions-supported', 'display'),
+    keyword('printer-get-attributes-supported', 'document-format'),
+    keyword('overrides-supported', 'none'),
+  ];
+}
+
+/** requested-attributes of a request. */
+export function requested(operation: readonly IppAttribute[]): string[] {
+  return stringsOf(operation, 'requested-attributes');
+}

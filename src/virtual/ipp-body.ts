@@ -1,0 +1,130 @@
+/**
+ * The body of an IPP request: the attributes, and behind them the document, which may be long or never end.
+ *
+ * Where the attributes end is found as they come, by their lengths alone, so that a request can be refused before
+ * its document is read. Each wait has a time limit, each part a size limit.
+ */
+import type { IncomingMessage } from 'node:http';
+import { END_OF_ATTRIBUTES } from '../../drivers/ipp/message.ts';
+
+export interface BodyLimits {
+  /** Most bytes of attributes. */
+  readonly attributes: number;
+  /** Most bytes read and thrown away after a request is refused. */
+  readonly discarded: number;
+  /** Longest time, ms, in which no byte comes. */
+  readonly idle: number;
+}
+
+const HEADER_LENGTH = 8;
+const FIRST_VALUE_TAG = 0x10;
+
+/**
+ * Goes on from the tag at `at` to the last tag of which all before is there; that is the end tag, or one whose
+ * value has not come yet. Every value is a tag, a name and a value with their lengths (RFC 8010 §3.1).
+ */
+function lastTag(bytes: Buffer, at: number): number {
+  for (;;) {
+    const tag = bytes[at];
+    if (tag === undefined || tag === END_OF_ATTRIBUTES) return at;
+    if (tag < FIRST_VALUE_TAG) {
+      at++;
+      continue;
+    }
+    if (at + 3 > bytes.length) return at;
+    const value = at + 3 + bytes.readUInt16BE(at + 1);
+    if (value + 2 > bytes.length) return at;
+    const next = value + 2 + bytes.readUInt16BE(value);
+    if (next > bytes.length) return at;
+    at = next;
+  }
+}
+
+/** The client sent too many attributes, too slowly, or not to the end. */
+export class BodyError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BodyError';
+  }
+}
+
+export class IppBody {
+  readonly #request: IncomingMessage;
+  readonly #pieces: AsyncIterator<Buffer>;
+  readonly #limits: BodyLimits;
+  readonly #received: (bytes: Buffer) => Buffer;
+  /** What has been read of the document along with the attributes. */
+  #rest: Buffer = Buffer.alloc(0);
+  #ended = false;
+
+  /** `received` is told of each piece, and gives as much of it as is to be taken. */
+  constructor(request: IncomingMessage, limits: BodyLimits, received: (bytes: Buffer) => Buffer) {
+    this.#request = request;
+    this.#pieces = request[Symbol.asyncIterator]();
+    this.#limits = limits;
+    this.#received = received;
+  }
+
+  /** Reads up to the end of the attributes; all there is, where they do not end. @throws BodyError */
+  async attributes(): Promise<Buffer> {
+    let bytes = Buffer.alloc(4096);
+    let length = 0;
+    let at = HEADER_LENGTH;
+    for (;;) {
+      const piece = await this.#next();
+      if (!piece) return bytes.subarray(0, length);
+      while (length + piece.length > bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2);
+      piece.copy(bytes, length);
+      length += piece.length;
+      const known = bytes.subarray(0, length);
+      at = lastTag(known, at);
+      if (known[at] === END_OF_ATTRIBUTES) {
+        this.#rest = known.subarray(at + 1);
+        return known.subarray(0, at + 1);
+      }
+      if (length > this.#limits.attributes) {
+        throw new BodyError(`more than ${this.#limits.attributes} bytes of attributes`);
+      }
+    }
+  }
+
+  /** Reads the document; `take` is told of each piece. @throws BodyError, or what `take` throws */
+  async document(take: (bytes: number) => void): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    let piece: Buffer | undefined = this.#rest;
+    this.#rest = Buffer.alloc(0);
+    while (piece) {
+      take(piece.length);
+      pieces.push(piece);
+      piece = await this.#next();
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /** Reads what is left, so that the client can read the answer; gives up on one that goes on for too long. */
+  async discard(): Promise<void> {
+    let left = this.#limits.discarded;
+    for (let piece = await this.#next(); piece; piece = await this.#next()) {
+      left -= piece.length;
+      if (left < 0) {
+        this.#request.destroy();
+        return;
+      }
+    }
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    if (this.#ended) return undefined;
+    const timer = setTimeout(() => this.#request.destroy(), this.#limits.idle);
+    try {
+      const { value, done } = await this.#pieces.next();
+      this.#ended = done === true;
+      return done ? undefined : this.#received(value);
+    } catch (error) {
+      this.#ended = true;
+      throw new BodyError(error instanceof Error ? error.message : String(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

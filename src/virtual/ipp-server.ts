@@ -1,0 +1,120 @@
+/**
+ * HTTP under a virtual IPP printer (RFC 8010 §4): requests in, answers out, and what can go wrong on the way when a
+ * test asks for it: an answer that does not come, or that breaks off.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { decodeIpp, type IppLimits } from '../../drivers/ipp/decode.ts';
+import { encodeIpp } from '../../drivers/ipp/encode.ts';
+import { IppCodecError, type IppMessage } from '../../drivers/ipp/message.ts';
+import type { OperationName } from '../../drivers/ipp/names.ts';
+import { BodyError, type BodyLimits, IppBody } from './ipp-body.ts';
+import { PRINTER_PATH, reply } from './ipp-exchange.ts';
+import { type IppRequest, operationName } from './ipp-operations.ts';
+
+export interface IppServerHost {
+  readonly bodyLimits: BodyLimits;
+  /** What the printer's web page says. */
+  page(): string;
+  answer(request: IppRequest): Promise<IppMessage>;
+  /** Bytes of a request's body just read; gives those to be taken. May cut the connection. */
+  received(bytes: Buffer, request: IncomingMessage): Buffer;
+  /** Waits until the answer may be sent; gives after how many bytes it breaks off, or undefined. */
+  beforeReply(operation: OperationName | undefined): Promise<number | undefined>;
+  failed(error: unknown): void;
+}
+
+const MAX_CONNECTIONS = 64;
+/** How long, ms, the head of an HTTP request may take, and a connection may be idle. */
+const HEADERS_TIMEOUT = 10_000;
+const KEEP_ALIVE = 30_000;
+const LIMITS: IppLimits = { bytes: 64 * 1024, values: 5_000, depth: 8 };
+export const MAX_ATTRIBUTE_BYTES = LIMITS.bytes;
+
+/** A server that is not listening yet. */
+export function ippServer(host: IppServerHost): Server {
+  const server = createServer(
+    // The time for a whole request depends on the document: the body has a limit of its own.
+    { requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, noDelay: true },
+    (request, response) => {
+      // A connection that breaks is the client's business.
+      request.on('error', () => undefined);
+      response.on('error', () => undefined);
+      serve(host, request, response).catch((error: unknown) => {
+        request.destroy();
+        if (!(error instanceof BodyError)) host.failed(error);
+      });
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+async function serve(host: IppServerHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = new IppBody(request, host.bodyLimits, (bytes) => host.received(bytes, request));
+  const refusal = httpRefusal(request);
+  if (refusal !== undefined) {
+    const page = refusal === 200 ? host.page() : '';
+    response.writeHead(refusal, { 'content-type': 'text/plain; charset=utf-8' }).end(page);
+    await body.discard();
+    return;
+  }
+  const { message, known } = await answered(host, request, body);
+  const cutAfter = await host.beforeReply(known && operationName(known));
+  const bytes = encodeIpp(message);
+  response.writeHead(200, { 'content-type': 'application/ipp', 'content-length': bytes.length });
+  if (cutAfter !== undefined) {
+    response.write(bytes.subarray(0, cutAfter), () => request.destroy());
+    return;
+  }
+  response.end(bytes);
+  await body.discard();
+}
+
+/** The HTTP status for what is not an IPP request; 200 for the web page. */
+function httpRefusal({ method, url = '', headers }: IncomingMessage): number | undefined {
+  const path = url.split('?', 1)[0] ?? '';
+  if (method === 'GET' || method === 'HEAD') return path === '/' || path === PRINTER_PATH ? 200 : 404;
+  if (method !== 'POST') return 405;
+  if (path !== PRINTER_PATH && !path.startsWith(`${PRINTER_PATH}/`)) return 404;
+  return /^application\/ipp\s*(;|$)/i.test(headers['content-type'] ?? '') ? undefined : 415;
+}
+
+/** The answer; `known`: the request, where it could be read. */
+async function answered(
+  host: IppServerHost,
+  request: IncomingMessage,
+  body: IppBody,
+): Promise<{ message: IppMessage; known?: IppMessage }> {
+  const head = await body.attributes();
+  let known: IppMessage;
+  try {
+    known = decodeIpp(head, LIMITS);
+  } catch (error) {
+    if (!(error instanceof IppCodecError)) throw error;
+    return { message: reply(unreadable(head), 'client-error-bad-request', error.message) };
+  }
+  const document = { read: (take: (bytes: number) => void) => body.document(take) };
+  try {
+    return { message: await host.answer({ message: known, document, authority: authority(request) }), known };
+  } catch (error) {
+    if (error instanceof BodyError) throw error;
+    host.failed(error);
+    return { message: reply(known, 'server-error-internal-error', ''), known };
+  }
+}
+
+/** Version and request ID of a message that cannot be read further. */
+function unreadable(head: Buffer): Pick<IppMessage, 'version' | 'requestId'> {
+  return {
+    version: { major: head[0] ?? 2, minor: head[1] ?? 0 },
+    requestId: head.length >= 8 ? head.readInt32BE(4) : 0,
+  };
+}
+
+/** Under which name and port the client found the printer. */
+function authority({ headers, socket }: IncomingMessage): string {
+  const { host = '' } = headers;
+  if (/^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host)) return host;
+  const { localAddress = '127.0.0.1', localPort = 631 } = socket;
+  return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
+}

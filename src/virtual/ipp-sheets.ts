@@ -1,0 +1,122 @@
+/** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
+import type { DocumentFormat, SpooledDocument } from './ipp-job.ts';
+import type { JobTicket } from './ipp-ticket.ts';
+import { isSerial, labelZpl, type MediaDots, planLabel } from './label-plan.ts';
+import type { RawDocument } from './label-tray.ts';
+import { type DocumentFault, type PdfPageReply, pdfDocument, pdfPool } from './pdf-pool.ts';
+import type { PrinterMemory } from './printer-memory.ts';
+import { type RasterReply, rasterPool } from './raster-pool.ts';
+import { download } from './zpl-download.ts';
+import { defaultSyntax, type ZplEvent, type ZplFormat, ZplStream } from './zpl-stream.ts';
+
+/** A label, ready to be printed. */
+export interface Sheet {
+  readonly png: Uint8Array;
+  readonly raw: RawDocument;
+  /** Why the picture is crossed out; empty for a good label. */
+  readonly faults: readonly string[];
+}
+
+/** A document that cannot be printed, or not to its end. */
+export class DocumentError extends Error {
+  readonly fault: DocumentFault;
+
+  constructor(fault: DocumentFault, message: string) {
+    super(message);
+    this.name = 'DocumentError';
+    this.fault = fault;
+  }
+}
+
+/** Bytes of ZPL parsed before what is in them is printed. */
+const SLICE = 4096;
+/** How far into a file `%PDF-` may stand (ISO 32000-1 Annex H, implementation note 13). */
+const PDF_HEAD = 1024;
+
+/** What a document is by its first bytes; undefined: nothing that can be printed. */
+export function detect(document: Buffer): DocumentFormat | undefined {
+  const head = document.subarray(0, PDF_HEAD).toString('latin1');
+  if (head.includes('%PDF-')) return 'application/pdf';
+  if (/^[\s\x02\x03]*(?:\^[A-Z]{2}|~[A-Z]{2}|! U1 )/i.test(head)) return 'application/vnd.zebra-zpl';
+  return undefined;
+}
+
+/** The labels of one copy of a document. @throws DocumentError, when it comes to the page in question */
+export function sheetsOf(
+  document: SpooledDocument,
+  ticket: JobTicket,
+  dpmm: number,
+  memory: PrinterMemory,
+): AsyncGenerator<Sheet, void, void> {
+  const media = {
+    dpmm,
+    width: Math.round(ticket.roll.width * dpmm),
+    height: Math.round(ticket.roll.height * dpmm),
+  };
+  return document.format === 'application/pdf'
+    ? pages(document.bytes, ticket, media)
+    : labels(document.bytes, media, memory);
+}
+
+async function* pages(
+  content: Buffer,
+  ticket: JobTicket,
+  media: MediaDots,
+): AsyncGenerator<Sheet, void, void> {
+  const document = pdfDocument(content);
+  const order = { ...media, document, rotation: ticket.rotation, fit: ticket.fit };
+  let count = 1;
+  for (let page = 1; page <= count; page++) {
+    const reply: PdfPageReply = await pdfPool.draw({ ...order, page }).catch((error: unknown) => {
+      throw new DocumentError('document-unprintable-error', `page ${page}: ${String(error)}`);
+    });
+    if ('fault' in reply) throw new DocumentError(reply.fault, `page ${page}: ${reply.message}`);
+    count = reply.pages;
+    yield { png: reply.png, raw: { extension: 'pdf', content }, faults: [] };
+  }
+}
+
+async function* labels(
+  content: Buffer,
+  media: MediaDots,
+  memory: PrinterMemory,
+): AsyncGenerator<Sheet, void, void> {
+  const events: ZplEvent[] = [];
+  const stream = new ZplStream(defaultSyntax(), content.length, (event) => events.push(event));
+  const refused: string[] = [];
+  for (let at = 0; at < content.length; at += SLICE) {
+    stream.push(content.subarray(at, at + SLICE));
+    for (const event of events.splice(0)) {
+      if (event.kind === 'format') yield* formatSheets(event.format, media, memory, refused.splice(0));
+      if (event.kind !== 'control' || !['EG', 'DG', 'DY'].includes(event.name)) continue;
+      const why = download(event.name, event.params, memory);
+      if (why !== undefined) refused.push(why);
+    }
+  }
+}
+
+/** `refused`: downloads before the format that were not stored; they show on its labels. */
+async function* formatSheets(
+  format: ZplFormat,
+  media: MediaDots,
+  memory: PrinterMemory,
+  refused: readonly string[],
+): AsyncGenerator<Sheet, void, void> {
+  const plan = planLabel(format, memory, media);
+  if (!plan) return;
+  const { width, length, inverted, mirrored } = plan;
+  const page = { dpmm: media.dpmm, width, length, mediaWidth: media.width, mediaHeight: media.height };
+  const faults = [...refused, ...plan.faults];
+  const draw = (zpl: string, why: readonly string[]) =>
+    rasterPool.draw({ ...page, inverted, mirrored, zpl, faults: why });
+  let drawn: { serial: number; reply: RasterReply } | undefined;
+  for (let index = 0; index < plan.quantity; index++) {
+    const serial = isSerial(plan) ? Math.floor(index / plan.replicates) : 0;
+    if (drawn?.serial !== serial) {
+      const zpl = labelZpl(plan, serial);
+      const reply = await draw(zpl, faults).catch((error: unknown) => draw('', [...faults, String(error)]));
+      drawn = { serial, reply };
+    }
+    yield { png: drawn.reply.png, raw: format.raw, faults: drawn.reply.faults };
+  }
+}

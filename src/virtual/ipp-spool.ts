@@ -1,0 +1,181 @@
+/**
+ * The jobs of a virtual IPP printer: those that wait, the one that prints, and the last of those that have ended.
+ *
+ * All of it is in memory, and gone when the power goes, as in most label printers; only job IDs never come again.
+ */
+import { IppJob, type IppJobReport } from './ipp-job.ts';
+import { IppRefusal } from './ipp-refusal.ts';
+import type { JobTicket } from './ipp-ticket.ts';
+
+/** Jobs that may wait. */
+const MAX_WAITING = 100;
+
+export interface SpoolLimits {
+  /** Ended jobs that are remembered. */
+  readonly history: number;
+  /** Bytes of documents, all jobs together. */
+  readonly spool: number;
+  /** How long a job waits for its document, ms. */
+  readonly documentWait: number;
+}
+
+export interface SpoolHost {
+  readonly limits: SpoolLimits;
+  /** The ID of the next job; the same is never given twice. */
+  nextId(): number;
+  changed(job: IppJobReport): void;
+}
+
+export class IppSpool {
+  readonly #host: SpoolHost;
+  readonly #jobs = new Map<number, IppJob>();
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+
+  constructor(host: SpoolHost) {
+    this.#host = host;
+  }
+
+  get jobs(): IppJob[] {
+    return [...this.#jobs.values()];
+  }
+
+  /** Jobs that have not ended. */
+  get waiting(): IppJob[] {
+    return this.jobs.filter((job) => !job.over);
+  }
+
+  /** @throws IppRefusal */
+  find(id: number): IppJob {
+    const job = this.#jobs.get(id);
+    if (!job) throw new IppRefusal('client-error-not-found', `there is no job ${id}`);
+    return job;
+  }
+
+  /** Jobs that will print before this one. */
+  before(job: IppJob): number {
+    return this.waiting.filter((other) => other.id < job.id).length;
+  }
+
+  /** A job whose document is still to come, or is coming. @throws IppRefusal */
+  create(
+    name: string,
+    user: string,
+    ticket: JobTicket,
+    reason: 'job-incoming' | 'job-data-insufficient',
+  ): IppJob {
+    if (this.waiting.length >= MAX_WAITING) {
+      throw new IppRefusal('server-error-too-many-jobs', `${MAX_WAITING} jobs wait`);
+    }
+    const job = new IppJob(this.#host.nextId(), name, user, ticket);
+    job.reasons.add(reason);
+    this.#jobs.set(job.id, job);
+    if (reason === 'job-data-insufficient') this.#expectDocument(job);
+    this.changed(job);
+    return job;
+  }
+
+  /** Takes note of bytes of a document, before it is kept. @throws IppRefusal when there is no room for them */
+  receive(job: IppJob, bytes: number): void {
+    job.octets += bytes;
+    const used = this.waiting.reduce((sum, each) => sum + each.octets, 0);
+    if (used > this.#host.limits.spool) {
+      throw new IppRefusal('server-error-temporary-error', 'no room in the spool');
+    }
+  }
+
+  /** The document has begun to come. */
+  receiving(job: IppJob): void {
+    this.#forgetTimer(job.id);
+    job.reasons.delete('job-data-insufficient');
+    job.reasons.add('job-incoming');
+    this.changed(job);
+  }
+
+  /** The document is complete; the job may print. */
+  received(job: IppJob): void {
+    this.#forgetTimer(job.id);
+    job.reasons.delete('job-incoming');
+    job.reasons.delete('job-data-insufficient');
+    this.changed(job);
+  }
+
+  /** What does not print now ends at once; what prints, after the label being printed. @throws IppRefusal */
+  stop(job: IppJob, state: 'canceled' | 'aborted', reasons: readonly string[], message = ''): void {
+    if (job.over || job.stopping) {
+      throw new IppRefusal(
+        'client-error-not-possible',
+        `job ${job.id} is ${job.over ? job.state : 'ending'}`,
+      );
+    }
+    if (job.state === 'processing' || job.state === 'processing-stopped') {
+      job.stopping = { state, reasons, message };
+      job.reasons.add('processing-to-stop-point');
+      this.changed(job);
+    } else this.end(job, state, reasons, message);
+  }
+
+  end(
+    job: IppJob,
+    state: 'canceled' | 'aborted' | 'completed',
+    reasons: readonly string[],
+    message = '',
+  ): void {
+    this.#forgetTimer(job.id);
+    job.end(state, reasons, message);
+    this.#prune();
+    this.changed(job);
+  }
+
+  hold(job: IppJob): void {
+    if (job.state !== 'pending' && job.state !== 'pending-held') {
+      throw new IppRefusal('client-error-not-possible', `job ${job.id} is ${job.state}`);
+    }
+    job.state = 'pending-held';
+    job.reasons.add('job-hold-until-specified');
+    this.changed(job);
+  }
+
+  release(job: IppJob): void {
+    if (job.state !== 'pending-held') {
+      throw new IppRefusal('client-error-not-possible', `job ${job.id} is ${job.state}`);
+    }
+    job.state = 'pending';
+    job.reasons.delete('job-hold-until-specified');
+    this.changed(job);
+  }
+
+  /** The job to print next, if there is one. */
+  next(): IppJob | undefined {
+    return this.waiting.find((job) => job.state === 'pending' && !job.incoming);
+  }
+
+  /** Power off. */
+  clear(): void {
+    for (const id of [...this.#timers.keys()]) this.#forgetTimer(id);
+    this.#jobs.clear();
+  }
+
+  changed(job: IppJob): void {
+    this.#host.changed(job.report());
+  }
+
+  #expectDocument(job: IppJob): void {
+    const timer = setTimeout(() => {
+      this.end(job, 'aborted', ['aborted-by-system'], 'no document came');
+    }, this.#host.limits.documentWait);
+    timer.unref();
+    this.#timers.set(job.id, timer);
+  }
+
+  #forgetTimer(id: number): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+  }
+
+  #prune(): void {
+    const ended = this.jobs.filter((job) => job.over);
+    for (const job of ended.slice(0, Math.max(0, ended.length - this.#host.limits.history))) {
+      this.#jobs.delete(job.id);
+    }
+  }
+}
