@@ -18,6 +18,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { watchForStall } from '../transports/send-queue.ts';
 import { TransportError } from '../transports/transport.ts';
 import { type IppTls, tlsAgent } from './tls.ts';
 
@@ -139,7 +140,8 @@ class Exchange {
   readonly #signal: AbortSignal;
   readonly #failed = Promise.withResolvers<never>();
   readonly #answered = Promise.withResolvers<IncomingMessage>();
-  #timer: NodeJS.Timeout | undefined;
+  /** Ends the phase's timeout. */
+  #stopTimeout: () => void = () => undefined;
   /** Lets the sending go on, or see that it is over. */
   #wake: (() => void) | undefined;
   #connected = false;
@@ -187,7 +189,7 @@ class Exchange {
   end(): void {
     this.#ended = true;
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#stopTimeout();
     this.#wake?.();
     this.#signal.removeEventListener('abort', this.#onAbort);
     // A request that went its whole course has given its connection back; any other takes it down.
@@ -215,7 +217,7 @@ class Exchange {
     this.#wake = resolve;
     send(resolve);
     await promise;
-    if (!this.#over) clearTimeout(this.#timer);
+    if (!this.#over) this.#stopTimeout();
   }
 
   async #body(response: IncomingMessage): Promise<Uint8Array> {
@@ -235,11 +237,18 @@ class Exchange {
   }
 
   #limit(phase: 'connect' | 'write' | 'reply'): void {
-    clearTimeout(this.#timer);
+    this.#stopTimeout();
     if (this.#ended) return;
     const ms = this.#limits[phase];
     const codes = { connect: 'connect-timeout', write: 'write-timeout', reply: 'query-timeout' } as const;
-    this.#timer = setTimeout(() => this.#fail(new TransportError(codes[phase], `${ms} ms`)), ms);
+    const late = () => this.#fail(new TransportError(codes[phase], `${ms} ms`));
+    const { socket } = this.#request;
+    if (phase === 'write' && socket) {
+      this.#stopTimeout = watchForStall(socket, ms, late);
+    } else {
+      const timer = setTimeout(late, ms);
+      this.#stopTimeout = () => clearTimeout(timer);
+    }
   }
 
   #broken(error: NodeJS.ErrnoException): void {

@@ -1,5 +1,5 @@
 /**
- * How much of what was sent a device has not taken yet, as the kernel knows it.
+ * Is a device that is being written to slow, or stuck?
  *
  * A program is told that there is room again only when a third of the send buffer is free. The buffer grows to
  * megabytes on a fast network, so that a printer that takes 30 KB/s was measured to leave the program without a
@@ -10,8 +10,34 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
+/** So often within its time it is looked whether the device takes anything. */
+const LOOKS = 4;
+
+/**
+ * Calls `stuck` once the device has taken nothing for `ms`, or up to a quarter longer.
+ * @returns ends the watch
+ */
+export function watchForStall(socket: Socket, ms: number, stuck: () => void): () => void {
+  let over = false;
+  let queued: number | undefined;
+  let quiet = 0;
+  const look = async () => {
+    const before = queued;
+    queued = await unacknowledged(socket);
+    if (over) return;
+    quiet = queued === before ? quiet + 1 : 0;
+    if (quiet < LOOKS) timer = setTimeout(look, ms / LOOKS);
+    else stuck();
+  };
+  let timer = setTimeout(look, ms / LOOKS);
+  return () => {
+    over = true;
+    clearTimeout(timer);
+  };
+}
+
 /** Bytes that the other side has not acknowledged; undefined where the system does not tell. */
-export async function unacknowledged(socket: Socket): Promise<number | undefined> {
+async function unacknowledged(socket: Socket): Promise<number | undefined> {
   const { localPort, remotePort, remoteFamily } = socket;
   if (process.platform !== 'linux' || localPort === undefined || remotePort === undefined) return undefined;
   const table = await readFile(`/proc/net/tcp${remoteFamily === 'IPv6' ? '6' : ''}`, 'latin1').catch(

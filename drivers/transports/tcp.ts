@@ -22,15 +22,13 @@ import { once } from 'node:events';
 import { isIPv6, connect as netConnect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hostAndPort } from './address.ts';
-import { unacknowledged } from './send-queue.ts';
+import { watchForStall } from './send-queue.ts';
 import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
 
 const DEFAULT_PORT = 9100;
 /** Bytes handed over at once: small, so that progress shows on slow devices; 4 KB pieces still pass 500 MB/s. */
 const PIECE = 4 * 1024;
 const DEFAULT_REPLY_BYTES = 64 * 1024;
-/** So often within the write timeout it is looked whether a device that is not done takes anything. */
-const LOOKS = 4;
 /** After this idle time, ms, the kernel begins to ask whether the other side is still there. */
 const KEEP_ALIVE_AFTER = 10_000;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
@@ -141,15 +139,14 @@ class TcpConnection implements Connection {
           }
         },
       };
-      const late = () => {
-        reject(new TransportError('query-timeout', `${timeoutMs} ms`));
-        return false;
-      };
+      const late = () => reject(new TransportError('query-timeout', `${timeoutMs} ms`));
+      const timer = setTimeout(late, timeoutMs);
       try {
         // Not awaited: a device that takes no data does not answer either, and the timeout sees to both.
         if (bytes.length > 0) this.#socket.write(bytes);
-        return await this.#watched(promise, reject, timeoutMs, late, signal);
+        return await this.#watched(promise, reject, signal);
       } finally {
+        clearTimeout(timer);
         this.#collector = undefined;
       }
     });
@@ -179,42 +176,27 @@ class TcpConnection implements Connection {
   }
 
   /** Hands one piece to the kernel. */
-  #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> {
+  async #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    let taken = false;
-    let queued: number | undefined;
-    let quiet = 0;
-    const late = async () => {
-      const before = queued;
-      queued = await unacknowledged(this.#socket);
-      quiet = queued === before ? quiet + 1 : 0;
-      if (taken) return false;
-      if (quiet < LOOKS) return true;
-      const detail = `nothing taken for ${this.#timeouts.write} ms`;
-      reject(new TransportError('write-timeout', detail));
+    const stop = watchForStall(this.#socket, this.#timeouts.write, () => {
+      reject(new TransportError('write-timeout', `nothing taken for ${this.#timeouts.write} ms`));
       this.#lose('a write timed out');
-      return false;
-    };
+    });
     // An error of the socket arrives by its 'error' event as well, which is where it is told.
     this.#socket.write(piece, (error) => {
-      if (error) return;
-      taken = true;
-      resolve();
+      if (!error) resolve();
     });
-    return this.#watched(promise, reject, this.#timeouts.write / LOOKS, late, signal, () =>
-      this.#lose('a write was aborted'),
-    );
+    try {
+      await this.#watched(promise, reject, signal, () => this.#lose('a write was aborted'));
+    } finally {
+      stop();
+    }
   }
 
-  /**
-   * Waits for `promise`, no longer than `signal` allows, or than the connection lasts. Every `ms`, `late` is
-   * called, and says whether to go on.
-   */
+  /** Waits for `promise`, but no longer than `signal` allows, or than the connection lasts. */
   async #watched<T>(
     promise: Promise<T>,
     reject: (reason: unknown) => void,
-    ms: number,
-    late: () => boolean | Promise<boolean>,
     signal: AbortSignal,
     onAborted?: () => void,
   ): Promise<T> {
@@ -223,19 +205,12 @@ class TcpConnection implements Connection {
       onAborted?.();
     };
     const onClosed = () => reject(this.#gone);
-    let over = false;
-    const tick = async () => {
-      if ((await late()) && !over) timer = setTimeout(tick, ms);
-    };
-    let timer = setTimeout(tick, ms);
     signal.addEventListener('abort', onAbort, { once: true });
     this.closed.addEventListener('abort', onClosed, { once: true });
     if (this.closed.aborted) onClosed();
     try {
       return await promise;
     } finally {
-      over = true;
-      clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       this.closed.removeEventListener('abort', onClosed);
     }
