@@ -1,0 +1,211 @@
+/** The command line against a running installation, as a person would use it. */
+import { execFile } from 'node:child_process';
+import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { barcodesIn } from './judges.ts';
+import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
+
+const TEMPLATE = {
+  name: 'Shelf',
+  width: 50,
+  height: 25,
+  fields: [{ name: 'sku' }],
+  elements: [{ type: 'barcode', symbology: 'qr', x: 2, y: 2, value: '{{sku}}', module: 0.5 }],
+};
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let readyFile: string;
+let template: string;
+let up: PlatenUp;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  readyFile = join(directory.path, 'ready.json');
+  template = join(directory.path, 'shelf.json');
+  await writeFile(template, JSON.stringify(TEMPLATE));
+  up = await PlatenUp.start({
+    dataDir: join(directory.path, 'data'),
+    args: ['--virtual', '2', '--virtual-speed', '100', '--ready-file', readyFile, '--samples'],
+  });
+});
+afterAll(async () => {
+  await up?.stop();
+  await directory?.[Symbol.asyncDispose]();
+});
+
+/** Runs a command on the installation and returns what it printed as JSON. */
+async function json<T>(schema: z.ZodType<T>, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await platen([...args, '--data', up.dataDir, '--json']);
+  expect(stderr.split('\n').filter((line) => line.startsWith('platen:'))).toEqual([]);
+  expect(code).toBe(0);
+  return schema.parse(JSON.parse(stdout));
+}
+
+test('the ready file says where everything is', async () => {
+  expect(JSON.parse(await readFile(readyFile, 'utf8'))).toEqual({
+    url: up.url,
+    tokenUrl: `${up.url}/oauth/token`,
+    tenant: 'default',
+    audience: 'platen',
+    scope: 'jobs:enqueue',
+  });
+});
+
+test('printers lists each with its formats and agents', async () => {
+  const shape = z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      status: z.string(),
+      reasons: z.array(z.string()),
+      formats: z.array(z.object({ id: z.string(), name: z.string() })),
+      agents: z.array(z.object({ id: z.string(), name: z.string(), online: z.boolean() })),
+    }),
+  );
+  const printers = await json(shape, 'printers');
+  expect(printers.map((one) => one.name).sort()).toEqual(['virtual-1', 'virtual-2']);
+  for (const one of printers) {
+    expect(one).toMatchObject({
+      reasons: [],
+      formats: [{ id: 'zpl-203-101.6x152.4' }],
+      agents: [{ online: true }],
+    });
+  }
+});
+
+test('template import, validate, print --wait, job show, jobs', async () => {
+  const { code, stdout } = await platen(['template', 'import', template, '--data', up.dataDir]);
+  expect(code).toBe(0);
+  const id = stdout.trim();
+  const validated = await json(
+    z.object({ valid: z.literal(true), labels: z.int(), warnings: z.array(z.object({ code: z.string() })) }),
+    ...[
+      'validate',
+      'Shelf',
+      '--printer',
+      'virtual-2',
+      '--field',
+      'sku=4711',
+      '--field',
+      'typo=1',
+      '--copies',
+      '3',
+    ],
+  );
+  expect(validated.labels).toBe(3);
+  expect(validated.warnings.map((one) => one.code)).toEqual(['size-mismatch', 'field-unknown']);
+
+  const shape = z.object({
+    id: z.string(),
+    status: z.string(),
+    labels: z.object({ total: z.int(), sent: z.int(), printed: z.int() }),
+  });
+  const job = await json(
+    shape,
+    'print',
+    id,
+    '--printer',
+    'virtual-2',
+    '--field',
+    'sku=4711',
+    '--copies',
+    '3',
+    '--wait',
+  );
+  expect(job).toMatchObject({ status: 'printed', labels: { total: 3, sent: 3, printed: 3 } });
+  const pictures = await up.pictures('virtual-2');
+  expect(pictures).toHaveLength(3);
+  for (const picture of pictures)
+    expect(await barcodesIn(picture)).toEqual([{ format: 'QRCode', text: '4711' }]);
+
+  expect(await json(shape, 'job', 'show', job.id)).toMatchObject({ id: job.id, status: 'printed' });
+  expect((await json(z.array(shape), 'jobs', '--status', 'printed')).map((one) => one.id)).toContain(job.id);
+});
+
+test('the curl line that "up --samples" prints works as it stands', async () => {
+  const block = /curl -sS http[\s\S]*?\n\n/.exec(up.output)?.[0] ?? '';
+  const { stdout } = await promisify(execFile)('sh', ['-c', block], { timeout: 30_000 });
+  const [jobId] = z.tuple([z.string()]).parse(JSON.parse(stdout));
+  expect(await up.ended(jobId)).toMatchObject({ status: 'printed' });
+});
+
+test('an integration: its configuration table once, then no secret any more', async () => {
+  const table = await json(
+    z.strictObject({
+      tokenUrl: z.url(),
+      audience: z.string(),
+      scope: z.literal('jobs:enqueue'),
+      tenant: z.literal('default'),
+      printEndpoint: z.url(),
+      apiKey: z.string(),
+      apiSecret: z.string(),
+    }),
+    ...['integration', 'create', '--name', 'wms'],
+  );
+  const { stdout } = await platen(['integration', 'list', '--data', up.dataDir]);
+  expect(stdout).toContain(table.apiKey);
+  expect(stdout).not.toContain(table.apiSecret);
+});
+
+test('a quota is set and shown', async () => {
+  await json(z.unknown(), 'tenant', 'create', 'small');
+  await json(z.unknown(), 'tenant', 'set-quota', 'small', '5');
+  const tenants = await json(z.array(z.object({ id: z.string(), quota: z.unknown() })), 'tenant', 'list');
+  expect(tenants.find(({ id }) => id === 'small')?.quota).toEqual({ labels: 5, used: 0 });
+});
+
+test('discover asks the printers that it is given', async () => {
+  const { uri } = (await up.admin.printers()).find((one) => one.name === 'virtual-1') ?? { uri: '' };
+  const { code, stdout } = await platen(['discover', '--printer', uri, '--seconds', '2', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([{ evidence: 'serial', uri, state: 'idle' }]);
+});
+
+test('doctor finds everything in order', async () => {
+  const findings = await json(z.array(z.object({ check: z.string(), result: z.string() })), 'doctor');
+  expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
+  expect(findings.map(({ check }) => check)).toContain('printers');
+});
+
+describe('exit codes and messages', () => {
+  test.each([
+    ['an unknown command', ['prnt'], 2, /unknown command/],
+    ['an unknown option', ['jobs', '--sttus', 'x'], 2, /unknown option/],
+    ['a bad number', ['up', '--port', '99999'], 2, /whole number from 0 to 65535/],
+    ['a bad status', ['jobs', '--status', 'lost'], 2, /expected one of queued, printing/],
+    ['no service', ['jobs', '--data', '/nonexistent'], 1, /No service found/],
+    ['an unknown template', ['print', 'nope', '--printer', 'virtual-1'], 1, /template-not-found/],
+    ['an unknown printer', ['print', 'Shelf', '--printer', 'nope', '--field', 'sku=1'], 1, /printer/],
+    ['an unknown job', ['job', 'show', '00000000-0000-4000-8000-000000000000'], 1, /job/],
+    [
+      'records that are not JSON',
+      ['print', 'Shelf', '--printer', 'virtual-1', '--records', '/etc/hostname'],
+      1,
+      /is not JSON/,
+    ],
+  ])('%s', async (_what, args, code, message) => {
+    const withData = args.includes('--data') || code === 2 ? args : [...args, '--data', up.dataDir];
+    const result = await platen(withData);
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/^\s+at /m);
+    expect(result.code).toBe(code);
+    expect(result.stdout).toBe('');
+  });
+});
+
+test.skipIf(process.getuid?.() !== 0)('"up" works for an ordinary user too', async () => {
+  const nobody = 65_534;
+  const dataDir = await mkdtemp(join(tmpdir(), 'platen-user-'));
+  await chown(dataDir, nobody, nobody);
+  const own = await PlatenUp.start({ dataDir, uid: nobody, env: { HOME: dataDir } });
+  try {
+    expect(await readdir(dataDir)).toContain('service.json');
+    expect(await own.admin.printers()).toHaveLength(1);
+  } finally {
+    expect(await own.stop()).toBe(0);
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});

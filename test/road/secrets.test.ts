@@ -1,0 +1,100 @@
+/** A whole run at the most talkative log level, and not one secret or label value in what it wrote. */
+import { randomUUID } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { Integrator, PlatenUp, temporaryDirectory } from './platen.ts';
+
+const PATIENT = `Patient-${randomUUID()}`;
+const TEMPLATE = {
+  name: 'tube',
+  width: 50,
+  height: 25,
+  fields: [{ name: 'patient' }],
+  elements: [
+    { type: 'text', x: 2, y: 2, width: 46, height: 5, text: '{{patient}}', size: 3 },
+    { type: 'barcode', symbology: 'ean13', x: 5, y: 8, height: 8, value: '{{ean}}' },
+  ],
+};
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let backend: OpenBackend;
+let up: PlatenUp;
+beforeAll(async () => {
+  const redisCase = backends().find(({ kind }) => kind === 'redis');
+  if (redisCase === undefined) throw new Error('no backend with Redis');
+  backend = await redisCase.open();
+  directory = await temporaryDirectory();
+  up = await PlatenUp.start({
+    dataDir: directory.path,
+    args: ['--virtual-speed', '100', '--samples'],
+    env: {
+      LOG_LEVEL: 'trace',
+      DATABASE_URL: backend.databaseUrl ?? '',
+      REDIS_URL: backend.redisUrl ?? '',
+      PLATEN_QUEUE_PREFIX: backend.prefix,
+    },
+  });
+});
+afterAll(async () => {
+  await up?.stop();
+  await backend?.close();
+  await directory?.[Symbol.asyncDispose]();
+});
+
+test('the output of a run holds no secret and no label contents', async () => {
+  const integrator = await Integrator.make(up);
+  const { id } = await up.admin.importTemplate('default', TEMPLATE);
+  const good = { idT: id, printer: 'virtual-1', data: [{ patient: PATIENT, ean: '4006381333931' }] };
+
+  // What goes well, and all the ways to be refused and to fail that have such a thing at hand.
+  expect(await up.ended(await integrator.post(good))).toMatchObject({ status: 'printed' });
+  const bad = await integrator.post({ ...good, data: [{ patient: PATIENT, ean: `no-${PATIENT}` }] });
+  expect(await up.ended(bad)).toMatchObject({ status: 'failed', error: { code: 'value-invalid' } });
+  const refused = await integrator.request(
+    '/v2/jobs',
+    { ...good, [PATIENT]: PATIENT },
+    { 'idempotency-key': 'k' },
+  );
+  expect(refused.status).toBe(400);
+  const query = await integrator.request(`/v2/jobs?access_token=${integrator.token}`, good, {
+    'idempotency-key': 'q',
+  });
+  expect(query.status).toBe(201);
+  const wrong = await fetch(integrator.account.tokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: integrator.account.apiKey,
+      client_secret: `${integrator.account.apiSecret}x`,
+      audience: integrator.account.audience,
+    }),
+  });
+  expect(wrong.status).toBe(401);
+  expect(await up.stop()).toBe(0);
+
+  const output = up.output;
+  const form = new URLSearchParams(await readFile(join(directory.path, 'sample-account.form'), 'utf8'));
+  const secrets = {
+    'API secret': integrator.account.apiSecret,
+    'access token': integrator.token,
+    'admin token': up.adminToken,
+    'label value': PATIENT,
+    'secret of the sample account': form.get('client_secret') ?? '',
+    'database password': new URL(inject('databaseUrl')).password,
+    'Redis password': new URL(inject('redisUrl')).password,
+  };
+  // The run was logged at all, and by every part.
+  for (const part of ['service listens', 'agent started', bad]) expect(output).toContain(part);
+  for (const [what, secret] of Object.entries(secrets)) {
+    expect(secret.length, what).toBeGreaterThan(8);
+    expect(output.includes(secret), `the output holds the ${what}`).toBe(false);
+  }
+});
+
+test('files that hold secrets are for their owner only', async () => {
+  for (const file of ['service.json', 'sample-account.form']) {
+    expect((await stat(join(directory.path, file))).mode & 0o077, file).toBe(0);
+  }
+});
