@@ -220,13 +220,15 @@ function layoutLinear(barcode: Barcode, symbol: LinearSymbol): Item[] {
   requireFit(barcode, box);
 
   const top = hri !== undefined && element.hri === 'above' ? hri.height : 0;
+  // Printers differ in whether ^BE lengthens the guard bars when it prints no digits; where we do it, all agree.
+  const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || guards);
   const bars: BarsItem = {
     kind: 'bars',
     ...turnRect(box, turn, { x: box.quietLeft, y: top, width: symbol.modules * module, height: barHeight }),
     turn,
     module,
     widths: symbol.widths,
-    native: symbol.native,
+    native: mayBeNative ? symbol.native : undefined,
   };
   const items: Item[] = [bars];
   if (guards) {

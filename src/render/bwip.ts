@@ -19,7 +19,7 @@ function reasonOf(error: unknown): string {
   if (said === undefined) throw error;
   const ai = /^AI ([^:]*): (.*)$/s.exec(said);
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-  const plain = /^[\w .,()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
+  const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
   if (ai === null) return plain;
   return /^\d{2,4}$/.test(ai[1] ?? '') ? `AI (${ai[1]}): ${plain}` : plain;
 }

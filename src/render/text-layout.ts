@@ -55,11 +55,12 @@ export interface TextBlock {
   readonly lines: readonly PlacedLine[];
 }
 
-/** What can be drawn: line ends are \n, tabs are blanks, other controls and lone surrogates show as U+FFFD. */
+/** What can be drawn: letters are composed (NFC), line ends are \n, tabs are blanks, other controls and lone surrogates show as U+FFFD. */
 export function printable(text: string): string {
   if (!/[^\x20-\x7e]/.test(text)) return text;
   return text
     .toWellFormed()
+    .normalize('NFC')
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
     .replaceAll('\t', ' ')
     .replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, '\ufffd');

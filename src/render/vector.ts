@@ -61,19 +61,20 @@ function drawBars(context: SKRSContext2D, item: BarsItem): void {
   }
 }
 
-/** The dark modules of a row that touch are one rectangle; rows are joined by drawing them as one path. */
+/**
+ * Dark modules of a row that touch are one rectangle, filled by itself: interpreters keep the edges of a rectangle
+ * on the dots they belong to, and let those of a path of many bleed into the next.
+ */
 function drawModules(context: SKRSContext2D, { x, y, bitmap, scale }: BitmapItem): void {
-  context.beginPath();
   for (let row = 0; row < bitmap.height; row++) {
     for (let from = 0; from < bitmap.width; from++) {
       if (!isBlack(bitmap, from, row)) continue;
       let to = from + 1;
       while (to < bitmap.width && isBlack(bitmap, to, row)) to++;
-      context.rect(x + from * scale, y + row * scale, (to - from) * scale, scale);
+      context.fillRect(x + from * scale, y + row * scale, (to - from) * scale, scale);
       from = to;
     }
   }
-  context.fill();
 }
 
 function drawPicture(context: SKRSContext2D, { x, y, bitmap }: BitmapItem): void {

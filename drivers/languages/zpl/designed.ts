@@ -40,6 +40,9 @@ export function formatEnd(copies: number): string {
   return `^PQ${copies}^XZ`;
 }
 
+/** One white dot: a format without any field feeds no label, and a blank label is a label too. */
+export const BLANK = '^FO0,0^GB1,1,1,W^FS';
+
 /** The fields of one item. `canvas`: whether it took drawing, which leaves garbage behind (see `raster.ts`). */
 export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
   const native = nativeFields(item, sheet);

@@ -12,7 +12,7 @@ import type { Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/render/raw-zpl.ts';
 import type { LabelEncoder, Language } from '../language.ts';
-import { formatEnd, formatStart, itemFields } from './designed.ts';
+import { BLANK, formatEnd, formatStart, itemFields } from './designed.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -30,7 +30,7 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
 
   return encoder(async (index, copies) => {
     const list = label.layout(job.records[index] ?? {}, index);
-    let text = start;
+    let text = '';
     let canvas = false;
     for (const item of list.items) {
       const known = fixed.get(item);
@@ -43,7 +43,7 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
       canvas ||= fields.canvas;
     }
     if (canvas) await setImmediate();
-    return text + formatEnd(copies);
+    return start + (text || BLANK) + formatEnd(copies);
   });
 }
 

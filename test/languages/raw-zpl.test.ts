@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { pdf } from '../../drivers/languages/pdf.ts';
+import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { JobFaultError } from '../../src/contract/fault.ts';
+import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
+import { compileRawZpl } from '../../src/render/raw-zpl.ts';
+import { templateFields } from '../../src/render/template-fields.ts';
+import { drawZpl, jobFor, labelText, readSymbols } from '../render/judges.ts';
+
+function raw(source: string, fields: readonly object[] = []): RawZplTemplate {
+  return rawZplTemplate.parse({ name: 'Raw', language: 'zpl', source, fields });
+}
+
+function filled(source: string, record: Record<string, string | number>, copies = 1): string {
+  return compileRawZpl(raw(source)).fill(record, copies);
+}
+
+describe('placeholders', () => {
+  test.each([
+    [
+      'in ^FD without ^FH: one is added, and the text around it kept',
+      '^FDa_b {{v}}^FS',
+      '^FH^FDa_5Fb _5EXZ^FS',
+    ],
+    ['in ^FD with ^FH: its own indicator', '^FH\\^FD\\20{{v}}^FS', '^FH\\^FD\\20\\5EXZ^FS'],
+    ['in ^FV', '^FV{{v}}^FS', '^FH^FV_5EXZ^FS'],
+    ['named ^FN', '^FN3"v"^FS', '^FH^FD_5EXZ^FS'],
+    ['named ^FN with ^FH', '^FH^FN3"v"^FS', '^FH^FD_5EXZ^FS'],
+    ['named ^FN with a default', '^FN3"v"^FDnone^FS', '^FH^FD_5EXZ^FS'],
+    ['lower case commands', '^fd{{v}}^fs', '^FH^fd_5EXZ^fs'],
+  ])('%s', (_, field, expected) => {
+    const text = filled(`^XA^FO1,1^A0N,30,30${field}^XZ`, { v: '^XZ' });
+    expect(text).toBe(`^XA^CI28^FO1,1^A0N,30,30${expected}^PQ1^XZ`);
+  });
+
+  test('a record is merged once', () => {
+    expect(filled('^XA^FD{{a}}{{b}}^FS^XZ', { a: '{{b}}', b: '1' })).toBe('^XA^CI28^FH^FD{{b}}1^FS^PQ1^XZ');
+  });
+
+  test('missing values print the default, of the template or of the field', () => {
+    const source = '^XA^FD[{{a}}]^FS^FN1"b"^FDbee^FS^FN2"c"^FS^XZ';
+    const fields = [{ name: 'a', default: '_' }];
+    expect(compileRawZpl(raw(source, fields)).fill({}, 1)).toBe(
+      '^XA^CI28^FH^FD[_5F]^FS^FH^FDbee^FS^FH^FD^FS^PQ1^XZ',
+    );
+  });
+
+  test('numbers used again, and stored formats that ^XF recalls, keep their ^FN', () => {
+    expect(filled('^XA^XFR:L.ZPL^FS^FN1"v"^FS^FN1^FS^XZ', { v: 'x' })).toBe(
+      '^XA^CI28^XFR:L.ZPL^FS^FN1^FH^FDx^FS^FN1^FH^FDx^FS^PQ1^XZ',
+    );
+  });
+
+  test('what reads the data after ^FH is told that it is data', () => {
+    expect(filled('^XA^BCN,50^FD{{v}}^FS^XZ', { v: '>:A' })).toContain('^FD>0:A^FS');
+    expect(filled('^XA^FB300,3^FD{{v}}^FS^XZ', { v: 'a\\&b\nc' })).toContain('^FDa_5C_5C&b_5C&c^FS');
+    expect(filled('^XA^FD{{v}}^FS^XZ', { v: 'a\nb' })).toContain('^FDa b^FS');
+  });
+
+  test('fields are found', () => {
+    const template = raw('^XA^FD{{b}} {{ a }}^FS^FN1"c"^FS^XZ', [{ name: 'z' }]);
+    expect(templateFields(template)).toEqual(['z', 'b', 'a', 'c']);
+  });
+
+  test('copies replace the quantity of ^PQ and leave the rest', () => {
+    expect(filled('^XA^PQ9,0,1,Y^FDx^FS^XZ', {}, 4)).toBe('^XA^CI28^FDx^FS^PQ4,0,1,Y^XZ');
+  });
+});
+
+describe('refused', () => {
+  test.each([
+    ['a placeholder outside of field data', '^XA^FO{{x}},1^FDa^FS^XZ'],
+    ['a placeholder in a comment', '^XA^FX {{x}}^FS^XZ'],
+    ['two formats', '^XA^XZ^XA^XZ'],
+    ['no format', '^FDx^FS'],
+    ['changed prefixes', '^XA^CC!^XZ'],
+    ['changed prefixes of control commands', '~CT+^XA^XZ'],
+    ['an immediate command', '^XA~JR^XZ'],
+    ['an immediate command after the format', '^XA^XZ~JA'],
+    ['a stored format', '^XA^DFR:A.ZPL^FS^XZ'],
+    ['UTF-16', '^XA^CI29^XZ'],
+    ['a remapped encoding', '^XA^CI0,36,21^XZ'],
+    ['a filter that there is none of', '^XA^FD{{a|upper}}^FS^XZ'],
+  ])('%s', (_, source) => {
+    expect(() => compileRawZpl(raw(source))).toThrowError(
+      expect.objectContaining({ fault: expect.objectContaining({ code: 'template-invalid' }) }),
+    );
+  });
+
+  test('values that the encoding or the barcode cannot hold, without quoting them', () => {
+    const check = (source: string, v: string) => () => compileRawZpl(raw(source)).check({ v }, 7);
+    expect(check('^XA^CI27^FD{{v}}^FS^XZ', 'plain')).not.toThrow();
+    for (const attempt of [
+      check('^XA^CI27^FD{{v}}^FS^XZ', 'sécret'),
+      check('^XA^BXN,5,200^FD{{v}}^FS^XZ', 'secret_1'),
+    ]) {
+      expect(attempt).toThrowError(
+        expect.objectContaining({ fault: expect.objectContaining({ code: 'value-invalid', record: 7 }) }),
+      );
+      expect(attempt).not.toThrowError(/cret/);
+    }
+  });
+
+  test('landscape, and PDF', async () => {
+    const unsupported = { fault: { code: 'language-unsupported' } };
+    await expect(zpl.open(jobFor(raw('^XA^XZ'), [{}], { orientation: 'landscape' }))).rejects.toMatchObject(
+      unsupported,
+    );
+    await expect(pdf.open(jobFor(raw('^XA^XZ'), [{}]))).rejects.toMatchObject(unsupported);
+    await expect(pdf.open(jobFor(raw('^XA^XZ'), [{}]))).rejects.toBeInstanceOf(JobFaultError);
+  });
+});
+
+test('its barcode reads as what was posted', async () => {
+  const template = raw('^XA^PW600^LL200^FO40,40^BY2^BCN,100,N,N,N^FD{{v}}^FS^XZ');
+  const values = ['ABC-123', 'a>b>:c', '^XZ~JR', 'tilde~_5E'];
+  const encoder = await zpl.open(
+    jobFor(
+      template,
+      values.map((v) => ({ v })),
+    ),
+  );
+  for (const [index, value] of values.entries()) {
+    const found = await readSymbols(await drawZpl(await labelText(encoder, index), 600, 200));
+    expect(found.map((symbol) => symbol.text)).toEqual([value]);
+  }
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { compileText, fieldDefaults } from '../../src/render/merge.ts';
+import { templateFields } from '../../src/render/template-fields.ts';
+import { design } from './judges.ts';
+
+describe('merging', () => {
+  test.each([
+    ['a string', '[{{v}}]', { v: 'x' }, '[x]'],
+    ['blanks in the braces', '[{{ v }}]', { v: 'x' }, '[x]'],
+    ['a number', '{{v}}', { v: 12.5 }, '12.5'],
+    ['a boolean', '{{v}}', { v: false }, 'false'],
+    ['null', '[{{v}}]', { v: null }, '[]'],
+    ['nothing', '[{{v}}]', {}, '[]'],
+    ['a default', '[{{d}}]', {}, '[dee]'],
+    ['null with a default', '[{{d}}]', { d: null }, '[dee]'],
+    ['an empty string, which is a value', '[{{d}}]', { d: '' }, '[]'],
+    ['a value like a placeholder', '{{v}}{{w}}', { v: '{{w}}', w: '1' }, '{{w}}1'],
+    ['a value like a replacement pattern', '{{v}}', { v: '$&$1$`' }, '$&$1$`'],
+    ['single braces', '{v} {{v}', { v: 'x' }, '{v} {{v}'],
+    ['a name with blanks, dots and letters', '{{Größe 1.a}}', { 'Größe 1.a': 'L' }, 'L'],
+    ['what objects inherit', '[{{constructor}}{{__proto__}}]', {}, '[]'],
+  ])('%s', (_, text, record, expected) => {
+    const defaults = fieldDefaults([{ name: 'd', default: 'dee' }]);
+    expect(compileText(text, defaults).fill(record)).toBe(expected);
+  });
+
+  test.each(['{{}}', '{{a|upper}}', '{{ a\nb }}'])('%j is not a placeholder', (text) => {
+    expect(() => compileText(text, new Map())).toThrowError(
+      expect.objectContaining({ fault: expect.objectContaining({ code: 'template-invalid' }) }),
+    );
+  });
+
+  test('fields are those declared and those used', () => {
+    const source = design(
+      10,
+      10,
+      [
+        { type: 'text', x: 0, y: 0, size: 1, text: '{{b}} {{a}} {{b}}' },
+        { type: 'barcode', symbology: 'qr', x: 0, y: 0, value: '{{c}}' },
+        { type: 'box', x: 0, y: 0, width: 1, height: 1 },
+      ],
+      [{ name: 'z' }, { name: 'a' }],
+    );
+    expect(templateFields(source)).toEqual(['z', 'a', 'b', 'c']);
+  });
+});
