@@ -11,6 +11,7 @@ import { integrationCommand } from './cli/integration.ts';
 import { jobCommand, jobsCommand } from './cli/jobs.ts';
 import { printCommand, validateCommand } from './cli/print.ts';
 import { printersCommand } from './cli/printers.ts';
+import { renderCommand } from './cli/render.ts';
 import { serverCommand } from './cli/server.ts';
 import { templateCommand } from './cli/template.ts';
 import { tenantCommand } from './cli/tenant.ts';
@@ -38,6 +39,7 @@ for (const command of [
   jobsCommand(),
   jobCommand(),
   printersCommand(),
+  renderCommand(),
   discoverCommand(),
   virtualCommand(),
   doctorCommand(),

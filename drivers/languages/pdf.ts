@@ -31,29 +31,32 @@ export const pdf: Language = {
       label: async (record, copies) => {
         const list = label.layout(records[record] ?? {}, record);
         await setImmediate();
-        return pdfDocument(list, copies);
+        return pdfDocument([{ list, copies }]);
       },
       end: () => NOTHING,
     };
   },
 };
 
-/** A PDF of one label, `copies` times. */
-export function pdfDocument(list: DisplayList, copies: number): Uint8Array {
-  const width = (list.widthMm * 72) / 25.4;
-  const height = (list.heightMm * 72) / 25.4;
+/** A PDF of labels, in their order, each as often as it says. */
+export function pdfDocument(labels: readonly { list: DisplayList; copies: number }[]): Uint8Array {
   const document = new PDFDocument({ creator: 'Platen' });
-  const context = document.beginPage(Math.ceil(width), Math.ceil(height));
-  // PDF measures from the bottom: what is cut off the rounded page is at its top and right.
-  context.translate(0, Math.ceil(height) - height);
-  context.scale(72 / list.dpi, 72 / list.dpi);
-  drawList(context, list);
-  document.endPage();
-  return finish(document.close(), width, height, copies);
+  const pages = labels.map(({ list, copies }) => {
+    const width = (list.widthMm * 72) / 25.4;
+    const height = (list.heightMm * 72) / 25.4;
+    const context = document.beginPage(Math.ceil(width), Math.ceil(height));
+    // PDF measures from the bottom: what is cut off the rounded page is at its top and right.
+    context.translate(0, Math.ceil(height) - height);
+    context.scale(72 / list.dpi, 72 / list.dpi);
+    drawList(context, list);
+    document.endPage();
+    return { width, height, copies };
+  });
+  return finish(document.close(), pages);
 }
 
-/** @param file a document of one page, as Skia writes it: one cross-reference table, no object streams */
-function finish(file: Buffer, width: number, height: number, copies: number): Buffer {
+/** @param file as Skia writes it: one cross-reference table, no object streams, page objects in their order */
+function finish(file: Buffer, pages: readonly { width: number; height: number; copies: number }[]): Buffer {
   const text = file.toString('latin1');
   const table = Number(/startxref\n(\d+)\n%%EOF\s*$/.exec(text)?.[1]);
   const lines = text.slice(table).split('\n');
@@ -70,16 +73,18 @@ function finish(file: Buffer, width: number, height: number, copies: number): Bu
       ? text.slice(offset + head.length, text.indexOf('\nendobj', offset))
       : '';
   });
-  const page = objects.findIndex((body) => body.startsWith('<</Type /Page\n'));
-  const pages = objects.findIndex((body) => body.startsWith('<</Type /Pages\n'));
-  if (trailer === undefined || page < 0 || pages < 0) throw new Error('The PDF is not laid out as expected');
+  // Many pages make a tree of nodes; all pages are put right under its root, which replaces the tree.
+  const root = objects.findIndex((body) => body.startsWith('<</Type /Pages\n') && !body.includes('/Parent '));
+  const leaves = (node: number): number[] => {
+    const kids = /\/Kids \[([^\]]*)\]/.exec(objects[node] ?? '')?.[1];
+    return kids === undefined
+      ? [node]
+      : [...kids.matchAll(/(\d+) 0 R/g)].flatMap((kid) => leaves(Number(kid[1])));
+  };
+  const drawn = leaves(root);
+  if (trailer === undefined || drawn.length !== pages.length)
+    throw new Error('The PDF is not laid out as expected');
 
-  const numbers = Array.from({ length: copies }, (_, copy) =>
-    copy === 0 ? page : offsets.length + copy - 1,
-  );
-  const box = `/MediaBox [0 0 ${width.toFixed(4)} ${height.toFixed(4)}]`;
-  const body = (objects[page] ?? '').replace(/\/MediaBox \[[^\]]*\]/, box);
-  const kids = numbers.map((number) => `${number} 0 R`).join(' ');
   const chunks: string[] = [];
   let at = table;
   const add = (number: number, content: string): void => {
@@ -88,8 +93,21 @@ function finish(file: Buffer, width: number, height: number, copies: number): Bu
     at += object.length;
     chunks.push(object);
   };
-  for (const number of numbers) add(number, body);
-  add(pages, `<</Type /Pages\n/Count ${copies}\n/Kids [${kids}]>>`);
+  const kids: number[] = [];
+  for (const [index, { width, height, copies }] of pages.entries()) {
+    const page = drawn[index] ?? 0;
+    const box = `/MediaBox [0 0 ${width.toFixed(4)} ${height.toFixed(4)}]`;
+    const body = (objects[page] ?? '')
+      .replace(/\/MediaBox \[[^\]]*\]/, box)
+      .replace(/\/Parent \d+ 0 R/, `/Parent ${root} 0 R`);
+    for (let copy = 0; copy < copies; copy++) {
+      const number = copy === 0 ? page : offsets.length;
+      add(number, body);
+      kids.push(number);
+    }
+  }
+  const references = kids.map((number) => `${number} 0 R`).join(' ');
+  add(root, `<</Type /Pages\n/Count ${kids.length}\n/Kids [${references}]>>`);
 
   const entries = offsets.map((offset, number) =>
     number === 0 ? '0000000000 65535 f \n' : `${String(offset).padStart(10, '0')} 00000 n \n`,

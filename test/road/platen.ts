@@ -52,6 +52,7 @@ export class PlatenUp {
   static async start(options: UpOptions): Promise<PlatenUp> {
     const output = { text: '' };
     const child = spawnUp(options, output);
+    let limit: NodeJS.Timeout | undefined;
     const ready = new Promise<void>((resolve, reject) => {
       if (child.stdout !== null) {
         createInterface({ input: child.stdout }).on('line', (line) => {
@@ -59,12 +60,12 @@ export class PlatenUp {
         });
       }
       child.once('exit', (code) => reject(new Error(`platen up ended with ${code}:\n${output.text}`)));
-      AbortSignal.timeout(START_TIMEOUT_MS).addEventListener('abort', () => {
+      limit = setTimeout(() => {
         child.kill('SIGKILL');
         reject(new Error(`platen up was not ready after ${START_TIMEOUT_MS} ms:\n${output.text}`));
-      });
+      }, START_TIMEOUT_MS);
     });
-    await ready;
+    await ready.finally(() => clearTimeout(limit));
     const { url, adminToken } = serviceFile.parse(
       JSON.parse(await readFile(join(options.dataDir, SERVICE_FILE), 'utf8')),
     );
@@ -87,13 +88,13 @@ export class PlatenUp {
     await exit;
   }
 
-  /** SIGTERM; resolves with the exit code. */
-  async stop(): Promise<number> {
-    if (this.#child.exitCode !== null) return this.#child.exitCode;
+  /** SIGTERM; resolves with the exit code, null when a signal has ended it. */
+  async stop(): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
     const exit = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     const [code] = await exit;
-    return Number(code);
+    return code === null ? null : Number(code);
   }
 
   /** Waits for the job's end. */

@@ -1,0 +1,71 @@
+/** `platen render`: a template file and records, to ZPL, PDF and PNG, without a service. */
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { barcodesIn } from './judges.ts';
+import { platen, temporaryDirectory } from './platen.ts';
+
+const SAMPLE = join(import.meta.dirname, '..', '..', 'templates', 'shelf-50x25');
+const run = promisify(execFile);
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let codes: string[];
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const records: unknown = JSON.parse(await readFile(`${SAMPLE}.records.json`, 'utf8'));
+  if (!Array.isArray(records)) throw new Error('no records');
+  codes = records.map((record) => String(record.ean));
+});
+afterAll(() => directory?.[Symbol.asyncDispose]());
+
+async function render(to: string, out: string, ...more: string[]): Promise<string[]> {
+  const args = [
+    'render',
+    `${SAMPLE}.json`,
+    '--data',
+    `${SAMPLE}.records.json`,
+    '--to',
+    to,
+    '--out',
+    join(directory.path, out),
+  ];
+  const { code, stdout, stderr } = await platen([...args, ...more]);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout.trim().split('\n');
+}
+
+test('PNG: a file for each label, at the dpi that was asked for', async () => {
+  const paths = await render('png', 'label.png', '--dpi', '300', '--copies', '2');
+  expect(paths).toHaveLength(codes.length * 2);
+  expect(paths[0]).toBe(join(directory.path, 'label-0001.png'));
+  for (const [index, path] of paths.entries()) {
+    expect((await barcodesIn(path)).map((one) => one.text)).toEqual([codes[Math.floor(index / 2)]]);
+  }
+});
+
+test('PDF: one file, a page for each label, each page exactly the label', async () => {
+  const [path = ''] = await render('pdf', 'label.pdf', '--copies', '2');
+  const { stdout } = await run('pdfinfo', ['-f', '1', '-l', '999', path]);
+  const sizes = [...stdout.matchAll(/^Page +\d+ size: +([\d.]+) x ([\d.]+) pts/gm)];
+  expect(sizes).toHaveLength(codes.length * 2);
+  for (const [, width, height] of sizes) {
+    expect((Number(width) / 72) * 25.4).toBeCloseTo(50, 2);
+    expect((Number(height) / 72) * 25.4).toBeCloseTo(25, 2);
+  }
+  await run('pdftoppm', ['-r', '300', '-png', path, join(directory.path, 'page')]);
+  const pages = (await readdir(directory.path)).filter((file) => /^page-\d+\.png$/.test(file)).sort();
+  const read = await Promise.all(pages.map((page) => barcodesIn(join(directory.path, page))));
+  expect(read.map((symbols) => symbols.map((one) => one.text))).toEqual(
+    codes.flatMap((code) => [[code], [code]]),
+  );
+});
+
+test('ZPL: one file, a format for each record, copies by the printer', async () => {
+  const [path = ''] = await render('zpl', 'label.zpl', '--copies', '7');
+  const zpl = await readFile(path, 'latin1');
+  expect(zpl.match(/\^XA/g)).toHaveLength(codes.length);
+  expect(zpl.match(/\^PQ7\b/g)).toHaveLength(codes.length);
+});
