@@ -11,14 +11,15 @@ export interface PlannedChunk {
 
 /** The chunks of the labels from `from` on. Label i is a copy of record floor(i / copies). */
 export function* planChunks(
-  job: { records: number; copies: number },
+  records: number,
+  copies: number,
   from: number,
   maxCopies: number,
 ): Generator<PlannedChunk> {
-  const total = job.records * job.copies;
+  const total = records * copies;
   for (let first = from; first < total; ) {
-    const record = Math.floor(first / job.copies);
-    const count = Math.min(maxCopies, (record + 1) * job.copies - first);
+    const record = Math.floor(first / copies);
+    const count = Math.min(maxCopies, (record + 1) * copies - first);
     yield { record, first, count };
     first += count;
   }

@@ -53,7 +53,7 @@ export const timings = z.strictObject({
   /** A printer that no provider lists is offline at once, and dropped after this long. */
   dropAfter: ms.default(24 * 3_600_000),
   /** Status queries: the shortest pause, the longest while printing, the longest while the printer waits. */
-  pollMin: ms.default(5),
+  pollMin: ms.default(1),
   pollMax: ms.default(500),
   pollWaiting: ms.default(1_000),
   /** How long a printer must be idle, with a counter that stands still, before its counter is taken as final. */

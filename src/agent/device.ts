@@ -20,7 +20,7 @@ export interface DeviceOptions {
   idleMs: number;
 }
 
-/** What a probe found; null: a job has the device, which is sign of life enough. */
+/** What a probe found; null: a job is using the device, or about to, and knows better. */
 export type ProbeResult =
   | { reachable: false; error: TransportError }
   | { reachable: true; identity: DeviceIdentity | null; status: DeviceStatus | null }
@@ -31,11 +31,13 @@ export class Device {
   #uri: string;
   #connection: Connection | null = null;
   #idle: NodeJS.Timeout | undefined;
-  #claimed = false;
+  #connecting = false;
   #probe: { abort: AbortController; done: Promise<unknown> } | null = null;
 
   /** The identity that the device must have; null: none is known. */
   expected: string | null = null;
+  /** Another device has been found at its address: until that goes, it is not even tried. */
+  displaced = false;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers = false;
   /** Called with every status a job reads, and with null when the device could not be reached. */
@@ -65,29 +67,39 @@ export class Device {
     this.onStatus(status);
   }
 
-  /** Takes the device for a job; a probe under way is cut short. */
-  async claim(): Promise<void> {
-    this.#claimed = true;
+  /** Takes the device for a job: a connection that is still open stays so. */
+  claim(): void {
     clearTimeout(this.#idle);
-    this.#probe?.abort.abort();
-    await this.#probe?.done;
   }
 
   /** Gives the device back; its connection is closed unless another job follows soon. */
   release(): void {
-    this.#claimed = false;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.drop(), this.#options.idleMs).unref();
   }
 
   /**
-   * The open connection, or a new one to the device that is expected. For the holder of the claim.
-   * @throws TransportError; `device-unreachable` too when another device answers at the address
+   * The open connection, or a new one to the device that is expected; a probe under way is cut short. For the
+   * holder of the claim.
+   * @throws TransportError; `device-unreachable` too when another device is at the address
    */
   async connect(signal: AbortSignal): Promise<Connection> {
-    const open = this.#connection;
-    if (open !== null && !open.closed.aborted) return open;
-    this.#connection = null;
+    this.#connecting = true;
+    try {
+      this.#probe?.abort.abort();
+      await this.#probe?.done;
+      const open = this.#connection;
+      if (open !== null && !open.closed.aborted) return open;
+      this.#connection = null;
+      if (this.displaced) throw new TransportError('device-unreachable', 'another device is at its address');
+      this.#connection = await this.#open(signal);
+      return this.#connection;
+    } finally {
+      this.#connecting = false;
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<Connection> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
     try {
@@ -98,12 +110,11 @@ export class Device {
           throw new TransportError('device-unreachable', 'another device answers at its address');
         }
       }
+      return connection;
     } catch (error) {
       await connection.close();
       throw error;
     }
-    this.#connection = connection;
-    return connection;
   }
 
   /** Closes the connection. What follows is on a new one. */
@@ -114,9 +125,13 @@ export class Device {
     await connection?.close();
   }
 
-  /** Asks the device who and how it is, unless a job has it. Never throws for a device that is not there. */
+  /**
+   * Asks the device who and how it is, unless a job has a connection to it, or had until just now. Never throws for
+   * a device that is not there.
+   */
   async probe(signal: AbortSignal): Promise<ProbeResult> {
-    if (this.#claimed || this.#probe !== null) return null;
+    const inUse = this.#connection !== null && !this.#connection.closed.aborted;
+    if (inUse || this.#connecting || this.#probe !== null) return null;
     const abort = new AbortController();
     const asked = this.#ask(AbortSignal.any([signal, abort.signal]));
     this.#probe = { abort, done: asked.catch(() => undefined) };
@@ -133,7 +148,6 @@ export class Device {
 
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
     const { dialect } = this.#options;
-    await this.drop();
     const connection = await this.#options.open(this.#uri, signal);
     try {
       if (dialect === null) return { reachable: true, identity: null, status: null };

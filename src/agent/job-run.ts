@@ -46,7 +46,7 @@ export class JobRun {
   readonly #backoff: Backoff;
   readonly #maxCopies: number;
   #session: RenderSession | null = null;
-  /** The label that the session gives next; one past the last when it has given all. */
+  /** The label that the session gives next. */
   #position = 0;
   #checked = false;
   #alone = false;
@@ -88,7 +88,7 @@ export class JobRun {
 
   async #onDevice(): Promise<void> {
     const { device } = this.#context;
-    await device.claim();
+    device.claim();
     let clean = false;
     try {
       await this.#print();
@@ -248,7 +248,7 @@ export class JobRun {
       }
       if (blind && this.#trusted()) record.tally.trustTransport();
       record.progress(record.reasons);
-      const ended = record.entry.sent === total && this.#position > total;
+      const ended = record.entry.sent === total;
       if (ended && record.entry.printed === total && !record.tally.pending) return;
       if (ended && blind) {
         const message = 'Everything was sent, but this printer cannot say what it printed';
@@ -301,13 +301,10 @@ export class JobRun {
     const { window } = this.#context;
     const { tally, entry } = this.#record;
     const burst: Chunk[] = [];
-    while (this.#position <= entry.total) {
+    while (this.#position < entry.total) {
       if (burst.length > 0 && this.#session?.available !== true) break;
       const chunk = await this.#rendering((session) => session.peek(this.#end));
-      if (chunk === null) {
-        this.#position = entry.total + 1;
-        break;
-      }
+      if (chunk === null) throw new RenderCrash(`the labels end at ${this.#position}`);
       // Blind, the window only bounds what one journal entry covers.
       const full = blind
         ? burst.length > 0 && chunk.first + chunk.count - entry.sent > window.labels
@@ -338,7 +335,7 @@ export class JobRun {
           entry.intent = entry.sent;
           return;
         }
-        if (chunk.bytes.length > 0) await connection.write(chunk.bytes, this.#end);
+        await connection.write(chunk.bytes, this.#end);
         tally.wrote(chunk, performance.now());
       }
     } catch (error) {

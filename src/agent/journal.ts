@@ -73,7 +73,8 @@ export class Journal {
     );
     this.#published = db.prepare('UPDATE jobs SET unpublished = NULL WHERE job_id = ? AND unpublished = ?');
     this.#prune = db.prepare(
-      'DELETE FROM jobs WHERE final_report IS NOT NULL AND unpublished IS NULL AND updated_at < ?',
+      `DELETE FROM jobs
+       WHERE (final_report IS NOT NULL OR intent = printed) AND unpublished IS NULL AND updated_at < ?`,
     );
   }
 
@@ -122,7 +123,10 @@ export class Journal {
     this.#published.run(report.jobId, text(report));
   }
 
-  /** Forgets finished, reported jobs last written before `before` (ms since the epoch). Returns how many. */
+  /**
+   * Forgets what was last written before `before` (ms since the epoch), and is reported: jobs that are finished,
+   * and those that went back with nothing uncertain. Returns how many.
+   */
   prune(before: number): number {
     return Number(this.#prune.run(before).changes);
   }

@@ -13,7 +13,7 @@ import type { Logger } from '../log.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
 
 /** Chunks asked for ahead of their use. */
-const AHEAD = 4;
+const AHEAD = 16;
 /** What a check keeps of its work, bytes. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB; over it the thread dies, not the process. */

@@ -2,7 +2,7 @@
 import type { JobFault } from '../contract/fault.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 
-/** Bytes that print the labels from `first` on, `count` of them; none for what comes before or after labels. */
+/** Bytes that print the labels from `first` on, `count` of them, at least one. */
 export interface Chunk {
   bytes: Uint8Array<ArrayBuffer>;
   first: number;

@@ -58,7 +58,7 @@ class Session {
     yield* this.#make(kept);
   }
 
-  /** Makes the job's chunks but for the first `skip`, which are made only where a later one needs them. */
+  /** Makes the job's chunks but for the first `skip`. */
   async *#make(skip: number): AsyncGenerator<Chunk> {
     const { job, from, maxCopies } = this.#request;
     const language = module.LANGUAGES[job.format.language];
@@ -66,22 +66,20 @@ class Session {
       throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
     }
     const encoder = await language.open(job);
-    let made = 0;
+    const begin = encoder.begin();
     const total = job.records.length * job.copies;
-    // `begin` and `end` are chunks without labels; always there, so that counting is simple.
-    if (made++ >= skip) yield chunkOf(encoder.begin(), from, 0);
-    for (const { record, first, count } of planChunks(
-      { records: job.records.length, copies: job.copies },
-      from,
-      maxCopies,
-    )) {
+    let made = 0;
+    for (const { record, first, count } of planChunks(job.records.length, job.copies, from, maxCopies)) {
       if (this.#closed) return;
       if (made++ < skip) continue;
-      yield chunkOf(await label(encoder, record, count), first, count);
+      const parts = [await label(encoder, record, count)];
+      // What goes before the labels and after them travels with the first and the last.
+      if (first === from) parts.unshift(begin);
+      if (first + count === total) parts.push(encoder.end());
+      yield { bytes: joined(parts), first, count };
       // Gives the other jobs of this thread a turn, and drawing its memory back.
       await breathe();
     }
-    if (made++ >= skip) yield chunkOf(encoder.end(), total, 0);
   }
 }
 
@@ -95,9 +93,15 @@ async function label(encoder: LabelEncoder, record: number, copies: number): Pro
   }
 }
 
-/** A copy of its own memory, to be handed to the other thread. */
-function chunkOf(bytes: Uint8Array, first: number, count: number): Chunk {
-  return { bytes: new Uint8Array(bytes), first, count };
+/** In memory of their own, to be handed to the other thread. */
+function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }
 
 function faultOf(error: unknown): JobFault {

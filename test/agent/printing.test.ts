@@ -325,3 +325,20 @@ test('a job that waits for its printer is handed back at once, untouched', async
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
 });
+
+test('another printer takes the address in the middle of a job: it prints nothing of it', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 30);
+  await site.queues.enqueue(job);
+  await printer.printed(4);
+  await printer.powerOff();
+  const impostor = await startPrinter({ port: printer.port });
+  const found = await site.reports.agent(({ printers }) => printers.length === 2);
+  expect(found.printers.find(({ id }) => id === printerId)?.reasons).toEqual(['offline']);
+  await impostor.powerOff();
+  await printer.powerOn();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(impostor.labels).toEqual([]);
+  expect(printer.labels).toEqual(expected(job));
+});

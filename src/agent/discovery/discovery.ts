@@ -111,7 +111,7 @@ export class Discovery {
     const device = there?.device ?? new Device(this.#options.device(candidate));
     const probe = await device.probe(this.#stopped.signal);
     if (probe === null) {
-      if (there !== undefined) there.seenAt = Date.now();
+      if (there?.online) there.seenAt = Date.now();
       return;
     }
     if (!probe.reachable) {
@@ -145,8 +145,10 @@ export class Discovery {
     this.#seen(found, known);
   }
 
+  /** The printer at an address: of several that were seen there, the one that is there now. */
   #at(uri: string): FoundPrinter | undefined {
-    return this.printers.find(({ known }) => known.candidate.uri === uri);
+    const there = this.printers.filter(({ known }) => known.candidate.uri === uri);
+    return there.find(({ online }) => online) ?? there[0];
   }
 
   /** What the operator has set holds at once, whether the printer can be reached or not. */
@@ -173,6 +175,7 @@ export class Discovery {
     printer.online = true;
     printer.seenAt = Date.now();
     printer.learn(known);
+    printer.device.displaced = false;
     this.#options.known.put(known, printer.seenAt);
     if (!wasOnline) this.#tell('back', printer);
     else if (before !== JSON.stringify(known)) this.#tell('changed', printer);
@@ -183,6 +186,10 @@ export class Discovery {
     if (!printer.online) return;
     printer.online = false;
     printer.status(null);
+    // Whoever was there before it may be back.
+    for (const { known, device } of this.printers) {
+      if (known.candidate.uri === printer.known.candidate.uri) device.displaced = false;
+    }
     this.#tell('offline', printer);
   }
 
@@ -190,6 +197,7 @@ export class Discovery {
   #leftAddress(printer: FoundPrinter): void {
     if (printer.known.identity === null) this.#gone(printer);
     else this.#offline(printer);
+    printer.device.displaced = true;
   }
 
   #gone(printer: FoundPrinter): void {

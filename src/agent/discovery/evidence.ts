@@ -32,7 +32,7 @@ export const evidence = z.strictObject({
   /** The device's serial number, as the device writes it. */
   serial: line.exactOptional(),
   /** Lower case, without `urn:uuid:`. Where there is a `queue`, it is the queue's and not the device's. */
-  uuid: z.uuid().exactOptional(),
+  uuid: z.guid().exactOptional(),
   /** IEEE 1284 make, model and serial number in one spelling: `MFG:…;MDL:…;SN:…;` */
   deviceId: z.string().max(700).exactOptional(),
   /** `00:07:4d:41:08:bd` */
@@ -108,7 +108,8 @@ export function believableSerial(text: string | undefined): string | undefined {
 
 /** Lower case and without `urn:uuid:`; undefined for what is none, or the nil UUID. */
 export function uuidOf(text: string | undefined): string | undefined {
-  const { data } = z.uuid().safeParse(
+  // Printers make up versions and variants that RFC 9562 does not have.
+  const { data } = z.guid().safeParse(
     (text ?? '')
       .trim()
       .toLowerCase()

@@ -1,0 +1,148 @@
+/**
+ * The DNS records that have been heard, each for as long as it is valid (RFC 6762 §5.2, §10), and no more of
+ * them than a limit: anybody on the network can send them.
+ *
+ * What a printer said and did not repeat when it was asked several times is dropped before its time: a record
+ * lives for 75 minutes, a printer that was switched off in that time is not there (RFC 6762 §10.5).
+ */
+import { z } from 'zod';
+
+/** Most records, and the longest time one is believed, s. */
+const MOST = 4_000;
+const LONGEST_TTL = 75 * 60;
+/** Questions that may go unanswered. */
+const UNANSWERED = 3;
+/** A record that another of its kind replaces stays for this long, ms (RFC 6762 §10.2). */
+const GOODBYE = 1_000;
+
+const name = z.string().min(1).max(255);
+const ttl = z
+  .number()
+  .min(0)
+  .catch(0)
+  .transform((seconds) => Math.min(seconds, LONGEST_TTL));
+const common = { name, ttl, flush: z.boolean().default(false) };
+const bytes = z.instanceof(Uint8Array);
+
+/** As `dns-packet` decodes them; other types are not used. */
+const record = z.discriminatedUnion('type', [
+  z.object({ ...common, type: z.literal('PTR'), data: name }),
+  z.object({
+    ...common,
+    type: z.literal('SRV'),
+    data: z.object({ target: name, port: z.int().min(0).max(65_535) }),
+  }),
+  z.object({
+    ...common,
+    type: z.literal('TXT'),
+    data: z.union([bytes.transform((one) => [one]), z.array(bytes)]),
+  }),
+  z.object({ ...common, type: z.literal('A'), data: z.ipv4() }),
+  z.object({ ...common, type: z.literal('AAAA'), data: z.ipv6() }),
+]);
+export type DnsRecord = z.infer<typeof record>;
+
+interface Held {
+  record: DnsRecord;
+  /** ms, of the clock. */
+  heardAt: number;
+  until: number;
+  /** Questions since it was last heard. */
+  asked: number;
+}
+
+export class DnsRecords {
+  /** By type and name, then by data; the sets that were heard last come last. */
+  readonly #sets = new Map<string, Map<string, Held>>();
+  readonly #now: () => number;
+  #size = 0;
+
+  /** @param now ms */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes over one record of an answer; says whether that changed what is known. */
+  hear(raw: unknown): boolean {
+    const { data: heard } = record.safeParse(raw);
+    if (heard === undefined) return false;
+    const now = this.#now();
+    const setKey = `${heard.type} ${heard.name.toLowerCase()}`;
+    const set = this.#sets.get(setKey) ?? new Map<string, Held>();
+    const key = keyOf(heard);
+    const known = set.get(key);
+    if (heard.ttl === 0) {
+      if (known === undefined || known.until <= now + GOODBYE) return false;
+      known.until = now + GOODBYE;
+      return true;
+    }
+    if (heard.flush) {
+      // "These, and no others": those that did not just come with it are out of date.
+      for (const [otherKey, other] of set) {
+        if (otherKey !== key && other.heardAt < now - GOODBYE)
+          other.until = Math.min(other.until, now + GOODBYE);
+      }
+    }
+    this.#sets.delete(setKey);
+    this.#sets.set(setKey, set);
+    set.set(key, { record: heard, heardAt: now, until: now + heard.ttl * 1_000, asked: 0 });
+    if (known !== undefined) return false;
+    this.#size += 1;
+    if (this.#size > MOST) this.#makeRoom();
+    return true;
+  }
+
+  /** The instances of a service are asked for now. */
+  asking(name: string): void {
+    for (const held of this.#sets.get(`PTR ${name.toLowerCase()}`)?.values() ?? []) held.asked += 1;
+  }
+
+  /** Instances of a service. */
+  pointers(name: string): string[] {
+    return this.#valid('PTR', name).flatMap((record) => (record.type === 'PTR' ? [record.data] : []));
+  }
+
+  services(name: string): { target: string; port: number }[] {
+    return this.#valid('SRV', name).flatMap((record) => (record.type === 'SRV' ? [record.data] : []));
+  }
+
+  texts(name: string): Uint8Array[][] {
+    return this.#valid('TXT', name).flatMap((record) => (record.type === 'TXT' ? [record.data] : []));
+  }
+
+  /** IPv4 first. */
+  addresses(name: string): string[] {
+    return [...this.#valid('A', name), ...this.#valid('AAAA', name)].flatMap((record) =>
+      record.type === 'A' || record.type === 'AAAA' ? [record.data] : [],
+    );
+  }
+
+  #valid(type: DnsRecord['type'], name: string): DnsRecord[] {
+    const set = this.#sets.get(`${type} ${name.toLowerCase()}`);
+    if (set === undefined) return [];
+    const now = this.#now();
+    for (const [key, { until, asked }] of set) {
+      if (until > now && asked <= UNANSWERED) continue;
+      set.delete(key);
+      this.#size -= 1;
+    }
+    return [...set.values()].map((held) => held.record);
+  }
+
+  /** What was heard longest ago goes first. */
+  #makeRoom(): void {
+    for (const [key, set] of this.#sets) {
+      if (this.#size <= MOST) return;
+      this.#sets.delete(key);
+      this.#size -= set.size;
+    }
+  }
+}
+
+function keyOf({ type, data }: DnsRecord): string {
+  return type === 'TXT' ? Buffer.concat(data).toString('base64') : JSON.stringify(data).toLowerCase();
+}

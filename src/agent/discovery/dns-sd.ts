@@ -1,0 +1,288 @@
+/**
+ * Printers that announce themselves on the network (DNS-SD over multicast DNS: Bonjour, AirPrint).
+ *
+ * A listener on each interface stays open between scans, so that an announcement is heard when it is made. A
+ * scan asks for all services, follows up what an answer left out (SRV, TXT, addresses: many printers send them
+ * only when asked), and takes what is valid then. The services of one instance name at one host are one printer
+ * (Bonjour Printing Specification §4.1), and know together what each of them says.
+ *
+ * Whoever is on the network can answer, with anything: `dns-packet` reads it (and throws inside of
+ * `multicast-dns`, which turns that into a warning), `dns-records.ts` takes only well-formed records, up to a
+ * limit, and an address must be in a network that one of our interfaces is in. Source: RFC 6762, RFC 6763.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { BlockList, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import multicastDns from 'multicast-dns';
+import { pause } from '../pause.ts';
+import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
+import { DnsRecords } from './dns-records.ts';
+import { parseTxt } from './dns-sd-txt.ts';
+import type { Evidence } from './evidence.ts';
+import { candidatesOf, type Fingerprint } from './fingerprints.ts';
+import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
+
+export interface DnsSdOptions {
+  /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */
+  interfaces?: readonly string[];
+  /** How long the first scan collects, ms; the later ones, which know most of it already, take half. */
+  timeout?: number;
+  fingerprints?: readonly Fingerprint[];
+}
+
+/** Most preferred first, and what their URIs begin with. */
+const SERVICES = [
+  { type: '_ipps._tcp', scheme: 'ipps' },
+  { type: '_ipp._tcp', scheme: 'ipp' },
+  { type: '_pdl-datastream._tcp', scheme: 'socket' },
+  { type: '_printer._tcp', scheme: 'lpd' },
+] as const;
+type Service = (typeof SERVICES)[number];
+
+const GROUP = '224.0.0.251';
+const PORT = 5353;
+/** Steps of a scan: after each, what is still missing is asked for. */
+const STEPS = 5;
+const MOST_INTERFACES = 32;
+/** Instances of one service that are looked at. */
+const MOST_INSTANCES = 500;
+/** Records taken from one packet. */
+const MOST_RECORDS = 400;
+/** News is told once for all the packets of an announcement, ms. */
+const NEWS_AFTER = 200;
+
+interface Listener {
+  send(packet: Buffer): void;
+  close(): Promise<void>;
+}
+
+export function dnsSdDiscovery(options: DnsSdOptions = {}): DnsSdDiscovery {
+  return new DnsSdDiscovery(options);
+}
+
+export class DnsSdDiscovery implements DiscoveryProvider {
+  readonly id = 'dns-sd';
+  readonly exhaustive = false;
+  onNews: (() => void) | undefined;
+  readonly #options: DnsSdOptions;
+  readonly #records = new DnsRecords();
+  readonly #listeners = new Map<string, Listener>();
+  #news: NodeJS.Timeout | undefined;
+  #scanned = false;
+
+  constructor(options: DnsSdOptions) {
+    this.#options = options;
+  }
+
+  async scan(signal: AbortSignal): Promise<Candidate[]> {
+    return candidatesOf(await this.find(signal), this.#options.fingerprints);
+  }
+
+  async find(signal: AbortSignal): Promise<Finding[]> {
+    signal.throwIfAborted();
+    await this.#listen();
+    const { timeout = 1_500 } = this.#options;
+    const step = timeout / STEPS / (this.#scanned ? 2 : 1);
+    for (const { type } of SERVICES) this.#records.asking(`${type}.local`);
+    this.#ask(SERVICES.map(({ type }) => question('PTR', type)));
+    for (let count = 1; count < STEPS; count += 1) {
+      await pause(step, signal);
+      signal.throwIfAborted();
+      this.#ask([
+        // Asked again in case it was lost; who has answered within a second keeps quiet.
+        ...(count === 2 ? SERVICES.map(({ type }) => question('PTR', type)) : []),
+        ...this.#missing(),
+      ]);
+    }
+    await pause(step, signal);
+    signal.throwIfAborted();
+    this.#scanned = true;
+    return this.#found();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#news);
+    const listeners = [...this.#listeners.values()];
+    this.#listeners.clear();
+    this.#scanned = false;
+    await Promise.all(listeners.map((listener) => listener.close()));
+  }
+
+  /** A listener for each interface that is there now. */
+  async #listen(): Promise<void> {
+    const wanted = new Set((this.#options.interfaces ?? ownAddresses()).slice(0, MOST_INTERFACES));
+    for (const [address, listener] of this.#listeners) {
+      if (wanted.has(address)) continue;
+      this.#listeners.delete(address);
+      await listener.close();
+    }
+    for (const address of wanted) {
+      if (this.#listeners.has(address)) continue;
+      const listener = await listen(
+        address,
+        (records) => this.#heard(records),
+        () => this.#listeners.delete(address),
+      );
+      if (listener !== undefined) this.#listeners.set(address, listener);
+    }
+  }
+
+  #heard(records: readonly unknown[]): void {
+    // Not `some`: each of them is to be heard.
+    const changed = records.slice(0, MOST_RECORDS).filter((record) => this.#records.hear(record)).length > 0;
+    if (!changed || this.#news !== undefined) return;
+    this.#news = setTimeout(() => {
+      this.#news = undefined;
+      this.onNews?.();
+    }, NEWS_AFTER).unref();
+  }
+
+  #ask(questions: DnsQuestion[]): void {
+    for (const packet of encodeQuestions(questions)) {
+      for (const listener of this.#listeners.values()) listener.send(packet);
+    }
+  }
+
+  #instances(service: Service): { name: string; instance: string }[] {
+    const suffix = `.${service.type}.local`;
+    return this.#records
+      .pointers(`${service.type}.local`)
+      .slice(0, MOST_INSTANCES)
+      .flatMap((name) =>
+        name.toLowerCase().endsWith(suffix) ? [{ name, instance: name.slice(0, -suffix.length) }] : [],
+      );
+  }
+
+  #missing(): DnsQuestion[] {
+    return SERVICES.flatMap((service) =>
+      this.#instances(service).flatMap(({ name, instance }): DnsQuestion[] => {
+        const labels = [instance, ...service.type.split('.'), 'local'];
+        const services = this.#records.services(name);
+        return [
+          ...(services.length === 0 ? [{ type: 'SRV' as const, labels }] : []),
+          ...(this.#records.texts(name).length === 0 ? [{ type: 'TXT' as const, labels }] : []),
+          ...services
+            .filter(({ target }) => this.#records.addresses(target).length === 0)
+            .flatMap(({ target }) => [question('A', target, ''), question('AAAA', target, '')]),
+        ];
+      }),
+    );
+  }
+
+  #found(): Finding[] {
+    const networks = networksOf([...this.#listeners.keys()]);
+    const found = SERVICES.flatMap((service) =>
+      this.#instances(service).flatMap(({ name, instance }) => {
+        const [location] = this.#records.services(name);
+        // Port 0: the name is taken, and there is no such service (Bonjour Printing Specification §4.2).
+        if (location === undefined || location.port === 0) return [];
+        const address = this.#records
+          .addresses(location.target)
+          .find((one) => networks.check(one, isIPv6(one) ? 'ipv6' : 'ipv4'));
+        if (address === undefined) return [];
+        const { evidence, resource } = parseTxt(this.#records.texts(name)[0] ?? []);
+        const host = isIPv6(address) ? `[${address}]` : address;
+        const path = service.scheme === 'socket' ? '' : `/${pathOf(resource)}`;
+        const uri = `${service.scheme}://${host}:${location.port}${path}`;
+        return [{ uri, instance, target: location.target.toLowerCase(), evidence }];
+      }),
+    );
+    return found
+      .filter(({ uri }) => uri.length <= 500)
+      .map(({ uri, instance, target, evidence }) => {
+        const alike = found.filter((other) => other.instance === instance && other.target === target);
+        const name = instance.trim().slice(0, 200).trim();
+        return {
+          uri,
+          ...(name !== '' && { name }),
+          evidence: together(
+            evidence,
+            alike.map((one) => one.evidence),
+          ),
+        };
+      });
+  }
+}
+
+/** What the services of one printer say, where they do not contradict each other; each keeps its languages. */
+function together(own: Evidence, all: readonly Evidence[]): Evidence {
+  const shared = (['serial', 'uuid', 'make', 'model'] as const).flatMap((key) => {
+    const values = new Set(all.flatMap((evidence) => evidence[key] ?? []));
+    return values.size === 1 ? [[key, [...values][0]] as const] : [];
+  });
+  return { ...Object.fromEntries(shared), ...own };
+}
+
+function question(type: DnsQuestion['type'], name: string, domain = '.local'): DnsQuestion {
+  return { type, labels: `${name}${domain}`.split('.') };
+}
+
+/** undefined: there is no multicast on that interface, or another program holds the port for itself. */
+async function listen(
+  address: string,
+  onRecords: (records: readonly unknown[]) => void,
+  onGone: () => void,
+): Promise<Listener | undefined> {
+  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  socket.unref();
+  const mdns = multicastDns({ socket, port: PORT, bind: '0.0.0.0', multicast: false });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  mdns.once('ready', () => resolve(true));
+  mdns.on('error', () => resolve(false));
+  // A packet that is none, or a network that is down for now.
+  mdns.on('warning', () => undefined);
+  mdns.on('response', ({ answers, additionals }) => onRecords([...(answers ?? []), ...(additionals ?? [])]));
+  const close = () => new Promise<void>((done) => void mdns.destroy(() => done()));
+  socket.once('close', onGone);
+  if (!(await promise) || !joined(socket, address)) {
+    await close().catch(() => undefined);
+    return undefined;
+  }
+  return { send: (packet) => socket.send(packet, PORT, GROUP, () => undefined), close };
+}
+
+function joined(socket: Socket, address: string): boolean {
+  try {
+    socket.addMembership(GROUP, address);
+    socket.setMulticastInterface(address);
+    // RFC 6762 §11: so that a receiver can see that it comes from this network. Loopback: a printer on this machine.
+    socket.setMulticastTTL(255);
+    socket.setMulticastLoopback(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, internal }) => family === 'IPv4' && !internal)
+    .map(({ address }) => address);
+}
+
+/**
+ * The networks that the interfaces with these addresses are in. Multicast DNS reaches no further, and what a
+ * stranger announces elsewhere, this machine's own ports above all, is not to be connected to.
+ */
+function networksOf(listening: readonly string[]): BlockList {
+  const networks = new BlockList();
+  const listened = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.some(({ address }) => listening.includes(address)) ? addresses : [],
+  );
+  for (const { cidr, family } of listened) {
+    const [network, prefix] = cidr?.split('/') ?? [];
+    // Link-local addresses of IPv6 mean nothing without the interface, which a URI does not have.
+    if (network === undefined || network.toLowerCase().startsWith('fe80:')) continue;
+    networks.addSubnet(network, Number(prefix), family === 'IPv6' ? 'ipv6' : 'ipv4');
+  }
+  return networks;
+}
+
+/** `rp` as the path of a URI, whether or not it was written as one. */
+function pathOf(resource: string): string {
+  return resource
+    .split('/')
+    .map((part) => encodeURIComponent(part).replace(/%25(?=[0-9a-f]{2})/gi, '%'))
+    .join('/');
+}

@@ -1,0 +1,261 @@
+/** Printers found, known again, moved, swapped and gone: real virtual printers, providers that a test controls. */
+import { EventEmitter, once } from 'node:events';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { printerEntry } from '../../src/agent/config.ts';
+import { openDataDir } from '../../src/agent/data-dir.ts';
+import { configuredPrinters } from '../../src/agent/discovery/configured.ts';
+import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
+import { formatsOf } from '../../src/agent/discovery/formats.ts';
+import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
+import { addressOf, printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { KnownPrinters } from '../../src/agent/discovery/known-printers.ts';
+import type { Candidate, DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
+import { printerId } from '../../src/contract/printer.ts';
+import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
+
+const directories = new Directories();
+let dataDir: string;
+const open: { stop(): Promise<void> }[] = [];
+beforeEach(() => {
+  dataDir = directories.make();
+});
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part.stop();
+});
+afterAll(() => directories.remove());
+
+async function startPrinter(
+  options: ConstructorParameters<typeof TestPrinter>[1] = {},
+): Promise<TestPrinter> {
+  const printer = new TestPrinter(directories, options);
+  await printer.start();
+  open.push(printer);
+  return printer;
+}
+
+function candidate(uri: string, more: object = {}): Candidate {
+  return printerEntry.parse({ uri, ...more });
+}
+
+class Watch {
+  readonly events: string[] = [];
+  readonly discovery: Discovery;
+  readonly #emitter = new EventEmitter();
+  #printers: FoundPrinter[] = [];
+
+  constructor(providers: DiscoveryProvider[], dropAfter = 3_600_000) {
+    const directory = openDataDir(dataDir);
+    this.discovery = new Discovery({
+      providers,
+      known: new KnownPrinters(directory.db),
+      timings: { scan: 30, scanTimeout: 200, dropAfter },
+      device: ({ uri, language }) => ({
+        uri,
+        open: (to, signal) => testDrivers.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
+        dialect: testDrivers.dialectFor(language),
+        idleMs: 100,
+      }),
+      onEvent: (event, printer) => this.#record(event, printer),
+      logger,
+    });
+    let ended = false;
+    open.push({
+      stop: async () => {
+        if (ended) return;
+        ended = true;
+        await this.discovery.stop();
+        directory.close();
+      },
+    });
+    this.stop = open[open.length - 1]?.stop ?? (async () => undefined);
+    this.discovery.start();
+  }
+
+  readonly stop: () => Promise<void>;
+
+  get ids(): string[] {
+    return this.discovery.printers.map(({ id }) => id);
+  }
+
+  /** The next such event, past ones included that were not waited for yet. */
+  async until(event: DiscoveryEvent): Promise<FoundPrinter> {
+    for (;;) {
+      const at = this.events.indexOf(event);
+      const printer = this.#printers[at];
+      if (printer !== undefined) {
+        this.events.splice(0, at + 1);
+        this.#printers = this.#printers.slice(at + 1);
+        return printer;
+      }
+      await once(this.#emitter, 'event');
+    }
+  }
+
+  #record(event: DiscoveryEvent, printer: FoundPrinter): void {
+    this.events.push(event);
+    this.#printers.push(printer);
+    this.#emitter.emit('event');
+  }
+}
+
+/** A provider whose list the test changes; `scanned` resolves after the next scan that begins from now on. */
+function listing(list: Candidate[], exhaustive = false) {
+  const scans = new EventEmitter();
+  const provider: DiscoveryProvider & { list: Candidate[]; scanned(): Promise<void> } = {
+    id: 'listing',
+    exhaustive,
+    list,
+    scan: async () => {
+      scans.emit('scan');
+      return provider.list;
+    },
+    // The next scan begins only when what the one before found has been dealt with.
+    scanned: async () => {
+      await once(scans, 'scan');
+      await once(scans, 'scan');
+    },
+  };
+  return provider;
+}
+
+test('a printer that is off at the first start gets its ID when it is on, and keeps it when it is off', async () => {
+  const printer = await startPrinter({ serial: 'SN-77' });
+  await printer.powerOff();
+  const list = listing([candidate(printer.uri)]);
+  const first = new Watch([list]);
+  await list.scanned();
+  expect(first.ids).toEqual([]);
+  await printer.powerOn();
+  const id = printerIdOf({ evidence: 'serial', value: 'sn-77 ' });
+  expect((await first.until('added')).id).toBe(id);
+  await first.until('back');
+  await first.stop();
+
+  await printer.powerOff();
+  const second = new Watch([listing([candidate(printer.uri)])]);
+  const known = await second.until('added');
+  expect(known.describe()).toMatchObject({ id, state: 'unknown', reasons: ['offline'] });
+  await printer.powerOn();
+  expect((await second.until('back')).id).toBe(id);
+  expect(known.describe()).toMatchObject({ state: 'idle', reasons: [] });
+  await printer.powerOff();
+  expect((await second.until('offline')).id).toBe(id);
+  expect(second.ids).toEqual([id]);
+});
+
+test('a printer keeps its ID at another address, and is one over two addresses', async () => {
+  const printer = await startPrinter({ serial: 'SN-1' });
+  const list = listing([candidate(printer.uri)]);
+  const watch = new Watch([list]);
+  const { id } = await watch.until('back');
+  const elsewhere = await startPrinter({ serial: 'SN-1' });
+  list.list = [candidate(printer.uri), candidate(elsewhere.uri)];
+  await list.scanned();
+  expect(watch.ids).toEqual([id]);
+  expect(watch.discovery.printers[0]?.describe().uri).toBe(addressOf(printer.uri));
+  await printer.powerOff();
+  list.list = [candidate(elsewhere.uri)];
+  await watch.until('back');
+  expect(watch.ids).toEqual([id]);
+  expect(watch.discovery.printers[0]?.describe().uri).toBe(addressOf(elsewhere.uri));
+});
+
+test('another printer at the address is another printer', async () => {
+  const printer = await startPrinter({ serial: 'SN-1' });
+  const watch = new Watch([listing([candidate(printer.uri)])]);
+  const { id } = await watch.until('back');
+  await printer.powerOff();
+  const { port } = printer;
+  await startPrinter({ serial: 'SN-2', port });
+  const added = await watch.until('added');
+  expect(added.id).not.toBe(id);
+  expect(watch.ids).toEqual([id, added.id]);
+  expect(watch.discovery.printers[0]?.online).toBe(false);
+});
+
+test('a device that says nothing gets an ID by its address at the third scan', async () => {
+  const printer = await startPrinter({ answers: false });
+  const list = listing([candidate(printer.uri)]);
+  const watch = new Watch([list]);
+  const { id } = await watch.until('back');
+  expect(id).toBe(printerIdOf({ evidence: 'address', value: addressOf(printer.uri) }));
+  // It learns to speak: the address was only standing in for its serial number.
+  printer.answers = true;
+  expect((await watch.until('gone')).id).toBe(id);
+  expect((await watch.until('added')).id).toMatch(/^serial-/);
+});
+
+test('a provider that fails and one that hangs hold up nobody', async () => {
+  const printer = await startPrinter();
+  const broken: DiscoveryProvider = {
+    id: 'broken',
+    exhaustive: false,
+    scan: () => Promise.reject(new Error('no')),
+  };
+  const hanging: DiscoveryProvider = {
+    id: 'hanging',
+    exhaustive: false,
+    scan: () => new Promise(() => undefined),
+  };
+  const watch = new Watch([broken, hanging, configuredPrinters([candidate(printer.uri)])]);
+  await watch.until('back');
+  expect(watch.ids).toHaveLength(1);
+});
+
+test('a printer that is listed no more: gone where the list is all there is, else offline for a time', async () => {
+  const printer = await startPrinter();
+  const list = listing([candidate(printer.uri)], true);
+  const watch = new Watch([list]);
+  const { id } = await watch.until('back');
+  list.list = [];
+  expect((await watch.until('gone')).id).toBe(id);
+  await watch.stop();
+
+  const found = listing([candidate(printer.uri)]);
+  const patient = new Watch([found], 300);
+  await patient.until('back');
+  found.list = [];
+  expect((await patient.until('offline')).id).toBe(id);
+  expect((await patient.until('gone')).id).toBe(id);
+  expect(patient.ids).toEqual([]);
+});
+
+test('what the operator sets wins over what the device says', async () => {
+  const printer = await startPrinter({ name: 'VZ' });
+  const set = { id: 'queue-abcdefgh', name: 'Ward 3', dpi: 300, width: 76.2, height: 50.8 };
+  const watch = new Watch([configuredPrinters([candidate(printer.uri, set)])]);
+  const found = await watch.until('back');
+  expect(found.describe()).toMatchObject({
+    id: 'queue-abcdefgh',
+    name: 'Ward 3',
+    formats: [{ id: 'zpl-300-76.2x50.8', name: '76.2 × 50.8 mm, 300 dpi', language: 'zpl' }],
+  });
+});
+
+test('formats have IDs made from what they are', () => {
+  const plain = candidate('socket://10.0.0.7:9100');
+  const said = (width: number, height: number) =>
+    ({ evidence: 'serial', value: 'x', dpi: 203, width, height }) as const;
+  // 813 × 1219 dots and 812 × 1218 dots are both what is sold as 4 × 6 in.
+  expect(formatsOf(plain, said(101.72, 152.53))[0]?.id).toBe('zpl-203-101.6x152.4');
+  expect(formatsOf(plain, said(101.6, 152.4))[0]?.id).toBe('zpl-203-101.6x152.4');
+  expect(formatsOf(plain, said(50.05, 25.02))[0]?.id).toBe('zpl-203-50x25');
+  expect(formatsOf(plain, null)[0]?.id).toBe('zpl-203-101.6x152.4');
+  const two = candidate('socket://10.0.0.7:9100', {
+    formats: [
+      { dpi: 203, width: 50, height: 25, name: 'Shelf' },
+      { dpi: 203, width: 50, height: 30 },
+    ],
+  });
+  expect(formatsOf(two, null).map(({ id, name }) => [id, name])).toEqual([
+    ['zpl-203-50x25', 'Shelf'],
+    ['zpl-203-50x30', '50 × 30 mm, 203 dpi'],
+  ]);
+});
+
+test('IDs are queue names, and addresses hold no credentials', () => {
+  expect(addressOf('ipp://user:secret@10.0.0.7:631/queue?token=x#y')).toBe('ipp://10.0.0.7:631/queue');
+  for (const evidence of ['serial', 'uuid', 'device-id', 'mac', 'queue', 'address'] as const) {
+    expect(printerId.safeParse(printerIdOf({ evidence, value: '12345' })).success).toBe(true);
+  }
+});

@@ -1,0 +1,110 @@
+/** The data directory and the journal in it. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openDataDir } from '../../src/agent/data-dir.ts';
+import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
+import type { JobReport } from '../../src/contract/report.ts';
+import { Directories } from './site.ts';
+
+const directories = new Directories();
+afterAll(() => directories.remove());
+
+function entry(digit: number, more: Partial<JournalEntry> = {}): JournalEntry {
+  const jobId = `00000000-0000-0000-0000-00000000000${digit}`;
+  const counts = { total: 9, base: 0, odometer: 100, intent: 4, sent: 3, printed: 2 };
+  return { jobId, printerId: 'serial-0123456789', delivery: 1, ...counts, ...more };
+}
+
+function report({ jobId, printerId }: JournalEntry, status: JobReport['status']): JobReport {
+  const at = '2026-11-21T10:00:00.000Z';
+  const labels = { sent: 9, printed: 9 };
+  // Keys in another order than the schema's.
+  return {
+    status,
+    labels,
+    kind: 'job',
+    jobId,
+    printerId,
+    agentId: 'agent-of-test',
+    at,
+    delivery: 1,
+    seq: 3,
+    reasons: [],
+  };
+}
+
+test('what is written is there after the process has gone, with the agent ID', () => {
+  const directory = directories.make();
+  const first = openDataDir(directory);
+  new Journal(first.db).write(entry(1));
+  first.close();
+  const second = openDataDir(directory);
+  expect(second.agentId).toBe(first.agentId);
+  expect(new Journal(second.db).look(entry(1).jobId)).toEqual({ entry: entry(1), final: null });
+  expect(new Journal(second.db).look(entry(2).jobId)).toBeNull();
+  second.close();
+});
+
+test('the file is written through: WAL, synchronous FULL, exclusive', () => {
+  const { db, close } = openDataDir(directories.make());
+  expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+  expect(db.prepare('PRAGMA locking_mode').get()).toEqual({ locking_mode: 'exclusive' });
+  close();
+});
+
+test('a second agent on the directory is refused, in this process and in another', () => {
+  const directory = directories.make();
+  const { close } = openDataDir(directory);
+  expect(() => openDataDir(directory)).toThrow(expect.objectContaining({ code: 'data-dir-in-use' }));
+  const dataDir = join(import.meta.dirname, '../../src/agent/data-dir.ts');
+  const script = `const { openDataDir } = await import(${JSON.stringify(dataDir)});
+    try { openDataDir(${JSON.stringify(directory)}); console.log('opened'); } catch (error) { console.log(error.code); }`;
+  const open = () =>
+    spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).stdout.trim();
+  expect(open()).toBe('data-dir-in-use');
+  close();
+  expect(open()).toBe('opened');
+});
+
+test('a directory that cannot be used is said to be so', () => {
+  expect(() => openDataDir('/dev/null/here')).toThrow(expect.objectContaining({ code: 'data-dir-unusable' }));
+});
+
+test('reports stay until they are published, and a newer one takes the place of an older', () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const back = report(entry(1), 'queued');
+  const final = { ...report(entry(1), 'printed'), delivery: 2 };
+  journal.handBack(entry(1), back);
+  journal.finish(entry(2), report(entry(2), 'printed'));
+  expect(journal.unpublished()).toEqual([back, report(entry(2), 'printed')]);
+  journal.finish(entry(1, { delivery: 2 }), final);
+  // The older one being published ends nothing.
+  journal.published(back);
+  expect(journal.unpublished()).toHaveLength(2);
+  for (const open of journal.unpublished()) journal.published(open);
+  expect(journal.unpublished()).toEqual([]);
+  expect(journal.look(entry(1).jobId)?.final).toEqual(final);
+  close();
+});
+
+test('what is finished and reported is forgotten after its time; what may be under way never is', () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const finished = entry(1);
+  const unpublished = entry(2);
+  const underWay = entry(3);
+  const handedBack = entry(4, { intent: 2 });
+  journal.finish(finished, report(finished, 'printed'));
+  journal.published(report(finished, 'printed'));
+  journal.finish(unpublished, report(unpublished, 'printed'));
+  journal.write(underWay);
+  journal.write(handedBack);
+  expect(journal.prune(Date.now() - 60_000)).toBe(0);
+  expect(journal.prune(Date.now() + 60_000)).toBe(2);
+  const left = [finished, unpublished, underWay, handedBack].map(({ jobId }) => journal.look(jobId) !== null);
+  expect(left).toEqual([false, true, true, false]);
+  close();
+});

@@ -1,0 +1,112 @@
+/** The render threads, with a language that misbehaves where a test wants it to. */
+import { afterEach, expect, test } from 'vitest';
+import { RenderPool, type RenderSession } from '../../src/agent/render-pool.ts';
+import { jobFor, logger, testDrivers } from './site.ts';
+
+const PRINTER = 'serial-0123456789abcdef';
+const never = new AbortController().signal;
+const pools: RenderPool[] = [];
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.stop();
+});
+
+function startPool(stuckMs = 30_000): RenderPool {
+  const pool = new RenderPool({ threads: 1, languagesModule: testDrivers.languagesModule, stuckMs, logger });
+  pool.start();
+  pools.push(pool);
+  return pool;
+}
+
+/** `first+count n` for each chunk. */
+async function drain(session: RenderSession): Promise<string[]> {
+  const chunks: string[] = [];
+  for (let chunk = await session.peek(never); chunk !== null; chunk = await session.peek(never)) {
+    const text = Buffer.from(chunk.bytes).toString();
+    if (chunk.count > 0) {
+      chunks.push(
+        `${chunk.first}+${chunk.count} ${/label (.*)\^FS\^PQ(\d+)/.exec(text)?.slice(1).join(' ')}`,
+      );
+    }
+    session.taken();
+  }
+  session.close();
+  return chunks;
+}
+
+test.each([false, true])(
+  'labels in order, copies split, from any label on (checked first: %s)',
+  async (check) => {
+    const pool = startPool();
+    const job = jobFor(PRINTER, ['a', 'b'], 10);
+    const all = pool.open(job, { from: 0, maxCopies: 8 });
+    const rest = pool.open(job, { from: 9, maxCopies: 8 });
+    if (check) await all.check(never);
+    expect(await drain(all)).toEqual(['0+8 a 8', '8+2 a 2', '10+8 b 8', '18+2 b 2']);
+    expect(await drain(rest)).toEqual(['9+1 a 1', '10+8 b 8', '18+2 b 2']);
+  },
+);
+
+test('more than a check can keep is made again, the same', async () => {
+  const pool = startPool();
+  // 500 bytes a label: twice what is kept.
+  const job = jobFor(PRINTER, 20_000);
+  const session = pool.open(job, { from: 0, maxCopies: 8 });
+  await session.check(never);
+  const chunks = await drain(session);
+  expect(chunks).toHaveLength(20_000);
+  expect(chunks.every((chunk, n) => chunk === `${n}+1 ${n} 1`)).toBe(true);
+});
+
+test('a fault names its record; what the language did not foresee tells nothing of the data', async () => {
+  const pool = startPool();
+  const bad = pool.open(jobFor(PRINTER, ['a', 'bad']), { from: 0, maxCopies: 8 });
+  await expect(bad.check(never)).rejects.toMatchObject({
+    fault: { code: 'value-invalid', record: 1, element: '/elements/0' },
+  });
+  bad.close();
+  const thrown = pool.open(jobFor(PRINTER, ['throw']), { from: 0, maxCopies: 8 });
+  await expect(thrown.check(never)).rejects.toMatchObject({
+    fault: { code: 'internal', message: expect.not.stringContaining('secret') },
+  });
+  thrown.close();
+  const other = jobFor(PRINTER, 1);
+  const pdf = pool.open(
+    { ...other, format: { ...other.format, language: 'pdf' } },
+    { from: 0, maxCopies: 8 },
+  );
+  await expect(pdf.check(never)).rejects.toMatchObject({ fault: { code: 'language-unsupported' } });
+  pdf.close();
+});
+
+test('a thread that dies takes its jobs with it, and another takes its place', async () => {
+  const pool = startPool();
+  const innocent = pool.open(jobFor(PRINTER, 3), { from: 0, maxCopies: 8 });
+  await innocent.check(never);
+  const guilty = pool.open(jobFor(PRINTER, ['exit']), { from: 0, maxCopies: 8 });
+  await expect(guilty.check(never)).rejects.toMatchObject({ name: 'RenderCrash' });
+  guilty.close();
+  await expect(innocent.peek(never)).rejects.toMatchObject({ name: 'RenderCrash' });
+  innocent.close();
+  const alone = pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8, alone: true });
+  expect(await drain(alone)).toHaveLength(2);
+  expect(await drain(pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8 }))).toHaveLength(2);
+});
+
+test('a thread that is stuck is replaced', async () => {
+  const pool = startPool(300);
+  const stuck = pool.open(jobFor(PRINTER, ['hang']), { from: 0, maxCopies: 8 });
+  await expect(stuck.check(never)).rejects.toMatchObject({ name: 'RenderCrash' });
+  stuck.close();
+  expect(await drain(pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8 }))).toHaveLength(2);
+});
+
+test('an abort ends the waiting, not the thread', async () => {
+  const pool = startPool();
+  const session = pool.open(jobFor(PRINTER, 20_000), { from: 0, maxCopies: 8 });
+  const abort = new AbortController();
+  const checking = session.check(abort.signal);
+  abort.abort(new Error('enough'));
+  await expect(checking).rejects.toThrow('enough');
+  session.close();
+  expect(await drain(pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8 }))).toHaveLength(2);
+});

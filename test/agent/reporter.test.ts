@@ -1,0 +1,158 @@
+/** Reports when the queue is away and comes back. The queue is a stand-in: its absence must come at chosen moments. */
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { type DataDir, openDataDir } from '../../src/agent/data-dir.ts';
+import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
+import { Reporter } from '../../src/agent/reporter.ts';
+import type { AgentStateReport, JobReport, Report } from '../../src/contract/report.ts';
+import { Directories, logger, Reports } from './site.ts';
+
+const directories = new Directories();
+const open: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.stop();
+});
+afterAll(() => directories.remove());
+
+class Road {
+  away = false;
+  failures = 0;
+  readonly arrived = new Reports();
+  #failed: () => void = () => undefined;
+
+  async publish(report: Report): Promise<void> {
+    if (this.away) {
+      this.failures++;
+      this.#failed();
+      throw new Error('the queue is away');
+    }
+    this.arrived.add(report);
+  }
+
+  async fails(): Promise<void> {
+    const before = this.failures;
+    while (this.failures === before) {
+      await new Promise<void>((resolve) => {
+        this.#failed = resolve;
+      });
+    }
+  }
+}
+
+function setUp(directory = directories.make()): {
+  road: Road;
+  reporter: Reporter;
+  journal: Journal;
+  dataDir: DataDir;
+  directory: string;
+} {
+  const dataDir = openDataDir(directory);
+  const journal = new Journal(dataDir.db);
+  const road = new Road();
+  const reporter = new Reporter({ source: road, journal, logger });
+  open.push({
+    stop: async () => {
+      await reporter.stop(0);
+      if (dataDir.db.isOpen) dataDir.close();
+    },
+  });
+  return { road, reporter, journal, dataDir, directory };
+}
+
+const JOBS = ['00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002'] as const;
+
+function report(job: 0 | 1, seq: number, status: JobReport['status'] = 'printing', delivery = 1): JobReport {
+  const at = '2026-11-21T10:00:00.000Z';
+  const labels = { sent: seq, printed: 0 };
+  const who = { agentId: 'agent-of-test', printerId: 'serial-0123456789' };
+  return { kind: 'job', jobId: JOBS[job], ...who, at, delivery, seq, status, labels, reasons: [] };
+}
+
+function entryOf({ jobId, printerId, delivery }: JobReport): JournalEntry {
+  const counts = { total: 9, base: 0, odometer: null, intent: 9, sent: 9, printed: 9 };
+  return { jobId, printerId, delivery, ...counts };
+}
+
+test('progress is thinned out, the outcome follows at once and last', async () => {
+  const { road, reporter, journal } = setUp();
+  for (let seq = 0; seq < 50; seq++) reporter.progress(report(0, seq));
+  const final = report(0, 50, 'printed');
+  journal.finish(entryOf(final), final);
+  reporter.lasting(final);
+  await road.arrived.end(JOBS[0]);
+  // The first, because it is news; the outcome. What came between the two was never due.
+  expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([0, 50]);
+});
+
+test('a change of the reasons is told at once, mere progress in its time', async () => {
+  const { road, reporter } = setUp();
+  reporter.progress(report(0, 0));
+  reporter.progress(report(0, 1));
+  reporter.progress({ ...report(0, 2), reasons: ['media-empty'] });
+  const told = await road.arrived.job(JOBS[0], ({ reasons }) => reasons.includes('media-empty'));
+  expect(told.seq).toBe(2);
+  reporter.progress({ ...report(0, 3), reasons: ['media-empty'] });
+  expect((await road.arrived.job(JOBS[0], ({ seq }) => seq === 3)).seq).toBe(3);
+});
+
+test('while the queue is away outcomes are kept, progress is not piled up, and the order holds', async () => {
+  const { road, reporter, journal } = setUp();
+  road.away = true;
+  reporter.progress(report(0, 0));
+  reporter.progress(report(1, 0));
+  const back = report(0, 5, 'queued');
+  journal.handBack(entryOf(back), back);
+  reporter.lasting(back);
+  for (let seq = 0; seq < 20; seq++) reporter.progress(report(0, seq, 'printing', 2));
+  for (let seq = 1; seq < 20; seq++) reporter.progress(report(1, seq));
+  await road.fails();
+  road.away = false;
+  const final = report(0, 20, 'printed', 2);
+  journal.finish(entryOf(final), final);
+  reporter.lasting(final);
+  await Promise.all([road.arrived.end(JOBS[0]), road.arrived.job(JOBS[1], ({ seq }) => seq === 19)]);
+  const order = road.arrived.of(JOBS[0]).map(({ delivery, seq }) => [delivery, seq]);
+  expect(order.filter(([delivery, seq]) => delivery === 2 || seq === 5)).toEqual([
+    [1, 5],
+    [2, 20],
+  ]);
+  expect(road.arrived.of(JOBS[1]).length).toBeLessThanOrEqual(2);
+});
+
+test('an outcome that could not be published is, after a restart', async () => {
+  const first = setUp();
+  first.road.away = true;
+  const final = report(0, 7, 'printed');
+  first.journal.finish(entryOf(final), final);
+  first.reporter.lasting(final);
+  await first.road.fails();
+  await first.reporter.stop(0);
+  first.dataDir.close();
+
+  const second = setUp(first.directory);
+  second.reporter.start();
+  expect(await second.road.arrived.end(JOBS[0])).toEqual(final);
+  await second.reporter.stop(1_000);
+  expect(second.journal.unpublished()).toEqual([]);
+});
+
+test('of the agent only the newest state is told', async () => {
+  const { road, reporter } = setUp();
+  road.away = true;
+  const state = (name: string): AgentStateReport => ({
+    kind: 'agent',
+    agentId: 'agent-of-test',
+    name,
+    version: '1',
+    tenantId: null,
+    at: '2026-11-21T10:00:00.000Z',
+    online: true,
+    printers: [],
+  });
+  reporter.agent(state('one'));
+  reporter.agent(state('two'));
+  reporter.agent(state('three'));
+  await road.fails();
+  road.away = false;
+  await road.arrived.agent(({ name }) => name === 'three');
+  expect(road.arrived.all).toEqual([state('three')]);
+});
