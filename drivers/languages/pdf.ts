@@ -82,8 +82,9 @@ function finish(file: Buffer, pages: readonly { width: number; height: number; c
       : [...kids.matchAll(/(\d+) 0 R/g)].flatMap((kid) => leaves(Number(kid[1])));
   };
   const drawn = leaves(root);
-  if (trailer === undefined || drawn.length !== pages.length)
+  if (trailer === undefined || root < 0 || drawn.length !== pages.length) {
     throw new Error('The PDF is not laid out as expected');
+  }
 
   const chunks: string[] = [];
   let at = table;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
-import { pdf } from '../../drivers/languages/pdf.ts';
+import { pdf, pdfDocument } from '../../drivers/languages/pdf.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
@@ -49,6 +49,23 @@ describe('pages', () => {
     const last = pages[1];
     if (first === undefined || last === undefined) throw new Error('no pages');
     expect(differingDots(first, last)).toBe(0);
+  });
+
+  test('of several labels keep their order, sizes and copies', async () => {
+    const labels = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const source = design(40 + index, 20, [{ type: 'text', x: 2, y: 2, size: 5, text: `page ${index}` }]);
+        const label = await compileLabel(source, { dpi: 203, orientation: 'portrait' });
+        return { list: label.layout({}), copies: index === 3 ? 2 : 1 };
+      }),
+    );
+    const document = pdfDocument(labels);
+    const widths = [...(await pdfInfo(document, 21)).matchAll(/Page +\d+ size: +([\d.]+) x/g)].map((match) =>
+      Math.round((Number(match[1]) * 25.4) / 72),
+    );
+    expect(widths).toEqual(labels.flatMap(({ list, copies }) => Array(copies).fill(list.widthMm)));
+    const words = [...(await pdfText(document)).matchAll(/page (\d+)/g)].map((match) => Number(match[1]));
+    expect(words).toEqual([0, 1, 2, 3, 3, ...Array.from({ length: 16 }, (_, index) => index + 4)]);
   });
 
   test('landscape turns the label onto the media', async () => {
