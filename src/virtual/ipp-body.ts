@@ -107,7 +107,7 @@ export class IppBody {
     for (let piece = await this.#next(); piece; piece = await this.#next()) {
       left -= piece.length;
       if (left < 0) {
-        this.#request.destroy();
+        this.#request.socket.destroy();
         return;
       }
     }
@@ -115,7 +115,7 @@ export class IppBody {
 
   async #next(): Promise<Buffer | undefined> {
     if (this.#ended) return undefined;
-    const timer = setTimeout(() => this.#request.destroy(), this.#limits.idle);
+    const timer = setTimeout(() => this.#request.socket.destroy(), this.#limits.idle);
     try {
       const { value, done } = await this.#pieces.next();
       this.#ended = done === true;

@@ -28,6 +28,13 @@ const SOURCES = [
 /** How far, in 1/100 mm, a size may be from a roll's and still be meant: sizes come in points and inches, too. */
 const TOLERANCE = 50;
 
+/** Sizes that have names of their own (PWG 5101.1 §7), by width and height in mm. */
+const STANDARD: ReadonlyMap<string, string> = new Map([
+  ['101.6x152.4', 'na_index-4x6_4x6in'],
+  ['210x297', 'iso_a4_210x297mm'],
+  ['215.9x279.4', 'na_letter_8.5x11in'],
+]);
+
 /** The first is the one that prints when a job names none. At most ten. */
 export function rollsOf(sizes: readonly LabelSize[]): Roll[] {
   return sizes.slice(0, SOURCES.length).map((size, index) => ({
@@ -38,7 +45,8 @@ export function rollsOf(sizes: readonly LabelSize[]): Roll[] {
 }
 
 function mediaName({ width, height }: LabelSize): string {
-  if (width === 101.6 && height === 152.4) return 'na_index-4x6_4x6in';
+  const standard = STANDARD.get(`${width}x${height}`);
+  if (standard !== undefined) return standard;
   const size = `${hundredths(width) / 100}x${hundredths(height) / 100}mm`;
   return `custom_${size}_${size}`;
 }

@@ -40,7 +40,7 @@ export function ippServer(host: IppServerHost): Server {
       request.on('error', () => undefined);
       response.on('error', () => undefined);
       serve(host, request, response).catch((error: unknown) => {
-        request.destroy();
+        request.socket.destroy();
         if (!(error instanceof BodyError)) host.failed(error);
       });
     },
@@ -63,7 +63,7 @@ async function serve(host: IppServerHost, request: IncomingMessage, response: Se
   const bytes = encodeIpp(message);
   response.writeHead(200, { 'content-type': 'application/ipp', 'content-length': bytes.length });
   if (cutAfter !== undefined) {
-    response.write(bytes.subarray(0, cutAfter), () => request.destroy());
+    response.write(bytes.subarray(0, cutAfter), () => request.socket.destroy());
     return;
   }
   response.end(bytes);

@@ -40,7 +40,7 @@ export class WireFaults {
     if (this.#dropAfter > 0) return bytes;
     const kept = bytes.subarray(0, bytes.length + this.#dropAfter);
     this.#dropAfter = undefined;
-    request.destroy();
+    request.socket.destroy();
     return kept;
   }
 
