@@ -1,0 +1,200 @@
+/**
+ * A Redis and a PostgreSQL from the distribution, on loopback ports of their own, in directories that are deleted
+ * afterwards; nothing of the machine's own servers is touched.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { type Needed, onPath } from './debian-packages.ts';
+
+const root = process.getuid?.() === 0;
+
+export const SERVER_PACKAGES: Needed = {
+  'redis-server': () => onPath('redis-server') !== undefined,
+  postgresql: () => postgresBinaries() !== undefined,
+};
+
+export interface RunningServers {
+  /** With a password. */
+  redisUrl: string;
+  /** A superuser, who may make databases. */
+  databaseUrl: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Resolves once both answer.
+ * @param options.durable whether they sync to disk; without it they are faster, and lose all in a power failure
+ */
+export async function startServers(options: { durable: boolean }): Promise<RunningServers> {
+  const directory = mkdtempSync(join(tmpdir(), 'platen-test-servers-'));
+  const running: ChildProcess[] = [];
+  const teardown = async () => {
+    await Promise.all(running.map(stop));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const redisUrl = await startRedis(directory, running, options.durable);
+    const databaseUrl = await startPostgres(running, options.durable);
+    return { redisUrl, databaseUrl, stop: teardown };
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+}
+
+async function startRedis(directory: string, running: ChildProcess[], durable: boolean): Promise<string> {
+  const password = randomBytes(12).toString('hex');
+  const port = await freePort();
+  const configuration = join(directory, 'redis.conf');
+  writeFileSync(
+    configuration,
+    [
+      'bind 127.0.0.1',
+      `port ${port}`,
+      `requirepass ${password}`,
+      `dir ${directory}`,
+      'save ""',
+      // As deployments run it: on disk within a second.
+      ...(durable ? ['appendonly yes', 'appendfsync everysec'] : ['appendonly no']),
+      'databases 1',
+    ].join('\n'),
+    { mode: 0o600 },
+  );
+  const log = collect(running, spawn('redis-server', [configuration], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const url = `redis://:${password}@127.0.0.1:${port}`;
+  await until('redis-server', log, async () => {
+    const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, connectTimeout: 1_000 });
+    redis.on('error', () => undefined);
+    try {
+      await redis.connect();
+      await redis.ping();
+    } finally {
+      redis.disconnect();
+    }
+  });
+  return url;
+}
+
+async function startPostgres(running: ChildProcess[], durable: boolean): Promise<string> {
+  const bin = postgresBinaries();
+  if (bin === undefined) throw new Error('no PostgreSQL in /usr/lib/postgresql');
+  // PostgreSQL does not run as root.
+  const runAs = root ? { uid: idOf('nobody', '-u'), gid: idOf('nobody', '-g') } : undefined;
+  const home = mkdtempSync(join(tmpdir(), 'platen-test-postgres-'));
+  const data = join(home, 'data');
+  const passwordFile = join(home, 'password');
+  const password = randomBytes(12).toString('hex');
+  const port = await freePort();
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (runAs) {
+    chownSync(home, runAs.uid, runAs.gid);
+    chownSync(passwordFile, runAs.uid, runAs.gid);
+  }
+  const options = { ...runAs, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
+  execFileSync(
+    join(bin, 'initdb'),
+    [
+      '-D',
+      data,
+      '-U',
+      'tester',
+      '--auth=scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      '--no-sync',
+    ],
+    { ...options, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=300',
+    ...(durable ? [] : ['fsync=off']),
+  ].flatMap((setting) => ['-c', setting]);
+  const child = spawn(join(bin, 'postgres'), ['-D', data, ...settings], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.once('exit', () => rmSync(home, { recursive: true, force: true }));
+  const log = collect(running, child);
+  const url = `postgresql://tester:${password}@127.0.0.1:${port}/postgres`;
+  await until('postgres', log, async () => {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('SELECT 1');
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  });
+  return url;
+}
+
+/** Keeps the last lines a server wrote, for the message when it does not come up. */
+function collect(running: ChildProcess[], child: ChildProcess): () => string {
+  let text = '';
+  const keep = (chunk: Buffer) => {
+    text = (text + chunk.toString()).slice(-2_000);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  child.on('error', (error) => keep(Buffer.from(error.message)));
+  running.push(child);
+  return () => text;
+}
+
+async function until(name: string, log: () => string, answers: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    try {
+      return await answers();
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error(`${name} did not start: ${log()}`, { cause: error });
+      await wait(50);
+    }
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  // Fast shutdown for PostgreSQL, an ordinary one for Redis.
+  child.kill('SIGINT');
+  const limit = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await exited;
+  clearTimeout(limit);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  return address.port;
+}
+
+function postgresBinaries(): string | undefined {
+  const all = '/usr/lib/postgresql';
+  if (!existsSync(all)) return undefined;
+  return readdirSync(all)
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(all, version, 'bin'))
+    .find((bin) => existsSync(join(bin, 'initdb')));
+}
+
+function idOf(user: string, flag: '-u' | '-g'): number {
+  return Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
+}
