@@ -62,7 +62,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
     query_timeout: 15_000,
   };
   const pool = new Pool(config);
-  pool.on('error', (error) => errors.report('queue connection lost', error));
+  pool.on('error', (error) => {
+    // `pool.end` does not wait for its connections' ends: a database that stops right after may still be heard.
+    if (!pool.ending) errors.report('queue connection lost', error);
+  });
   try {
     await migrate(pool, options.startTimeoutMs);
   } catch (error) {

@@ -35,7 +35,9 @@ export function createPool(options: { database: pg.PoolConfig; max: number; logg
     ...options.database,
   });
   // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'database connection lost'));
+  pool.on('error', (error) => {
+    if (!pool.ending) options.logger.warn({ err: error }, 'database connection lost');
+  });
   return pool;
 }
 
