@@ -1,0 +1,28 @@
+/** Does the same thing again and again, several at a time, until the time or the count is over. */
+
+export interface Rounds {
+  /** Of each round, ms. */
+  times: number[];
+  /** From the first round's start to the last one's end. */
+  ms: number;
+}
+
+export async function inParallel(
+  options: { width: number; ms: number; most?: number; signal: AbortSignal },
+  round: (number: number) => Promise<unknown>,
+): Promise<Rounds> {
+  const { width, ms, most = Number.POSITIVE_INFINITY, signal } = options;
+  const times: number[] = [];
+  const start = performance.now();
+  let begun = 0;
+  const lane = async () => {
+    while (begun < most && performance.now() - start < ms) {
+      signal.throwIfAborted();
+      const at = performance.now();
+      await round(begun++);
+      times.push(performance.now() - at);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return { times, ms: performance.now() - start };
+}

@@ -1,0 +1,136 @@
+/**
+ * A ZPL printer that prints in no time: it counts labels and answers like a Zebra, and draws nothing. The virtual
+ * printer rasterises some 12 labels a second and would be what is measured.
+ */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import {
+  hostIdentification,
+  hostStatus,
+  type PrinterIdentity,
+  sgdValue,
+} from '../src/virtual/host-replies.ts';
+
+/** What it looks for in the stream. Data in fields has these characters escaped. */
+const TOKEN = /\^XA|\^PQ(\d+)(?=[,^])|\^XZ|~HS|~HI|! U1 getvar "([^"]{0,60})"/g;
+/** More than the longest token. */
+const TAIL = 80;
+
+export class LabelSink {
+  readonly #identity: PrinterIdentity;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #labels = 0;
+  /** Told of the time (ms, `performance.now`) at which the first byte of the next label came. */
+  #onLabel: (at: number) => void = () => undefined;
+  #waiting: { labels: number; reached: () => void }[] = [];
+
+  constructor(serial: string) {
+    const [dpi, dpmm] = [203, 8];
+    const media = { width: 812, height: 1218 };
+    this.#identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21', dpi, dpmm, ...media };
+  }
+
+  /** Labels printed since it was made: its odometer. */
+  get labels(): number {
+    return this.#labels;
+  }
+
+  /** Listens on a free port; resolves with its URI. */
+  async start(): Promise<string> {
+    const server = createServer((socket) => this.#serve(socket)).listen(0, '127.0.0.1');
+    this.#server = server;
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no TCP address');
+    return `socket://127.0.0.1:${address.port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    server.close();
+    await once(server, 'close');
+  }
+
+  /** Resolves with the time (ms, `performance.now`) at which the first byte of the next label comes. */
+  nextLabel(signal: AbortSignal): Promise<number> {
+    return this.#until(signal, (resolve) => {
+      this.#onLabel = resolve;
+    });
+  }
+
+  /** Resolves once it has printed this many in all. */
+  async printed(labels: number, signal: AbortSignal): Promise<void> {
+    if (this.#labels >= labels) return;
+    await this.#until<void>(signal, (reached) => this.#waiting.push({ labels, reached }));
+  }
+
+  async #until<T>(signal: AbortSignal, arm: (resolve: (value: T) => void) => void): Promise<T> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    arm(resolve);
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #serve(socket: Socket): void {
+    socket.setNoDelay(true);
+    this.#sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#sockets.delete(socket));
+    let text = '';
+    let copies = 1;
+    socket.on('data', (bytes: Buffer) => {
+      const at = performance.now();
+      text += bytes.toString('latin1');
+      let end = 0;
+      for (const token of text.matchAll(TOKEN)) {
+        end = token.index + token[0].length;
+        if (token[0] === '^XA') {
+          copies = 1;
+          this.#onLabel(at);
+        } else if (token[1] !== undefined) copies = Number(token[1]);
+        else if (token[0] === '^XZ') this.#print(copies);
+        else socket.write(this.#answer(token), 'latin1');
+      }
+      text = text.slice(Math.max(end, text.length - TAIL));
+    });
+  }
+
+  #answer(token: RegExpMatchArray): string {
+    const state = {
+      mediaOut: false,
+      ribbonOut: false,
+      headOpen: false,
+      paused: false,
+      formats: 0,
+      bufferFull: false,
+      partialFormat: false,
+      remaining: 0,
+      graphics: 0,
+      odometer: this.#labels,
+    };
+    const identity = this.#identity;
+    if (token[0] === '~HS') return hostStatus(state, identity.height);
+    if (token[0] === '~HI') return hostIdentification(identity);
+    const address = { ip: '127.0.0.1', port: 0 };
+    return `"${sgdValue(token[2] ?? '', state, identity, address, identity.height) ?? '?'}"`;
+  }
+
+  #print(copies: number): void {
+    this.#labels += copies;
+    this.#waiting = this.#waiting.filter(({ labels, reached }) => {
+      if (this.#labels < labels) return true;
+      reached();
+      return false;
+    });
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * The whole road in one set-up: `platen up` as a process of its own, jobs posted over HTTP, labels counted at
+ * printers that print in no time. Client and printers share this process and the machine's cores with it.
+ *
+ * Every label is counted: one lost or doubled fails the benchmark.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PrintRequestInput } from '../src/contract/print-request.ts';
+import { Integrator, PlatenUp, temporaryDirectory } from '../test/road/platen.ts';
+import { perSecond, type Spread, spread } from './figures.ts';
+import { inParallel } from './in-parallel.ts';
+import { record, TEMPLATE } from './label.ts';
+import { LabelSink } from './label-sink.ts';
+import { postgresBelow, resident } from './memory.ts';
+import { Poster } from './poster.ts';
+
+export interface Load {
+  printers: number;
+  /** Requests on their way at the same time. */
+  parallel: number;
+  jobs: number;
+  /** Acknowledged a second, while the agent prints what was acknowledged before. */
+  accepted: number;
+  /** From the first request until the service calls all of them printed. */
+  printed: number;
+}
+
+export interface Road {
+  /** From sending the request to the label's first byte at a printer with nothing else to do, ms. */
+  firstByte: Spread;
+  /** The same when the printer's connection was closed for want of jobs, as after any break of 3 s. */
+  firstByteReconnecting: Spread;
+  loads: Load[];
+  /** Labels a second of one job with many records, from the request to the last label. */
+  labels: number;
+  memory: {
+    /** Resident set of the process, MB: with its printers found, and at its highest. */
+    rest: number | null;
+    peak: number | null;
+    /** Of the embedded PostgreSQL after the loads, MB. */
+    postgres: number | null;
+  };
+}
+
+export interface RoadOptions {
+  env: Record<string, string>;
+  /** How long each load posts. */
+  ms: number;
+  /** Requests on their way at the same time, in the loads with many. */
+  parallel: number;
+  signal: AbortSignal;
+}
+
+const PRINTERS = 8;
+const nameOf = (index: number): string => `bench-${index + 1}`;
+const IDLE_JOBS = 100;
+/** Longer than an agent keeps a connection that no job uses (`timings.idleConnection`). */
+const CONNECTION_CLOSED_MS = 3_500;
+const RECONNECTIONS_EACH = 2;
+const RECORDS = 1_000;
+/** Bounds how long a load's printing takes. */
+const MOST_JOBS = 800;
+/** Longest that any one step may take, ms. */
+const STEP_MS = 60_000;
+
+export async function measureRoad(options: RoadOptions): Promise<Road> {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory());
+  const sinks = Array.from({ length: PRINTERS }, (_, index) => new LabelSink(nameOf(index)));
+  for (const sink of sinks) stack.defer(() => sink.stop());
+  const uris = await Promise.all(sinks.map((sink) => sink.start()));
+  const up = await PlatenUp.start({
+    dataDir: directory.path,
+    args: ['--virtual', '0', ...uris.flatMap((uri) => ['--printer', uri])],
+    env: options.env,
+  });
+  stack.defer(async () => {
+    await up.stop();
+  });
+  try {
+    return await new RoadRun(up, sinks, options).measure();
+  } catch (error) {
+    const last = up.output.split('\n').slice(-20).join('\n');
+    throw new Error(`${error instanceof Error ? error.message : error}; platen's last words:\n${last}`, {
+      cause: error,
+    });
+  }
+}
+
+interface Target {
+  id: string;
+  sink: LabelSink;
+}
+
+class RoadRun {
+  readonly #up: PlatenUp;
+  readonly #sinks: readonly LabelSink[];
+  readonly #options: RoadOptions;
+  #posted = 0;
+
+  constructor(up: PlatenUp, sinks: readonly LabelSink[], options: RoadOptions) {
+    this.#up = up;
+    this.#sinks = sinks;
+    this.#options = options;
+  }
+
+  async measure(): Promise<Road> {
+    const { ms, parallel } = this.#options;
+    const targets = await this.#step('finding the printers', (signal) => this.#targets(signal));
+    const [first] = targets;
+    if (first === undefined) throw new Error('no printer');
+    await pause(1_000);
+    const rest = resident(this.#up.pid)?.now ?? null;
+
+    const { id: template } = await this.#up.admin.importTemplate('default', TEMPLATE);
+    const poster = new Poster(await Integrator.make(this.#up));
+    try {
+      const job = (target: Target, records = 1): PrintRequestInput => ({
+        idT: template,
+        printerId: target.id,
+        data: Array.from({ length: records }, () => record(this.#posted++)),
+      });
+      const idle = (target: Target, signal: AbortSignal) =>
+        this.#idleJob(poster, job(target), target, signal);
+
+      await this.#step('warming up', async (signal) => {
+        for (let round = 0; round < 3; round++) for (const target of targets) await idle(target, signal);
+      });
+      const firstByte = await this.#step('one job at a time', async (signal) => {
+        const times: number[] = [];
+        while (times.length < IDLE_JOBS) times.push(await idle(first, signal));
+        return times;
+      });
+      const reconnecting = await this.#step('connecting again', async (signal) => {
+        const times: number[] = [];
+        for (let round = 0; round < RECONNECTIONS_EACH; round++) {
+          await pause(CONNECTION_CLOSED_MS, undefined, { signal });
+          for (const target of targets) times.push(await idle(target, signal));
+        }
+        return times;
+      });
+      const loads: Load[] = [];
+      const plan: [Target[], number][] = [
+        [[first], 1],
+        [[first], parallel],
+        [targets, parallel],
+      ];
+      for (const [among, width] of plan) {
+        const what = `${among.length} printers, ${width} requests at a time`;
+        loads.push(
+          await this.#step(what, async (signal) => {
+            const start = performance.now();
+            const posts = await inParallel({ width, ms, most: MOST_JOBS, signal }, async (number) => {
+              const target = among[number % among.length] ?? first;
+              await poster.post(job(target));
+            });
+            await this.#allPrinted(signal);
+            const jobs = posts.times.length;
+            const accepted = perSecond(jobs, posts.ms);
+            const printed = perSecond(jobs, performance.now() - start);
+            return { printers: among.length, parallel: width, jobs, accepted, printed };
+          }),
+        );
+      }
+      const labels = await this.#step(`a job of ${RECORDS} records`, async (signal) => {
+        const start = performance.now();
+        const before = first.sink.labels;
+        await poster.post(job(first, RECORDS));
+        await first.sink.printed(before + RECORDS, signal);
+        const rate = perSecond(RECORDS, performance.now() - start);
+        await this.#allPrinted(signal);
+        return rate;
+      });
+      const peak = resident(this.#up.pid)?.peak ?? null;
+      const postgres = postgresBelow(this.#up.pid);
+      return {
+        firstByte: spread(firstByte),
+        firstByteReconnecting: spread(reconnecting),
+        loads,
+        labels,
+        memory: { rest, peak, postgres },
+      };
+    } finally {
+      poster.close();
+    }
+  }
+
+  /** Runs one step, with a limit of its own and its name in the error. */
+  async #step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limit = AbortSignal.timeout(STEP_MS);
+    try {
+      return await work(AbortSignal.any([limit, this.#options.signal]));
+    } catch (error) {
+      const why = limit.aborted ? `not done after ${STEP_MS} ms` : String(error);
+      throw new Error(`${name}: ${why}; ${this.#labels} of ${this.#posted} labels at the printers`, {
+        cause: error,
+      });
+    }
+  }
+
+  get #labels(): number {
+    return this.#sinks.reduce((sum, sink) => sum + sink.labels, 0);
+  }
+
+  /** The printers by the IDs that the service has for them. */
+  async #targets(signal: AbortSignal): Promise<Target[]> {
+    for (;;) {
+      const printers = await this.#up.admin.printers();
+      const found = this.#sinks.flatMap((sink, index) => {
+        const printer = printers.find(({ name }) => name === nameOf(index));
+        return printer?.agents.some(({ online }) => online) ? [{ id: printer.id, sink }] : [];
+      });
+      if (found.length === this.#sinks.length) return found;
+      await pause(50, undefined, { signal });
+    }
+  }
+
+  /** Posts while nothing else is to do; returns the time to the first byte, ms, once all is at rest again. */
+  async #idleJob(
+    poster: Poster,
+    job: PrintRequestInput,
+    target: Target,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const label = target.sink.nextLabel(signal);
+    const start = performance.now();
+    const [at] = await Promise.all([label, poster.post(job)]);
+    await this.#allPrinted(signal);
+    return at - start;
+  }
+
+  /** Resolves once the service calls every job printed. @throws Error when labels are lost or doubled */
+  async #allPrinted(signal: AbortSignal): Promise<void> {
+    const { admin } = this.#up;
+    const any = async (status: string) => (await admin.jobs({ status, limit: 1 })).length > 0;
+    // The printers know first, and asking them costs the service nothing.
+    while (this.#labels < this.#posted) await pause(2, undefined, { signal });
+    while ((await any('printing')) || (await any('queued'))) await pause(10, undefined, { signal });
+    for (const status of ['failed', 'held', 'canceled']) {
+      if (await any(status)) throw new Error(`a job is ${status}`);
+    }
+    if (this.#labels !== this.#posted) throw new Error('labels were lost or doubled');
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * `npm run bench`: what the whole road costs, beside BullMQ alone on the same server in the same run.
+ *
+ * Absolute figures are the machine's, and of the moment; what counts is the ratio. In each set-up the yardstick
+ * runs first and alone, then the road. Servers are started here, on free ports, and sync to disk as a deployment's
+ * would.
+ *
+ *     npm run bench [-- --json] [--only embedded|redis]
+ *
+ * `--json` also writes the figures to bench/results/. CPU profiles of the service and its render threads:
+ * `NODE_OPTIONS="--cpu-prof --cpu-prof-dir=/tmp/profiles" node bench/road.ts`.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { startEmbedded } from '../src/server/store/embedded.ts';
+import { temporaryDirectory } from '../test/road/platen.ts';
+import { installMissing } from '../test/setup/debian-packages.ts';
+import { SERVER_PACKAGES, startServers } from '../test/setup/start-servers.ts';
+import { type BareQueue, measureBareQueue } from './bare-queue.ts';
+import { measureRoad, type Road } from './measure-road.ts';
+import { report } from './report.ts';
+
+/** How long each rate is measured, ms. */
+const RATE_MS = 3_000;
+/** Requests on their way at the same time, where there are many. */
+const PARALLEL = 16;
+/** After this time the benchmark gives up, ms. */
+const DEADLINE_MS = 220_000;
+/** … and after this more it leaves what does not end. */
+const CLEANUP_MS = 15_000;
+
+export interface Measured {
+  name: string;
+  bare: BareQueue;
+  road: Road;
+}
+
+const SET_UPS = { embedded: measureEmbedded, redis: measureRedis };
+type SetUp = keyof typeof SET_UPS;
+
+async function measureEmbedded(signal: AbortSignal): Promise<Measured> {
+  const bare = await bareOnEmbedded(signal);
+  const road = await measureRoad({ env: {}, ms: RATE_MS, parallel: PARALLEL, signal });
+  return { name: 'embedded PostgreSQL', bare, road };
+}
+
+/** On a server of its own, of the same kind: it has ended when the road begins. */
+async function bareOnEmbedded(signal: AbortSignal): Promise<BareQueue> {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory());
+  const logger = pino({ level: 'error' });
+  const embedded = await startEmbedded({ dataDir: directory.path, logger, signal });
+  stack.defer(() => embedded.stop());
+  return await measureBareQueue(
+    { database: embedded.poolConfig },
+    { ms: RATE_MS, parallel: PARALLEL, signal },
+  );
+}
+
+async function measureRedis(signal: AbortSignal): Promise<Measured> {
+  await using stack = new AsyncDisposableStack();
+  installMissing(SERVER_PACKAGES);
+  const { redisUrl, databaseUrl, stop } = await startServers({ durable: true });
+  stack.defer(stop);
+  const bare = await measureBareQueue({ redisUrl }, { ms: RATE_MS, parallel: PARALLEL, signal });
+  const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl };
+  const road = await measureRoad({ env, ms: RATE_MS, parallel: PARALLEL, signal });
+  return { name: 'Redis + PostgreSQL', bare, road };
+}
+
+function setUpsFrom(only: string | undefined): SetUp[] {
+  if (only === undefined) return ['embedded', 'redis'];
+  if (only === 'embedded' || only === 'redis') return [only];
+  throw new Error(`--only ${only}: expected embedded or redis`);
+}
+
+/** Ends everything in order when told to stop, and when it takes too long. */
+function endSignal(): AbortSignal {
+  const told = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => told.abort(new Error(`ended by ${name}`)));
+  }
+  const end = AbortSignal.any([told.signal, AbortSignal.timeout(DEADLINE_MS)]);
+  end.addEventListener('abort', () => {
+    setTimeout(() => process.exit(1), CLEANUP_MS).unref();
+  });
+  return end;
+}
+
+function machine() {
+  const [first] = cpus();
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  }).trim();
+  return {
+    cores: cpus().length,
+    cpu: first?.model.trim() ?? 'unknown',
+    node: process.version,
+    commit,
+    /** Processes that wanted a core before the benchmark began, on average over the last minute. */
+    load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+  };
+}
+
+const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } });
+const setUps = setUpsFrom(values.only);
+const signal = endSignal();
+const on = machine();
+const measured: Measured[] = [];
+try {
+  for (const setUp of setUps) {
+    process.stderr.write(`Measuring with ${setUp} …\n`);
+    measured.push(await SET_UPS[setUp](signal));
+  }
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
+if (measured.length > 0) {
+  process.stdout.write(
+    `\n${on.cores} × ${on.cpu}, Node ${on.node}, commit ${on.commit}, load before ${on.load}\n`,
+  );
+  if (on.load > 0.5) {
+    process.stdout.write('The machine was busy with something else: go by the ratios, and not far.\n');
+  }
+  process.stdout.write(`\n${report(measured)}\n`);
+}
+if (values.json === true && measured.length > 0) {
+  const directory = join(import.meta.dirname, 'results');
+  mkdirSync(directory, { recursive: true });
+  const at = new Date().toISOString();
+  const file = join(directory, `road-${at.replaceAll(':', '-')}.json`);
+  writeFileSync(file, `${JSON.stringify({ at, machine: on, measured }, null, 2)}\n`);
+  process.stdout.write(`\n${relative(process.cwd(), file)}\n`);
+}
