@@ -2,11 +2,14 @@
  * One drawing thread for all virtual printers of a process, started with the first label and ended with the last
  * printer that lets go of it, so that the process can end.
  *
- * A thread that hangs on a label is ended after {@link TIMEOUT_MS} and replaced: that label is given up.
+ * A thread that hangs on a label, or takes more memory for it than allowed, is ended and replaced: that label is
+ * given up. What a thread allocates outside of its heap, as readers of compressed data do, no limit of Node's
+ * covers; so the process is watched while the thread is at work.
  */
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 
 const TIMEOUT_MS = 30_000;
+const WATCH_EVERY_MS = 100;
 
 interface Task<Order, Reply> {
   readonly request: Order & { readonly id: number };
@@ -16,18 +19,22 @@ interface Task<Order, Reply> {
 
 export class DrawingThread<Order, Reply extends { readonly id: number }> {
   readonly #file: URL;
-  readonly #limits: ResourceLimits;
+  readonly #memory: number;
   #holders = 0;
   #worker: Worker | undefined;
   #tasks: Task<Order, Reply>[] = [];
   #busy: Task<Order, Reply> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
   #nextId = 1;
 
-  /** `file`: a worker that answers each message with one that has the same `id`. */
-  constructor(file: URL, limits: ResourceLimits = {}) {
+  /**
+   * `file`: a worker that answers each message with one that has the same `id`; `memory`: the most bytes by which the
+   * process may grow over one label.
+   */
+  constructor(file: URL, memory = Number.POSITIVE_INFINITY) {
     this.#file = file;
-    this.#limits = limits;
+    this.#memory = memory;
   }
 
   acquire(): void {
@@ -39,7 +46,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     if (--this.#holders > 0) return;
     const worker = this.#worker;
     this.#worker = undefined;
-    clearTimeout(this.#timer);
+    this.#unwatch();
     const dropped = [...(this.#busy ? [this.#busy] : []), ...this.#tasks];
     this.#busy = undefined;
     this.#tasks = [];
@@ -63,15 +70,26 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     this.#busy = task;
     this.#worker ??= this.#spawn();
     this.#timer = setTimeout(() => this.#fail('took too long to draw'), TIMEOUT_MS);
+    if (this.#memory < Number.POSITIVE_INFINITY) {
+      const most = process.memoryUsage.rss() + this.#memory;
+      this.#watch = setInterval(() => {
+        if (process.memoryUsage.rss() > most) this.#fail('took too much memory to draw');
+      }, WATCH_EVERY_MS);
+    }
     this.#worker.postMessage(task.request);
   }
 
+  #unwatch(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#watch);
+  }
+
   #spawn(): Worker {
-    const worker = new Worker(this.#file, { resourceLimits: this.#limits });
+    const worker = new Worker(this.#file);
     worker.on('message', (reply: Reply) => {
       const task = this.#busy;
       if (worker !== this.#worker || reply.id !== task?.request.id) return;
-      clearTimeout(this.#timer);
+      this.#unwatch();
       this.#busy = undefined;
       task.resolve(reply);
       this.#next();
@@ -89,7 +107,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   #fail(reason: string): void {
     const task = this.#busy;
     const worker = this.#worker;
-    clearTimeout(this.#timer);
+    this.#unwatch();
     this.#worker = undefined;
     this.#busy = undefined;
     void worker?.terminate();

@@ -41,10 +41,10 @@ export function pdfDocument(content: Uint8Array): PdfDocument {
   return { key: ++lastKey, bytes };
 }
 
-/** Bounded, because a document of a few bytes can ask for any amount of memory. */
-const MEMORY_MB = 512;
+/** The most that one page may take, bytes: a document of a few bytes can ask for any amount. */
+const MEMORY = 768 * 1024 * 1024;
 
 export const pdfPool = new DrawingThread<Omit<PdfPageRequest, 'id'>, PdfPageReply>(
   new URL('./pdf-worker.ts', import.meta.url),
-  { maxOldGenerationSizeMb: MEMORY_MB },
+  MEMORY,
 );
