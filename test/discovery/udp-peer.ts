@@ -7,6 +7,7 @@ export interface UdpPeer {
   port: number;
   /** How many datagrams it got. */
   asked: () => number;
+  send(answers: Uint8Array[], to: RemoteInfo): void;
 }
 
 /** @param answers what it sends back, one datagram each */
@@ -17,12 +18,24 @@ export async function udpPeer(
 ): Promise<UdpPeer> {
   const socket = createSocket('udp4');
   let count = 0;
+  const send = (all: Uint8Array[], { port: to, address: at }: RemoteInfo) => {
+    for (const answer of all) socket.send(answer, to, at);
+  };
   socket.on('message', (message, from) => {
     count += 1;
-    for (const answer of answers(message, from)) socket.send(answer, from.port, from.address);
+    send(answers(message, from), from);
   });
   socket.bind(port, address);
   await once(socket, 'listening');
   onTestFinished(() => new Promise<void>((done) => void socket.close(() => done())));
-  return { port: socket.address().port, asked: () => count };
+  return { port: socket.address().port, asked: () => count, send };
+}
+
+export async function freeUdpPort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  await new Promise<void>((done) => void socket.close(() => done()));
+  return port;
 }

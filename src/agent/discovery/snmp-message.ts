@@ -1,0 +1,76 @@
+/**
+ * SNMP messages of version 1 and 2c (RFC 1157 §4, RFC 3416 §3): GET and GETNEXT requests out, responses in.
+ */
+import { BerError, BerReader, integer, integerOf, objectId, oidOf, TAG, tlv } from './ber.ts';
+
+export type SnmpVersion = 'v1' | 'v2c';
+const VERSIONS: Record<SnmpVersion, number> = { v1: 0, v2c: 1 };
+const PDUS = { get: 0xa0, getNext: 0xa1 } as const;
+export type SnmpRequest = keyof typeof PDUS;
+const RESPONSE = 0xa2;
+/** Most variables that are read of one response. */
+const MOST_VARIABLES = 64;
+
+export interface SnmpVariable {
+  oid: string;
+  /** null: there is none (noSuchObject, noSuchInstance, endOfMibView), or of a type that is not used. */
+  value: number | Buffer | null;
+}
+
+export interface SnmpResponse {
+  id: number;
+  /** error-status: 0 noError, 2 noSuchName (v1: one of the variables is missing), …. */
+  error: number;
+  /** Which variable it is about, from 1. */
+  index: number;
+  variables: SnmpVariable[];
+}
+
+export function encodeRequest(
+  version: SnmpVersion,
+  community: string,
+  id: number,
+  pdu: SnmpRequest,
+  oids: readonly string[],
+): Buffer {
+  const variables = oids.map((oid) => tlv(TAG.sequence, objectId(oid), tlv(TAG.null)));
+  return tlv(
+    TAG.sequence,
+    integer(VERSIONS[version]),
+    tlv(TAG.octets, Buffer.from(community)),
+    tlv(PDUS[pdu], integer(id), integer(0), integer(0), tlv(TAG.sequence, ...variables)),
+  );
+}
+
+/** @throws BerError for whatever is no response of that version */
+export function decodeResponse(bytes: Uint8Array, version: SnmpVersion): SnmpResponse {
+  const message = new BerReader(bytes).inside(TAG.sequence);
+  if (message.integer() !== VERSIONS[version]) throw new BerError('version');
+  message.expect(TAG.octets);
+  const pdu = message.inside(RESPONSE);
+  const [id, error, index] = [pdu.integer(), pdu.integer(), pdu.integer()];
+  const list = pdu.inside(TAG.sequence);
+  const variables: SnmpVariable[] = [];
+  while (!list.done) {
+    if (variables.length >= MOST_VARIABLES) throw new BerError(`more than ${MOST_VARIABLES} variables`);
+    const variable = list.inside(TAG.sequence);
+    const oid = oidOf(variable.expect(TAG.oid));
+    variables.push({ oid, value: contentsOf(variable.value()) });
+  }
+  return { id, error, index, variables };
+}
+
+function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): SnmpVariable['value'] {
+  switch (tag) {
+    case TAG.integer:
+    case TAG.counter:
+    case TAG.gauge:
+    case TAG.ticks:
+      // A device that gets one variable wrong may have the others right.
+      return contents.length >= 1 && contents.length <= 5 ? integerOf(contents) : null;
+    case TAG.octets:
+      return contents;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Printers that answer SNMP, on the addresses that the configuration names: who they are, and how they are.
+ *
+ * GETNEXT finds the first row of the printer tables (a thing that has none is no printer), GET reads it, all
+ * variables at once and, where a device of version 1 refuses the lot for one it has not, without the ones it
+ * names. One socket for all, a fixed number of devices at a time, each asked twice before it is taken for
+ * nobody; an answer counts only from the address and with the number it was asked with.
+ *
+ * Source: RFC 1213 (system), RFC 2790 (hrDevice, hrPrinter), RFC 3805 (Printer MIB).
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import { plainText } from '../../../drivers/transports/device-id.ts';
+import type { PrinterReason, PrinterState } from '../../contract/printer.ts';
+import { pause } from '../pause.ts';
+import { BerError } from './ber.ts';
+import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from './evidence.ts';
+import { candidatesOf, type Fingerprint } from './fingerprints.ts';
+import type { DiscoveryProvider, Finding } from './provider.ts';
+import {
+  decodeResponse,
+  encodeRequest,
+  type SnmpRequest,
+  type SnmpResponse,
+  type SnmpVariable,
+  type SnmpVersion,
+} from './snmp-message.ts';
+import { targetsOf } from './targets.ts';
+
+export interface SnmpOptions {
+  /** Hosts and subnets; see `targets.ts`. */
+  targets: readonly string[];
+  /** A secret of sorts: never logged. */
+  community?: string;
+  version?: SnmpVersion;
+  port?: number;
+  /** How long one answer is waited for, ms. */
+  timeout?: number;
+  /** How long one scan takes at most, ms; what it did not come to is the next one's first. */
+  limit?: number;
+  fingerprints?: readonly Fingerprint[];
+}
+
+/** What one device said; `status` only changes what is shown, never who it is. */
+export interface SnmpPrinter {
+  evidence: Evidence;
+  /** sysName: what its administrator calls it. */
+  name?: string;
+  status: Pick<DeviceStatus, 'state' | 'reasons'>;
+}
+
+const PORT = 161;
+const RAW_PORT = 9100;
+/** Devices asked at the same time. */
+const AT_ONCE = 64;
+const ATTEMPTS = 2;
+/** Times that a device may name a variable it has not. */
+const REFUSALS = 12;
+
+/** Columns that only printers have rows in: hrPrinterStatus, prtGeneralSerialNumber. */
+const PRINTER_COLUMNS = ['1.3.6.1.2.1.25.3.5.1.1', '1.3.6.1.2.1.43.5.1.1.17'];
+
+/** `#` stands for the printer's row, which is the same in all printer tables (hrDeviceIndex). */
+const VARIABLES = {
+  description: '1.3.6.1.2.1.1.1.0',
+  name: '1.3.6.1.2.1.1.5.0',
+  model: '1.3.6.1.2.1.25.3.2.1.3.#',
+  deviceStatus: '1.3.6.1.2.1.25.3.2.1.5.#',
+  printerStatus: '1.3.6.1.2.1.25.3.5.1.1.#',
+  errors: '1.3.6.1.2.1.25.3.5.1.2.#',
+  serial: '1.3.6.1.2.1.43.5.1.1.17.#',
+  /** ifPhysAddress of the first two interfaces; one of them is often the loopback, which has none. */
+  mac1: '1.3.6.1.2.1.2.2.1.6.1',
+  mac2: '1.3.6.1.2.1.2.2.1.6.2',
+  /** PWG 5107.1 ppmPrinterIEEE1284DeviceId. */
+  deviceId: '1.3.6.1.4.1.2699.1.2.1.2.1.1.3.1',
+} as const;
+type Variable = keyof typeof VARIABLES;
+type Answer = Partial<Record<Variable, number | Buffer>>;
+
+/** @throws RangeError for targets that are none */
+export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
+  const { addresses, includes } = targetsOf(options.targets);
+  /** By address, from when it was last asked. */
+  const known = new Map<string, Finding>();
+  let turn = 0;
+  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+    if (addresses.length === 0) return [];
+    await using session = new SnmpSession(options, includes);
+    await session.start(signal);
+    const until = performance.now() + (options.limit ?? 5_000);
+    let left = addresses.length;
+    const next = async () => {
+      // Each asks at least one, so that every address has its turn however short the time.
+      for (let more = true; more && left > 0; more = performance.now() < until) {
+        left -= 1;
+        const address = addresses[turn % addresses.length] ?? '';
+        turn += 1;
+        const printer = await session.printerAt(address, signal);
+        known.delete(address);
+        if (printer === undefined) continue;
+        const { name, evidence } = printer;
+        const uri = `socket://${address}:${RAW_PORT}`;
+        known.set(address, { uri, ...(name !== undefined && { name }), evidence });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, next));
+    return [...known.values()];
+  };
+  return {
+    id: 'snmp',
+    exhaustive: false,
+    find,
+    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
+  };
+}
+
+export class SnmpSession implements AsyncDisposable {
+  readonly #options: SnmpOptions;
+  readonly #includes: (address: string) => boolean;
+  readonly #socket: Socket = createSocket('udp4');
+  readonly #waiting = new Map<number, { address: string; heard(response: SnmpResponse): void }>();
+  #id = Math.floor(Math.random() * 0x3fffffff);
+
+  /** @param includes whether an address may be asked */
+  constructor(options: SnmpOptions, includes: (address: string) => boolean) {
+    this.#options = options;
+    this.#includes = includes;
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('message', (bytes, { address, port }) => {
+      if (port === (this.#options.port ?? PORT)) this.#heard(bytes, address);
+    });
+    this.#socket.bind(0);
+    await once(this.#socket, 'listening', { signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((done) => void this.#socket.close(() => done()));
+  }
+
+  /** undefined: nobody answers there, or it is no printer. @throws the signal's reason, and RangeError for an address that was not named */
+  async printerAt(address: string, signal: AbortSignal): Promise<SnmpPrinter | undefined> {
+    if (!this.#includes(address)) throw new RangeError('an address that the configuration does not name');
+    const rows = await this.#ask(address, 'getNext', PRINTER_COLUMNS, signal);
+    const row = rows.flatMap(({ oid, value }) => {
+      const column = PRINTER_COLUMNS.find((one) => oid.startsWith(`${one}.`));
+      const row = oid.slice((column?.length ?? 0) + 1);
+      return column !== undefined && value !== null && /^\d{1,10}$/.test(row) ? [row] : [];
+    })[0];
+    if (row === undefined) return undefined;
+    const oids = Object.entries(VARIABLES).map(([key, oid]) => [key, oid.replace('#', row)] as const);
+    const told = await this.#ask(
+      address,
+      'get',
+      oids.map(([, oid]) => oid),
+      signal,
+    );
+    const values = new Map(told.map(({ oid, value }) => [oid, value]));
+    return printerOf(
+      Object.fromEntries(
+        oids.flatMap(([key, oid]) => {
+          const value = values.get(oid);
+          return value === undefined || value === null ? [] : [[key, value]];
+        }),
+      ),
+    );
+  }
+
+  /** The variables that the device has; none for one that does not answer. */
+  async #ask(
+    address: string,
+    pdu: SnmpRequest,
+    oids: string[],
+    signal: AbortSignal,
+  ): Promise<SnmpVariable[]> {
+    let asked = oids;
+    for (let refusals = 0; refusals < REFUSALS && asked.length > 0; refusals += 1) {
+      const response = await this.#exchange(address, pdu, asked, signal);
+      if (response === undefined) return [];
+      if (response.error === 0) return response.variables;
+      // Version 1 (RFC 1157 §4.1.2): nothing is told when one is missing, and which one is.
+      const { index } = response;
+      asked = asked.filter((_, place) => index > 0 && place !== index - 1);
+    }
+    return [];
+  }
+
+  async #exchange(
+    address: string,
+    pdu: SnmpRequest,
+    oids: string[],
+    signal: AbortSignal,
+  ): Promise<SnmpResponse | undefined> {
+    const { community = 'public', version = 'v2c', port = PORT, timeout = 600 } = this.#options;
+    const id = this.#nextId();
+    const request = encodeRequest(version, community, id, pdu, oids);
+    const answered = new AbortController();
+    let response: SnmpResponse | undefined;
+    this.#waiting.set(id, {
+      address,
+      heard: (heard) => {
+        response = heard;
+        answered.abort();
+      },
+    });
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS && response === undefined; attempt += 1) {
+        this.#socket.send(request, port, address, () => undefined);
+        await pause(timeout, signal, answered.signal);
+        signal.throwIfAborted();
+      }
+      return response;
+    } finally {
+      this.#waiting.delete(id);
+    }
+  }
+
+  #nextId(): number {
+    this.#id = this.#id >= 0x7ffffffe ? 1 : this.#id + 1;
+    return this.#id;
+  }
+
+  #heard(bytes: Uint8Array, address: string): void {
+    try {
+      const response = decodeResponse(bytes, this.#options.version ?? 'v2c');
+      const waiting = this.#waiting.get(response.id);
+      if (waiting?.address === address) waiting.heard(response);
+    } catch (error) {
+      if (!(error instanceof BerError)) throw error;
+    }
+  }
+}
+
+function printerOf(answer: Answer): SnmpPrinter {
+  const said = evidenceOfDeviceId(textOf(answer.deviceId) ?? '');
+  const model = said.model ?? textOf(answer.model) ?? textOf(answer.description);
+  const serial = believableSerial(textOf(answer.serial)) ?? said.serial;
+  const mac = [answer.mac1, answer.mac2].flatMap((bytes) =>
+    Buffer.isBuffer(bytes) ? (macOf(bytes) ?? []) : [],
+  )[0];
+  const name = textOf(answer.name);
+  return {
+    ...(name !== undefined && { name }),
+    evidence: {
+      ...said,
+      ...(model !== undefined && { model }),
+      ...(serial !== undefined && { serial }),
+      ...(mac !== undefined && { mac }),
+    },
+    status: statusOf(answer),
+  };
+}
+
+function textOf(value: Answer[Variable]): string | undefined {
+  if (!Buffer.isBuffer(value)) return undefined;
+  return plainText(value.toString('utf8').slice(0, 4_096)).slice(0, 200).trim() || undefined;
+}
+
+/** hrPrinterStatus (RFC 2790): other(1), unknown(2), idle(3), printing(4), warmup(5). */
+const STATES: ReadonlyMap<unknown, PrinterState> = new Map<unknown, PrinterState>([
+  [3, 'idle'],
+  [4, 'processing'],
+  [5, 'processing'],
+]);
+/** hrDeviceStatus: unknown(1), running(2), warning(3), testing(4), down(5). */
+const DOWN = 5;
+
+/** hrPrinterDetectedErrorState: bits from the first byte's highest on. Low toner and service requests stop nothing. */
+const ERROR_BITS: readonly { bit: number; reason: PrinterReason; stops: boolean }[] = [
+  { bit: 0, reason: 'media-low', stops: false },
+  { bit: 1, reason: 'media-empty', stops: true },
+  { bit: 3, reason: 'marker-supply-empty', stops: true },
+  { bit: 4, reason: 'cover-open', stops: true },
+  { bit: 5, reason: 'media-jam', stops: true },
+  { bit: 6, reason: 'offline', stops: true },
+  { bit: 7, reason: 'other', stops: false },
+  { bit: 8, reason: 'other', stops: false },
+  { bit: 9, reason: 'other', stops: false },
+  { bit: 10, reason: 'marker-supply-empty', stops: true },
+  { bit: 12, reason: 'output-area-full', stops: true },
+  // One tray of several: `noPaper` is said when nothing can be printed.
+  { bit: 13, reason: 'media-low', stops: false },
+];
+
+/** How it is, in IPP's terms; what is not told is unknown. */
+function statusOf(answer: Answer): SnmpPrinter['status'] {
+  const { errors } = answer;
+  const set = (bit: number) =>
+    Buffer.isBuffer(errors) && (((errors[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1) === 1;
+  const wrong = ERROR_BITS.filter(({ bit }) => set(bit));
+  const stopped = wrong.some(({ stops }) => stops) || answer.deviceStatus === DOWN;
+  return {
+    state: stopped ? 'stopped' : (STATES.get(answer.printerStatus) ?? 'unknown'),
+    reasons: [...new Set(wrong.map(({ reason }) => reason))],
+  };
+}
