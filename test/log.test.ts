@@ -25,7 +25,9 @@ describe('the log', () => {
   });
 
   test('leaves credentials out of connection strings in errors', () => {
-    const text = logged((log) => log.error({ err: new Error('no route to redis://u:pa55@cache:6379/0') }, 'event'));
+    const text = logged((log) =>
+      log.error({ err: new Error('no route to redis://u:pa55@cache:6379/0') }, 'event'),
+    );
     expect(text).toContain('redis://[redacted]@cache:6379/0');
     expect(text).not.toContain('pa55');
   });
