@@ -7,7 +7,7 @@ export default defineConfig({
     // Two cores, and most tests drive real servers: files run side by side, tests within a file do not.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000,
   },
 });

@@ -1,0 +1,26 @@
+/** The newcomer's first command: it ends well, its pictures hold what was sent, and nothing is left running. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { barcodesIn } from './judges.ts';
+import { platen, temporaryDirectory } from './platen.ts';
+
+test('npm run demo', async () => {
+  await using directory = await temporaryDirectory();
+  const out = join(directory.path, 'labels');
+  const { code, stdout, stderr } = await platen(['demo', '--out', out], { TMPDIR: directory.path });
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+
+  const printed = async (printer: string) => {
+    const files = (await readdir(join(out, printer))).filter((file) => file.endsWith('.png')).sort();
+    const labels = await Promise.all(files.map((file) => barcodesIn(join(out, printer, file))));
+    for (const file of files) expect(stdout).toContain(join(printer, file));
+    return labels.map((symbols) => symbols.map((one) => one.format).sort());
+  };
+  expect(await printed('shipping')).toEqual(Array(4).fill(['Code128', 'DataMatrix']));
+  expect(await printed('shelf')).toEqual(Array(3).fill(['EAN13']));
+  expect(await printed('tube')).toEqual(Array(3).fill(['DataMatrix']));
+  // Its data directory is gone, and with it what would have to be running.
+  expect(await readdir(directory.path)).toEqual(['labels']);
+});
