@@ -55,6 +55,12 @@ export class Announcement {
 
   /** Announces; a network that does not let it is reported, and the printer prints all the same. */
   async start(): Promise<void> {
+    const neighbors = subnet(this.#address);
+    // The library would send over some other interface.
+    if (!neighbors) {
+      this.#failed(new Error(`no interface has the address ${this.#address}`));
+      return;
+    }
     // Bound to any address: to a single one, multicast does not come in (see facts: DNS-SD).
     const mdns = multicastDns({ interface: this.#address, bind: '0.0.0.0' });
     this.#mdns = mdns;
@@ -66,7 +72,6 @@ export class Announcement {
     });
     // Packets that cannot be read, interfaces that cannot be joined.
     mdns.on('warning', () => undefined);
-    const neighbors = subnet(this.#address);
     mdns.on('query', (query, from) => {
       if (neighbors.check(from.address)) this.#answer(query, from);
     });
@@ -154,12 +159,13 @@ export function reachableAt(host: string): string[] {
     .map(({ address }) => address);
 }
 
-function subnet(address: string): BlockList {
-  const list = new BlockList();
+/** The addresses that an interface can have neighbors at; undefined: there is no such interface. */
+function subnet(address: string): BlockList | undefined {
   const found = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .find((each) => each.family === 'IPv4' && each.address === address);
-  const bits = Number(found?.cidr?.split('/')[1] ?? 32);
-  list.addSubnet(address, bits, 'ipv4');
+  if (!found) return undefined;
+  const list = new BlockList();
+  list.addSubnet(address, Number(found.cidr?.split('/')[1] ?? 32), 'ipv4');
   return list;
 }

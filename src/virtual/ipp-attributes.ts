@@ -126,7 +126,7 @@ function descriptionAttributes(view: PrinterView): IppAttribute[] {
     text('printer-make-and-model', `${identity.make} ${identity.model}`),
     text('printer-device-id', deviceId(identity)),
     uri('printer-uuid', `urn:uuid:${identity.uuid}`),
-    text('printer-geo-location', ''),
+    { name: 'printer-geo-location', values: [{ tag: 'unknown' }] },
     text('printer-organization', ''),
     text('printer-organizational-unit', ''),
     uri('printer-more-info', web),
@@ -170,7 +170,6 @@ function descriptionAttributes(view: PrinterView): IppAttribute[] {
     keyword('identify-actions-default', 'display'),
     keyword('identify-actions-supported', 'display'),
     keyword('printer-get-attributes-supported', 'document-format'),
-    keyword('overrides-supported', 'none'),
   ];
 }
 

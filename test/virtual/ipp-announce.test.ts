@@ -7,7 +7,9 @@ import dnsPacket from 'dns-packet';
 import multicastDns from 'multicast-dns';
 import { expect, it, onTestFinished } from 'vitest';
 import { stringsOf } from '../../drivers/ipp/message.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
 import { startAvahi } from '../discovery/avahi.ts';
+import { temporaryDirectory } from './bench-printer.ts';
 import { ippBench, never } from './ipp-bench.ts';
 
 const SERVICE = '_ipp._tcp.local';
@@ -154,4 +156,21 @@ it('is found, and lost, by Avahi', async () => {
   expect(found[9]).toContain(`"UUID=${printer.identity().uuid}"`);
   await printer.stop();
   await line('-');
+});
+
+it('says so when there is no such interface, and works all the same', async () => {
+  const elsewhere = new VirtualIppPrinter({
+    name: 'elsewhere',
+    outDir: await temporaryDirectory(),
+    dpi: 203,
+    width: 50,
+    height: 25,
+    announce: ['192.0.2.1'],
+  });
+  const faults: string[] = [];
+  elsewhere.on('status', ({ fault }) => faults.push(...(fault === undefined ? [] : [fault])));
+  await elsewhere.start();
+  onTestFinished(() => elsewhere.stop());
+  expect(faults).toEqual(['DNS-SD: no interface has the address 192.0.2.1']);
+  expect((await fetch(`http://127.0.0.1:${elsewhere.port}/`)).status).toBe(200);
 });

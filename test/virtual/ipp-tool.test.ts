@@ -1,10 +1,11 @@
 /** CUPS' own suites against the virtual IPP printer. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from './bench-printer.ts';
+import { decode, temporaryDirectory } from './bench-printer.ts';
 import { ippBench, pdfOf } from './ipp-bench.ts';
 
 const SUITES = '/usr/share/cups/ipptool';
@@ -56,6 +57,11 @@ describe('ipptool', () => {
     const failed = lines.findIndex((line) => line.endsWith('[FAIL]'));
     expect(failed < 0 ? [] : lines.slice(failed, failed + 12)).toEqual([]);
     expect(count(lines, 'PASS')).toBeGreaterThanOrEqual(atLeast);
-    expect(labels.length).toBeGreaterThan(5);
+    while (printer.state().jobs > 0) await once(printer, 'job');
+    const jobs = printer.jobs();
+    expect(jobs.filter((job) => job.state !== 'completed' && job.state !== 'canceled')).toEqual([]);
+    expect(labels).toHaveLength(jobs.reduce((sum, job) => sum + job.printed, 0));
+    expect(await decode(labels[0]?.file ?? '')).toEqual(['ipptool']);
+    expect(jobs.filter((job) => job.state === 'completed').length).toBeGreaterThan(5);
   });
 });
