@@ -1,5 +1,6 @@
 /** Vitest's global set-up: the real servers that the tests run against, once per run. Installs what is missing. */
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
 import { SERVER_PACKAGES, startServers } from './start-servers.ts';
@@ -39,6 +40,7 @@ const NEEDED: Needed = {
   // ippeveprinter wants a bus to announce itself on, though it need not.
   dbus: () => onPath('dbus-daemon') !== undefined,
   // Peers that discovery is tested against, and the pseudo-terminal that stands for a USB printer.
+  'cups-filters': () => existsSync('/usr/share/ppd/cupsfilters'),
   'avahi-daemon': () => onPath('avahi-daemon') !== undefined,
   'avahi-utils': () => onPath('avahi-publish') !== undefined,
   snmpd: () => onPath('snmpd') !== undefined,

@@ -1,0 +1,118 @@
+/**
+ * The queues of a CUPS server, by IPP (CUPS-Get-Printers).
+ *
+ * A queue is a way to a printer and not the printer: its `printer-uuid` is the queue's own, made anew when it is
+ * deleted and added again. What says which device is behind it is `device-uri`, with the serial number or UUID
+ * that the backend found, and `printer-device-id`. A raw queue has nothing but the address.
+ *
+ * Formats: CUPS lists what it can convert from, for a raw queue everything it has ever heard of, whether or not
+ * the device can print it. So the languages come from the device ID or from make and model; PDF from the formats
+ * only where the queue has a driver, since then CUPS itself makes of it what the device takes.
+ * Source: CUPS Implementation of IPP; RFC 8011 §5.4; PWG 5100.13 (printer-device-id, printer-uuid).
+ */
+import { IppClient } from '../../../drivers/ipp/client.ts';
+import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
+import { plainText } from '../../../drivers/transports/device-id.ts';
+import { TransportError } from '../../../drivers/transports/transport.ts';
+import { believableSerial, type Evidence, evidenceOfDeviceId, languagesOf, uuidOf } from './evidence.ts';
+import { candidatesOf, type Fingerprint } from './fingerprints.ts';
+import type { DiscoveryProvider, Finding } from './provider.ts';
+
+export interface CupsDiscoveryOptions {
+  /** `ipp://localhost:631/`, or `ipps:`. */
+  server?: string;
+  /** How long the server may take to connect, to read and to answer, ms each. */
+  timeout?: number;
+  fingerprints?: readonly Fingerprint[];
+}
+
+const SERVER = 'ipp://localhost:631/';
+const ATTRIBUTES = [
+  'printer-name',
+  'printer-info',
+  'printer-uuid',
+  'printer-uri-supported',
+  'printer-make-and-model',
+  'printer-device-id',
+  'device-uri',
+  'document-format-supported',
+];
+const RAW_QUEUE = 'Local Raw Printer';
+const MOST_QUEUES = 5_000;
+
+export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProvider {
+  const { server = SERVER, timeout = 2_500 } = options;
+  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+    const client = new IppClient(server, { limits: { connect: timeout, write: timeout, reply: timeout } });
+    try {
+      const queues = await client.cupsGetPrinters(signal, ATTRIBUTES);
+      return queues.slice(0, MOST_QUEUES).flatMap((queue) => findingOf(server, queue));
+    } catch (error) {
+      // No CUPS there: no queues, and nothing to warn of at each scan.
+      if (error instanceof TransportError && error.code === 'device-unreachable') return [];
+      throw error;
+    } finally {
+      client.close();
+    }
+  };
+  return {
+    id: 'cups',
+    // The list is complete, but a queue that was deleted may be added again: offline, until it is dropped.
+    exhaustive: false,
+    find,
+    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
+  };
+}
+
+function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
+  const text = (name: string) =>
+    plainText(stringsOf(queue, name)[0] ?? '')
+      .slice(0, 200)
+      .trim() || undefined;
+  const queueName = text('printer-name');
+  if (queueName === undefined) return [];
+  const uri = addressOf(server, queueName);
+  if (uri.length > 500) return [];
+  const makeAndModel = text('printer-make-and-model');
+  const raw = makeAndModel === undefined || makeAndModel === RAW_QUEUE;
+  const said = evidenceOfDeviceId(stringsOf(queue, 'printer-device-id')[0] ?? '');
+  const deviceUri = (stringsOf(queue, 'device-uri')[0] ?? '').trim();
+  const device = evidenceOfDeviceUri(deviceUri);
+  const uuid = device.uuid ?? uuidOf(stringsOf(queue, 'printer-uuid')[0]);
+  const converted = raw ? [] : languagesOf(stringsOf(queue, 'document-format-supported'));
+  const languages = [...new Set([...(said.languages ?? []), ...converted.filter((one) => one === 'pdf')])];
+  const model = said.model ?? (raw ? undefined : makeAndModel);
+  const evidence: Evidence = {
+    ...said,
+    ...device,
+    ...(model !== undefined && { model }),
+    ...(uuid !== undefined && { uuid }),
+    ...(languages.length > 0 && { languages }),
+    queue: uri.replace(/^ipps?:\/\//, ''),
+  };
+  return [{ uri, name: text('printer-info') ?? queueName, evidence }];
+}
+
+/** Made from the server that was asked: what it says of itself may be a name that only it knows. */
+function addressOf(server: string, queueName: string): string {
+  return `${server.replace(/\/+$/, '')}/printers/${encodeURIComponent(queueName)}`;
+}
+
+/**
+ * What CUPS's backends put into a device's URI: `usb://Zebra%20Technologies/ZTC%20ZD421?serial=D4J…`,
+ * `dnssd://Name._ipp._tcp.local/?uuid=…`, `socket://10.0.0.7:9100`. A password in it goes no further.
+ */
+function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uuid' | 'deviceUri'> {
+  if (text.length > 400 || !URL.canParse(text)) return {};
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  const serial = believableSerial(url.searchParams.get('serial') ?? undefined);
+  const uuid = uuidOf(url.searchParams.get('uuid') ?? undefined);
+  return {
+    ...(serial !== undefined && { serial }),
+    ...(uuid !== undefined && { uuid }),
+    // `file:///dev/null` and the like are no device's.
+    ...(url.protocol !== 'file:' && url.href.length <= 500 && { deviceUri: url.href }),
+  };
+}
