@@ -45,6 +45,8 @@ export interface InstallationOptions {
   /** Keeps deployments that share a Redis apart. */
   queuePrefix?: string | undefined;
   logger: Logger;
+  /** Called when the embedded database ends by itself: nothing works any more. */
+  onLost?: (error: Error) => void;
 }
 
 /** Where the environment says that database and queues are; nothing: both are embedded. */
@@ -159,9 +161,14 @@ export class Installation {
   }
 
   async #startDatabase(stack: AsyncDisposableStack, signal: AbortSignal): Promise<PoolConfig> {
-    const { dataDir, databaseUrl, logger } = this.#options;
+    const { dataDir, databaseUrl, logger, onLost } = this.#options;
     if (databaseUrl !== undefined) return { connectionString: databaseUrl };
-    const embedded = await startEmbedded({ dataDir, logger, signal });
+    const embedded = await startEmbedded({
+      dataDir,
+      logger,
+      signal,
+      ...(onLost === undefined ? {} : { onLost }),
+    });
     stack.defer(() => embedded.stop());
     return embedded.poolConfig;
   }

@@ -1,9 +1,7 @@
 import { Command } from 'commander';
-import { createLogger } from '../log.ts';
-import { Installation, placesFromEnv } from './installation.ts';
+import { placesFromEnv } from './installation.ts';
 import { numberFrom } from './option-values.ts';
-import { printLine } from './output.ts';
-import { stopped, untilToldToStop } from './stop-signal.ts';
+import { runInstallation } from './run-installation.ts';
 
 /** `platen server` */
 export function serverCommand(): Command {
@@ -22,8 +20,7 @@ export function serverCommand(): Command {
         '\nPLATEN_PUBLIC_URL is the address that callers see when a proxy stands before the service.',
     )
     .action(async (options: { data: string; host: string; port: number }) => {
-      const logger = createLogger();
-      const installation = new Installation({
+      await runInstallation({
         dataDir: options.data,
         host: options.host,
         port: options.port,
@@ -31,17 +28,6 @@ export function serverCommand(): Command {
         printers: [],
         agent: false,
         ...placesFromEnv(),
-        logger,
       });
-      const stopSignal = untilToldToStop(logger);
-      try {
-        const { url } = await installation.start(stopSignal);
-        printLine(`platen is ready at ${url}`);
-        await stopped(stopSignal);
-      } catch (error) {
-        if (!stopSignal.aborted) throw error;
-      } finally {
-        await installation.stop();
-      }
     });
 }

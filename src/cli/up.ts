@@ -1,11 +1,10 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { createLogger } from '../log.ts';
-import { Installation, placesFromEnv, virtualPrinters } from './installation.ts';
+import { placesFromEnv, virtualPrinters } from './installation.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
+import { runInstallation } from './run-installation.ts';
 import { addSamples } from './samples.ts';
-import { stopped, untilToldToStop } from './stop-signal.ts';
 
 interface UpOptions {
   data: string;
@@ -38,29 +37,16 @@ export function upCommand(): Command {
       '\nDATABASE_URL and REDIS_URL name a PostgreSQL and a Redis server to use instead of the embedded database.',
     )
     .action(async (options: UpOptions) => {
-      const logger = createLogger();
-      const installation = new Installation({
-        dataDir: options.data,
-        host: options.host,
-        port: options.port,
-        virtualPrinters: virtualPrinters(options.virtual, options.virtualSpeed),
-        printers: options.printer,
-        agent: true,
-        ...placesFromEnv(),
-        logger,
-      });
-      const stopSignal = untilToldToStop(logger);
-      try {
-        const ready = await installation.start(stopSignal);
-        if (options.samples) printLine(await addSamples(installation.client, options.data, ready));
-        if (options.readyFile !== undefined) await writeWhole(options.readyFile, JSON.stringify(ready));
-        printLine(`platen is ready at ${ready.url}`);
-        await stopped(stopSignal);
-      } catch (error) {
-        if (!stopSignal.aborted) throw error;
-      } finally {
-        await installation.stop();
-      }
+      const { data: dataDir, host, port, printer: printers, readyFile, samples } = options;
+      const virtual = virtualPrinters(options.virtual, options.virtualSpeed);
+      const places = placesFromEnv();
+      await runInstallation(
+        { dataDir, host, port, virtualPrinters: virtual, printers, agent: true, ...places },
+        async (installation, ready) => {
+          if (samples) printLine(await addSamples(installation.client, dataDir, ready));
+          if (readyFile !== undefined) await writeWhole(readyFile, JSON.stringify(ready));
+        },
+      );
     });
 }
 

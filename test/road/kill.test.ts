@@ -146,3 +146,15 @@ test('a second "up" on the same directory is refused, and the first goes on', as
   expect(processesOf(directory.path)).toEqual([]);
   expect(existsSync(`${directory.path}/service.json`)).toBe(true);
 });
+
+test('when the embedded database dies, "up" ends with an error instead of running on without it', async () => {
+  await using directory = await temporaryDirectory();
+  const up = await PlatenUp.start({ dataDir: directory.path });
+  const postmaster = Number(
+    readFileSync(`${directory.path}/postgres/data/postmaster.pid`, 'utf8').split('\n')[0],
+  );
+  const ended = up.exited();
+  process.kill(postmaster, 'SIGKILL');
+  expect(await ended).toBe(1);
+  expect(up.output).toMatch(/^platen: The embedded PostgreSQL ended/m);
+});

@@ -97,6 +97,12 @@ export class PlatenUp {
     return code === null ? null : Number(code);
   }
 
+  /** Resolves with the exit code when it ends by itself. */
+  async exited(): Promise<number> {
+    const [code] = await once(this.#child, 'exit', { signal: AbortSignal.timeout(60_000) });
+    return Number(code);
+  }
+
   /** Waits for the job's end. */
   async ended(jobId: string, timeoutMs = 60_000): Promise<JobView> {
     return await followJob(this.admin, jobId, () => {}, AbortSignal.timeout(timeoutMs));

@@ -298,14 +298,14 @@ async function startServer(server: Server): Promise<EmbeddedPostgres> {
   void exited.then(() => {
     if (stopping !== undefined) return;
     const error = new EmbeddedError('lost', `The embedded PostgreSQL ended: ${lastLines.join(' | ')}`);
-    logger?.error({ pid }, error.message);
+    logger?.error({ databasePid: pid }, error.message);
     server.onLost?.(error);
   });
   // The database lives as long as Platen, not the other way round.
   supervisor.unref();
   unreferenced(supervisor.stdin);
   unreferenced(supervisor.stderr);
-  logger?.info({ pid }, 'database started');
+  logger?.info({ databasePid: pid }, 'database started');
   return { poolConfig: connection, pid, stop };
 }
 
