@@ -54,6 +54,10 @@ function throwInsteadOfExit(command: Command): void {
 }
 throwInsteadOfExit(program);
 
+// A reader that has gone (`| head`) ends nothing: short commands end by themselves, and `up` goes on.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
 try {
   await program.parseAsync();
 } catch (error) {
