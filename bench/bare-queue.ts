@@ -18,9 +18,10 @@ import { inParallel } from './in-parallel.ts';
 export type QueueServer = { redisUrl: string } | { database: EmbeddedConnection };
 
 export interface BareQueue {
+  parallel: number;
   /** Jobs added a second, one at a time. */
   addOne: number;
-  /** … and with this many on their way. */
+  /** … and with `parallel` on their way. */
   addParallel: number;
   /** Jobs that one worker takes a second, one at a time, doing nothing. */
   process: number;
@@ -79,6 +80,7 @@ export async function measureBareQueue(
     await new Promise((done) => setTimeout(done, 10));
   }
   return {
+    parallel,
     addOne: perSecond(one.times.length, one.ms),
     addParallel: perSecond(many.times.length, many.ms),
     process: processed,
@@ -108,7 +110,7 @@ function open(
       },
     };
   }
-  const connection: PostgresConnectionOptions = { ...server.database, migrate: true, max: 20 };
+  const connection: PostgresConnectionOptions = { ...server.database, migrate: true };
   return {
     queue: (name) => {
       const queue = new Queue<

@@ -35,7 +35,10 @@ function loadRows({ road }: Measured): Row[] {
 function rows(first: Measured): Row[] {
   return [
     { name: 'bare BullMQ: add/s, 1 at a time', figure: ({ bare }) => String(bare.addOne) },
-    { name: 'bare BullMQ: add/s, 16 at a time', figure: ({ bare }) => String(bare.addParallel) },
+    {
+      name: `bare BullMQ: add/s, ${first.bare.parallel} at a time`,
+      figure: ({ bare }) => String(bare.addParallel),
+    },
     { name: 'bare BullMQ: processed/s, 1 worker', figure: ({ bare }) => String(bare.process) },
     { name: 'bare BullMQ: add → idle worker, p50 / p99', figure: ({ bare }) => milliseconds(bare.wakeUp) },
     ...loadRows(first),
