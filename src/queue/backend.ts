@@ -32,8 +32,11 @@ export type StoredJob = Job<Stored, null, string>;
 type Listener = WorkerListener<Stored, null, string>;
 export type StoredWorker = Pick<
   Worker<Stored, null, string>,
-  'close' | 'isPaused' | 'pause' | 'resume' | 'run' | 'startStalledCheckTimer' | 'waitUntilReady'
-> & { on<E extends 'completed' | 'error' | 'lockRenewalFailed'>(event: E, listener: Listener[E]): unknown };
+  'close' | 'isPaused' | 'pause' | 'resume' | 'run' | 'waitUntilReady'
+> & {
+  takeBackStalled(): Promise<void>;
+  on<E extends 'completed' | 'error' | 'lockRenewalFailed'>(event: E, listener: Listener[E]): unknown;
+};
 export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
 
 export interface Backend {
@@ -76,6 +79,11 @@ export class PacedWorker<B extends IQueueBackend = RedisQueueBackend, C = Connec
   JobProgress,
   C
 > {
+  /** Looks once for jobs whose lock has ended, and puts them back. BullMQ's own look is skipped by a paused worker. */
+  async takeBackStalled(): Promise<void> {
+    await this.backend.moveStalledJobsToWait();
+  }
+
   protected override async moveToActive(token: string, name?: string): Promise<StoredJob> {
     try {
       return await super.moveToActive(token, name);

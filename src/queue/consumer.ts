@@ -113,22 +113,30 @@ export class QueueConsumer<T> implements Consumer {
     this.#begun = this.#begin(worker);
   }
 
-  /**
-   * A job that a dead predecessor had in hand is still locked, and comes back to the front when the lock ends.
-   * Whoever starts at once would print the next ones before it.
-   */
   async #begin(worker: StoredWorker): Promise<void> {
-    const { queue, timing, errors, countActive } = this.#plan;
-    const deadline = Date.now() + timing.lockDuration + 3 * timing.stalledInterval;
-    while (countActive !== undefined && this.#stopping === undefined && Date.now() < deadline) {
+    await this.#nothingInHand(worker);
+    if (this.#stopping !== undefined) return;
+    worker.run().catch((error: unknown) => {
+      this.#plan.errors.report('queue worker ended', error, { queue: this.#plan.queue });
+    });
+  }
+
+  /**
+   * A job that a dead predecessor had in hand, or that this worker had and lost, is still active, and comes back to
+   * the front when its lock ends. Whoever starts at once would print the next ones before it, and what a printer
+   * counts for those would be taken for labels of the first.
+   */
+  async #nothingInHand(worker: StoredWorker): Promise<void> {
+    const { timing, countActive, errors, queue } = this.#plan;
+    const deadline = performance.now() + timing.lockDuration + 3 * timing.stalledInterval;
+    while (countActive !== undefined && this.#stopping === undefined && performance.now() < deadline) {
       const active = await countActive().catch(() => 1);
       if (active === 0) break;
-      // Takes back, once, what has no lock any more; a paused worker's checks end by themselves.
-      await worker.startStalledCheckTimer();
+      await within(CLOSE_MS, 'taking back jobs', worker.takeBackStalled()).catch((error: unknown) => {
+        errors.report('jobs not taken back', error, { queue });
+      });
       await wait(Math.min(100, timing.stalledInterval));
     }
-    if (this.#stopping !== undefined) return;
-    worker.run().catch((error: unknown) => errors.report('queue worker ended', error, { queue }));
   }
 
   get paused(): boolean {
@@ -136,13 +144,13 @@ export class QueueConsumer<T> implements Consumer {
   }
 
   async pause(): Promise<void> {
-    clearTimeout(this.#retry);
+    this.#cancelRetry();
     // Without `true` it would wait for the job in hand; with it, a worker that is waiting takes one more.
     await this.#worker?.pause(this.#active !== undefined);
   }
 
   async resume(): Promise<void> {
-    clearTimeout(this.#retry);
+    this.#cancelRetry();
     await this.#begun;
     if (this.#stopping === undefined) await this.#worker?.resume();
   }
@@ -156,7 +164,7 @@ export class QueueConsumer<T> implements Consumer {
 
   async #stop(timeoutMs: number, graceMs: number): Promise<void> {
     const worker = this.#worker;
-    clearTimeout(this.#retry);
+    this.#cancelRetry();
     try {
       if (worker === undefined) return;
       await worker.pause(true);
@@ -224,12 +232,24 @@ export class QueueConsumer<T> implements Consumer {
       const delay = Math.min(BACKOFF_MS.first * 2 ** this.#failures, BACKOFF_MS.most);
       this.#failures += 1;
       errors.report('handler failed, the job goes back to the front', error, { queue, jobId });
-      this.#retry = setTimeout(() => void this.resume(), delay);
+      const retry = setTimeout(() => void this.#resumeInOrder(worker, retry), delay);
+      this.#retry = retry;
       return await this.#putBack(job, token);
     } finally {
       this.#active = undefined;
       over.resolve();
     }
+  }
+
+  /** Goes on after a failure, unless somebody has paused, resumed or stopped it since. */
+  async #resumeInOrder(worker: StoredWorker, retry: NodeJS.Timeout): Promise<void> {
+    await this.#nothingInHand(worker);
+    if (this.#retry === retry) await this.resume();
+  }
+
+  #cancelRetry(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
   }
 
   /** To the front, with this consumer paused: it would be handed the same job at once. */

@@ -83,6 +83,32 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     expect(await lost.promise).toMatchObject({ code: 'lock-lost' });
   });
 
+  it('comes first again when its worker has lost it and asks for the next', async () => {
+    const jobs = [job(printer), job(printer)];
+    await queues.enqueueMany(jobs);
+    const got = new Collected<[string, number]>();
+    // Long enough between two looks for lost jobs to ask for the next in between.
+    const slow = await openQueues({
+      ...backend,
+      lockDurationMs: 1_000,
+      stalledIntervalMs: 1_500,
+      logger: keepingLogger(),
+    });
+    await slow.consume(printer, async ({ job: { jobId }, delivery, signal }) => {
+      got.add([jobId, delivery]);
+      if (delivery > 1 || jobId !== jobs[0]?.jobId) return 'done';
+      await takeAwayLocks();
+      if (!signal.aborted) await once(signal, 'abort');
+      throw signal.reason;
+    });
+    expect(await got.reach(3)).toEqual([
+      [jobs[0]?.jobId, 1],
+      [jobs[0]?.jobId, 2],
+      [jobs[1]?.jobId, 1],
+    ]);
+    await slow.close();
+  });
+
   async function takeAwayLocks(): Promise<void> {
     if (kind === 'postgres') {
       await administer(
