@@ -1,0 +1,306 @@
+/**
+ * Which of the ways that were found lead to the same printer, and what its ID is. A pure function.
+ *
+ * Evidence in the order in which it is trusted. Each kind first joins what shares a value of it, unless what is
+ * trusted more says that these are different devices:
+ *
+ *   kind        joins                                                kept apart by
+ *   fixed       the operator gave these the same ID                  nothing
+ *   same        the same URI, of which the very same is said         fixed
+ *   serial      the same number                                      fixed, another maker
+ *   uuid        the same                                             fixed, serial
+ *   device-id   the same, of USB devices of one computer             fixed, serial, uuid
+ *   mac         the same                                             fixed, serial, uuid
+ *   queue       the same queue of the same server                    fixed, serial, uuid
+ *   address     the same URI, or one is the other's device URI       fixed, serial, uuid
+ *
+ * A UUID of a queue joins but keeps nothing apart: it changes when the queue is made anew. `device-id` and `mac`
+ * join nothing when one provider has them for two devices: every unit of a model has the same device ID, and all
+ * printers at one print server have its MAC address.
+ *
+ * The ID comes from the most trusted kind of which the printer has a value that no other printer has. So two
+ * printers never share one: where the evidence does not tell them apart, neither gets an ID from it. A printer
+ * that was known keeps its ID until there is better evidence than that ID was made from, and nobody else gets it.
+ *
+ * Addresses on this computer (USB, loopback, its own queues) are only this computer's: they are made into IDs
+ * together with its name.
+ */
+import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
+import type { Evidence } from './evidence.ts';
+import { addressOf, printerIdOf } from './identity.ts';
+
+export interface Way {
+  uri: string;
+  /** Set by the operator. */
+  id?: string | undefined;
+  evidence?: Evidence | undefined;
+}
+
+export interface Found<W extends Way = Way> {
+  provider: string;
+  way: W;
+}
+
+/** A printer of an earlier scan: its ID, where it was, and all that was known of it. */
+export interface KnownWay extends Way {
+  id: string;
+}
+
+export interface MergedPrinter<W extends Way = Way> {
+  id: string;
+  /** The kind of evidence that the ID was made from. */
+  evidence: IdentityEvidence;
+  /** In the order in which they were found. */
+  ways: Found<W>[];
+  /** IDs of printers known before that turn out to be this one. */
+  replaces: string[];
+}
+
+const KINDS = ['fixed', 'same', ...identityEvidence.options] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Node {
+  provider: string;
+  /** Its place among what was found; -1: known from before. */
+  place: number;
+  knownId: string | undefined;
+  /** What it can be joined by. */
+  keys: ReadonlyMap<Kind, readonly string[]>;
+  /** What keeps it apart from others. */
+  apart: ReadonlyMap<'fixed' | 'serial' | 'uuid', string>;
+  make: string | undefined;
+  /** What an ID by address is made from. */
+  address: string;
+}
+type Cluster = Node[];
+
+/**
+ * @param host what tells this computer from others: the agent's ID
+ * @param known printers of earlier scans; those that nothing found leads to are not in the result
+ */
+export function mergeCandidates<W extends Way>(
+  found: readonly Found<W>[],
+  host: string,
+  known: readonly KnownWay[] = [],
+): MergedPrinter<W>[] {
+  const clusters = new Set<Cluster>();
+  const home = new Map<Node, Cluster>();
+  for (const node of [
+    ...found.map(({ provider, way }, place) => nodeOf(way, host, `found ${provider}`, place, undefined)),
+    ...known.map(({ id, ...way }) => nodeOf(way, host, 'known', -1, id)),
+  ]) {
+    const cluster = [node];
+    clusters.add(cluster);
+    home.set(node, cluster);
+  }
+  for (const kind of KINDS) {
+    // Sorted: what is joined first may decide what can be joined next.
+    for (const [, nodes] of [...sharing(kind, home.keys())].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const some = [...new Set(nodes.map((node) => home.get(node) ?? [node]))];
+      if (some.length < 2 || isAmbiguous(kind, nodes, home)) continue;
+      for (const same of compatible(kind, some)) {
+        const joined = same.flat();
+        for (const cluster of same) clusters.delete(cluster);
+        clusters.add(joined);
+        for (const node of joined) home.set(node, joined);
+      }
+    }
+  }
+  return named([...clusters], found);
+}
+
+function nodeOf(
+  { uri, id, evidence = {} }: Way,
+  host: string,
+  provider: string,
+  place: number,
+  knownId: string | undefined,
+): Node {
+  const { serial, uuid, deviceId, mac, queue, deviceUri, make } = evidence;
+  const address = onThisComputer(addressOf(uri), host);
+  const isUsb = [uri, deviceUri].some((one) => one?.startsWith('usb:'));
+  const values: Record<Kind, (string | undefined)[]> = {
+    // The operator's ID for what is known, too: that is the same printer.
+    fixed: [id ?? knownId],
+    same: [JSON.stringify([address, serial, uuid, deviceId, mac, queue, deviceUri, make])],
+    serial: [serial?.trim().toUpperCase()],
+    uuid: [uuid],
+    // With a serial number in it, that says it better; without one, it is a model's.
+    'device-id': [
+      isUsb && serial === undefined && deviceId !== undefined ? `${host} ${deviceId}` : undefined,
+    ],
+    mac: [mac],
+    queue: [queue === undefined ? undefined : onThisComputer(`ipp://${queue}`, host)],
+    address: [address, deviceUri === undefined ? undefined : onThisComputer(deviceUri, host)],
+  };
+  const keys = new Map<Kind, string[]>();
+  for (const kind of KINDS) {
+    keys.set(
+      kind,
+      values[kind].flatMap((value) => (value === undefined || value === '' ? [] : [value])),
+    );
+  }
+  const apart = new Map<'fixed' | 'serial' | 'uuid', string>();
+  for (const kind of ['fixed', 'serial', 'uuid'] as const) {
+    const value = kind === 'fixed' ? id : keys.get(kind)?.[0];
+    if (value !== undefined && (kind !== 'uuid' || queue === undefined)) apart.set(kind, value);
+  }
+  return { provider, place, knownId, keys, apart, make: makerOf(make), address };
+}
+
+function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
+  const byValue = new Map<string, Node[]>();
+  for (const node of nodes) {
+    for (const value of node.keys.get(kind) ?? []) {
+      const same = byValue.get(value);
+      if (same === undefined) byValue.set(value, [node]);
+      else same.push(node);
+    }
+  }
+  return byValue;
+}
+
+/**
+ * Of those that share a value, those that may be one: all, unless something that is trusted more tells them
+ * apart. Then those that agree in it are one; those that say nothing of it, or two things, might be any, and are none.
+ */
+function compatible(kind: Kind, clusters: readonly Cluster[]): Cluster[][] {
+  const tests = [
+    ...(['fixed', 'serial', 'uuid'] as const)
+      .filter((one) => KINDS.indexOf(one) < KINDS.indexOf(kind))
+      .map((one) => (node: Node) => node.apart.get(one)),
+    ...(kind === 'serial' ? [(node: Node) => node.make] : []),
+  ];
+  const valuesIn = (cluster: Cluster, test: (node: Node) => string | undefined) =>
+    [...new Set(cluster.flatMap((node) => test(node) ?? []))].sort();
+  const telling = tests.filter(
+    (test) => new Set(clusters.flatMap((cluster) => valuesIn(cluster, test))).size > 1,
+  );
+  const groups = new Map<string, Cluster[]>();
+  for (const cluster of clusters) {
+    const values = telling.map((test) => valuesIn(cluster, test));
+    if (values.some((some) => some.length !== 1)) continue;
+    const key = JSON.stringify(values);
+    groups.set(key, [...(groups.get(key) ?? []), cluster]);
+  }
+  return [...groups.values()].filter((group) => group.length > 1);
+}
+
+/** One provider has this value for two devices: it is not a device's own. */
+function isAmbiguous(kind: Kind, nodes: readonly Node[], home: ReadonlyMap<Node, Cluster>): boolean {
+  if (kind !== 'device-id' && kind !== 'mac') return false;
+  const owners = new Map<string, Cluster | undefined>();
+  return nodes.some((node) => {
+    const cluster = home.get(node);
+    const owner = owners.get(node.provider) ?? cluster;
+    owners.set(node.provider, owner);
+    return owner !== cluster;
+  });
+}
+
+/** Gives every printer its ID: first those that keep theirs, then the others. */
+function named<W extends Way>(clusters: readonly Cluster[], found: readonly Found<W>[]): MergedPrinter<W>[] {
+  const owners = new Map<string, number>();
+  for (const cluster of clusters) {
+    for (const key of new Set(cluster.flatMap((node) => identities(node).map(({ id }) => id)))) {
+      owners.set(key, (owners.get(key) ?? 0) + 1);
+    }
+  }
+  const own = (cluster: Cluster) =>
+    best(cluster.flatMap(identities).filter(({ id }) => owners.get(id) === 1));
+  const before = (cluster: Cluster) =>
+    best(
+      cluster.flatMap(({ knownId }) =>
+        knownId === undefined ? [] : [{ id: knownId, rank: rankOf(knownId) }],
+      ),
+    );
+
+  const taken = new Set(clusters.flatMap((cluster) => cluster.flatMap(({ knownId }) => knownId ?? [])));
+  const ids = new Map<Cluster, string>();
+  for (const cluster of clusters) {
+    const old = before(cluster);
+    const now = own(cluster);
+    if (old !== undefined && (now === undefined || old.rank <= now.rank)) ids.set(cluster, old.id);
+  }
+  for (const cluster of clusters) {
+    if (ids.has(cluster)) continue;
+    const mine = new Set(cluster.map(({ knownId }) => knownId));
+    const free = cluster
+      .flatMap(identities)
+      .filter(({ id }) => owners.get(id) === 1 && (!taken.has(id) || mine.has(id)));
+    const id = best(free)?.id ?? byAllThatIsKnown(cluster);
+    taken.add(id);
+    ids.set(cluster, id);
+  }
+  return clusters
+    .flatMap((cluster) => {
+      const places = cluster.flatMap(({ place }) => (place < 0 ? [] : [place])).sort((a, b) => a - b);
+      const ways = places.flatMap((place) => found[place] ?? []);
+      const id = ids.get(cluster);
+      if (ways.length === 0 || id === undefined) return [];
+      const replaces = cluster.flatMap(({ knownId }) =>
+        knownId === undefined || knownId === id ? [] : [knownId],
+      );
+      return [{ first: places[0] ?? 0, printer: { id, evidence: evidenceOf(id), ways, replaces } }];
+    })
+    .sort((a, b) => a.first - b.first)
+    .map(({ printer }) => printer);
+}
+
+interface Identity {
+  id: string;
+  /** 0 is trusted most. */
+  rank: number;
+}
+
+/** The IDs that this evidence can make. A device URI joins, but is no address of the way itself. */
+function identities(node: Node): Identity[] {
+  return KINDS.flatMap((kind, rank) => {
+    if (kind === 'fixed') return [...node.apart].flatMap(([one, id]) => (one === kind ? [{ id, rank }] : []));
+    if (kind === 'same') return [];
+    const values = kind === 'address' ? [node.address] : (node.keys.get(kind) ?? []);
+    // What is the queue's comes after what is the device's own.
+    const weaker = kind === 'uuid' && !node.apart.has('uuid') ? 0.5 : 0;
+    return values.map((value) => ({
+      id: printerIdOf({ evidence: kind, value }),
+      rank: rank + weaker,
+    }));
+  });
+}
+
+/** Of two of the same rank always the same one, whatever order they were found in. */
+function best(identities: Identity[]): Identity | undefined {
+  return identities.toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))[0];
+}
+
+/** Another printer has every single piece of evidence too, but not all of them together. */
+function byAllThatIsKnown(cluster: Cluster): string {
+  const all = cluster.flatMap(({ keys }) => keys.get('same') ?? []).sort();
+  return printerIdOf({ evidence: 'address', value: [...new Set(all)].join('\n') });
+}
+
+/** An ID that the operator gave may have any prefix: `rankOf` is only asked of IDs that were known. */
+function rankOf(id: string): number {
+  return KINDS.indexOf(evidenceOf(id));
+}
+
+function evidenceOf(id: string): IdentityEvidence {
+  return identityEvidence.options.find((kind) => id.startsWith(`${kind}-`)) ?? 'address';
+}
+
+const LOCAL_SCHEMES = new Set(['usb:', 'file:', 'winspool:', 'cups:']);
+
+function onThisComputer(uri: string, host: string): string {
+  if (!URL.canParse(uri)) return `${host} ${uri}`;
+  const { protocol, hostname } = new URL(uri);
+  const local =
+    LOCAL_SCHEMES.has(protocol) || /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname) || hostname === '';
+  return local ? `${host} ${uri}` : uri;
+}
+
+/** The maker's first word: `Zebra Technologies` and `Zebra` are one. */
+function makerOf(make: string | undefined): string | undefined {
+  const [word] = (make ?? '').toLowerCase().split(/[\s,.]+/);
+  if (word === undefined || word === '') return undefined;
+  return word === 'hewlett-packard' ? 'hp' : word;
+}

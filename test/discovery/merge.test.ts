@@ -1,0 +1,363 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Evidence } from '../../src/agent/discovery/evidence.ts';
+import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import {
+  type Found,
+  type KnownWay,
+  type MergedPrinter,
+  mergeCandidates,
+} from '../../src/agent/discovery/merge.ts';
+import { printerId } from '../../src/contract/printer.ts';
+
+const HOST = 'agent-1';
+const UUID_A = '11111111-2222-3333-4444-55555555aaaa';
+const UUID_B = '11111111-2222-3333-4444-55555555bbbb';
+const MAC = '00:07:4d:41:08:bd';
+
+const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string): Found => ({
+  provider,
+  way: { uri, evidence, ...(id !== undefined && { id }) },
+});
+const uris = (printers: MergedPrinter[]) => printers.map(({ ways }) => ways.map(({ way }) => way.uri));
+/** What an agent keeps of a printer between two scans: everything that any way to it said. */
+const remembered = ({ id, ways }: MergedPrinter): KnownWay => ({
+  id,
+  uri: ways[0]?.way.uri ?? '',
+  evidence: Object.assign({}, ...ways.map(({ way }) => way.evidence)),
+});
+
+test('the same device by five ways is one printer, known by its serial number', () => {
+  const printers = mergeCandidates(
+    [
+      at('usb', 'usb://0a5f/0166/serial/D4J193601234', {
+        serial: 'D4J193601234',
+        make: 'Zebra Technologies',
+      }),
+      at('cups', 'ipp://localhost:631/printers/z', {
+        uuid: UUID_B,
+        queue: 'localhost:631/printers/z',
+        deviceUri: 'socket://10.0.0.7:9100',
+      }),
+      at('dns-sd', 'socket://10.0.0.7:9100', { uuid: UUID_A }),
+      at('zebra-udp', 'socket://10.0.0.7:9100', { serial: 'd4j193601234', mac: MAC, make: 'Zebra' }),
+      at('snmp', 'socket://10.0.0.8:9100', { mac: MAC }),
+      at('dns-sd', 'ipp://10.0.0.9:631/ipp/print', { uuid: UUID_A }),
+    ],
+    HOST,
+  );
+  expect(printers).toHaveLength(1);
+  expect(printers[0]?.ways).toHaveLength(6);
+  expect(printers[0]).toMatchObject({
+    id: printerIdOf({ evidence: 'serial', value: 'D4J193601234' }),
+    evidence: 'serial',
+    replaces: [],
+  });
+});
+
+test.each<[string, Evidence, string]>([
+  ['serial', { serial: 'D4J1', uuid: UUID_A, mac: MAC }, 'serial'],
+  ['uuid', { uuid: UUID_A, mac: MAC }, 'uuid'],
+  ['mac', { mac: MAC, queue: 'h/q' }, 'mac'],
+  ['queue', { queue: 'h/q' }, 'queue'],
+  ['address', {}, 'address'],
+])('the ID says what it was made from: %s', (_, evidence, kind) => {
+  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100', evidence)], HOST);
+  expect([printer?.evidence, printer?.id.startsWith(`${kind}-`)]).toEqual([kind, true]);
+});
+
+test('the operator’s ID comes before everything, and joins what he gave it to', () => {
+  const id = 'address-0123456789abcdef';
+  const printers = mergeCandidates(
+    [
+      at('configured', 'socket://10.0.0.7:9100', { serial: 'A1234' }, id),
+      at('configured', 'socket://10.0.0.8:9100', { serial: 'B1234' }, id),
+      at('snmp', 'socket://10.0.0.9:9100', { serial: 'B1234' }),
+    ],
+    HOST,
+  );
+  expect(printers.map((printer) => printer.id)).toEqual([id]);
+});
+
+test('different serial numbers are different printers, whatever else they share', () => {
+  const shared = { uuid: UUID_A, mac: MAC, make: 'Zebra' };
+  const printers = mergeCandidates(
+    [
+      at('a', 'socket://10.0.0.7:9100', { ...shared, serial: 'A1234' }),
+      at('b', 'socket://10.0.0.7:9100', { ...shared, serial: 'B1234' }),
+      at('c', 'socket://10.0.0.7:9100', shared),
+    ],
+    HOST,
+  );
+  expect(uris(printers).map((ways) => ways.length)).toEqual([1, 1, 1]);
+  expect(printers.map(({ evidence }) => evidence)).toEqual(['serial', 'serial', 'address']);
+});
+
+test('two makers may use the same serial number', () => {
+  const printers = mergeCandidates(
+    [
+      at('snmp', 'socket://10.0.0.7:9100', { serial: '00012345', make: 'Zebra Technologies' }),
+      at('snmp', 'socket://10.0.0.8:9100', { serial: '00012345', make: 'TSC', mac: MAC }),
+    ],
+    HOST,
+  );
+  expect(printers.map(({ evidence }) => evidence)).toEqual(['address', 'mac']);
+});
+
+test('units of one model, and printers at one print server, are not one', () => {
+  const model = { deviceId: 'MFG:TSC;MDL:TE200;', make: 'TSC' };
+  const twins = [at('usb', 'usb://1203/0166/port/1-1', model), at('usb', 'usb://1203/0166/port/1-2', model)];
+  expect(mergeCandidates(twins, HOST).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
+  expect(mergeCandidates(twins.slice(0, 1), HOST).map(({ evidence }) => evidence)).toEqual(['device-id']);
+  const server = [
+    at('snmp', 'socket://10.0.0.7:9100', { mac: MAC }),
+    at('snmp', 'socket://10.0.0.7:9101', { mac: MAC }),
+  ];
+  expect(mergeCandidates(server, HOST).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
+});
+
+test('USB ports, queues and loopback addresses of two computers are different; a network address is one', () => {
+  const idOf = (uri: string, host: string, evidence?: Evidence) =>
+    mergeCandidates([at('x', uri, evidence)], host)[0]?.id;
+  const same = (uri: string, evidence?: Evidence) =>
+    idOf(uri, 'one', evidence) === idOf(uri, 'two', evidence);
+  expect([
+    same('usb://1203/0166/port/1-1'),
+    same('usb://1203/0166/port/1-1', { deviceId: 'MFG:TSC;MDL:TE200;' }),
+    same('ipp://localhost:631/printers/z', { queue: 'localhost:631/printers/z' }),
+    same('socket://127.0.0.1:9100'),
+    same('socket://10.0.0.7:9100'),
+    same('usb://1203/0166/serial/A1234', { serial: 'A1234' }),
+  ]).toEqual([false, false, false, false, true, true]);
+});
+
+const KNOWN = { serial: 'A1234', uuid: UUID_A, mac: MAC };
+test.each<[string, Found, Found]>([
+  [
+    'another address',
+    at('dns-sd', 'socket://10.0.0.7:9100', KNOWN),
+    at('dns-sd', 'socket://10.0.0.99:9100', KNOWN),
+  ],
+  [
+    'another USB port, without serial number',
+    at('usb', 'usb://1203/0166/port/1-1', { deviceId: 'MFG:TSC;MDL:TE200;' }),
+    at('usb', 'usb://1203/0166/port/2-4', { deviceId: 'MFG:TSC;MDL:TE200;' }),
+  ],
+  [
+    'a queue deleted and added again',
+    at('cups', 'ipp://localhost/printers/z', { uuid: UUID_A, queue: 'localhost/printers/z' }),
+    at('cups', 'ipp://localhost/printers/z', { uuid: UUID_B, queue: 'localhost/printers/z' }),
+  ],
+  [
+    'a queue with another name',
+    at('cups', 'ipp://localhost/printers/z', {
+      uuid: UUID_A,
+      queue: 'localhost/printers/z',
+      deviceUri: 'lpd://10.0.0.7/q',
+    }),
+    at('cups', 'ipp://localhost/printers/y', {
+      uuid: UUID_B,
+      queue: 'localhost/printers/y',
+      deviceUri: 'lpd://10.0.0.7/q',
+    }),
+  ],
+  [
+    'less said than before',
+    at('snmp', 'socket://10.0.0.7:9100', KNOWN),
+    at('dns-sd', 'socket://10.0.0.7:9100'),
+  ],
+])('the ID stays: %s', (_, before, after) => {
+  const [printer] = mergeCandidates([before], HOST);
+  if (printer === undefined) throw new Error('not found');
+  expect(mergeCandidates([after], HOST, [remembered(printer)])).toMatchObject([
+    { id: printer.id, replaces: [] },
+  ]);
+});
+
+test('better evidence replaces an ID by address, and says which', () => {
+  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100')], HOST);
+  if (printer === undefined) throw new Error('not found');
+  const after = mergeCandidates([at('x', 'socket://10.0.0.7:9100', { serial: 'A1234' })], HOST, [
+    remembered(printer),
+  ]);
+  expect(after).toMatchObject([{ evidence: 'serial', replaces: [printer.id] }]);
+});
+
+test('two printers that swap their addresses keep their IDs', () => {
+  const [a, b] = [
+    { mac: MAC, serial: 'A1234' },
+    { mac: '00:07:4d:41:08:be', serial: 'B1234' },
+  ];
+  const before = mergeCandidates(
+    [at('x', 'socket://10.0.0.7:9100', a), at('x', 'socket://10.0.0.8:9100', b)],
+    HOST,
+  );
+  const swapped = [
+    at('x', 'socket://10.0.0.7:9100', { mac: b?.mac ?? '' }),
+    at('x', 'socket://10.0.0.8:9100', { mac: a?.mac ?? '' }),
+  ];
+  const after = mergeCandidates(swapped, HOST, before.map(remembered));
+  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id).reverse());
+});
+
+test('a new printer does not get the ID of one that is known, even by its old queue name', () => {
+  const before = mergeCandidates(
+    [
+      at('cups', 'ipp://localhost/printers/z', {
+        queue: 'localhost/printers/z',
+        deviceUri: 'lpd://10.0.0.7/q',
+      }),
+    ],
+    HOST,
+  );
+  const renamed = mergeCandidates(
+    [
+      at('cups', 'ipp://localhost/printers/y', {
+        queue: 'localhost/printers/y',
+        deviceUri: 'lpd://10.0.0.7/q',
+      }),
+      at('cups', 'ipp://localhost/printers/z', {
+        queue: 'localhost/printers/z',
+        deviceUri: 'lpd://10.0.0.8/q',
+        serial: 'N1234',
+      }),
+    ],
+    HOST,
+    before.map((printer) => ({
+      ...remembered(printer),
+      evidence: { deviceUri: 'lpd://10.0.0.7/q' },
+      uri: 'lpd://10.0.0.7/q',
+    })),
+  );
+  expect(renamed.map(({ id }) => id === before[0]?.id)).toEqual([true, false]);
+});
+
+const few = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const anyEvidence = fc
+  .record({
+    serial: few('A1234', 'B1234', 'C1234'),
+    uuid: few(UUID_A, UUID_B),
+    mac: few(MAC, '00:07:4d:41:08:be'),
+    deviceId: few('MFG:TSC;MDL:TE200;', 'MFG:Zebra;MDL:ZD421;'),
+    queue: few('localhost/printers/a', 'server/printers/a'),
+    deviceUri: few('socket://10.0.0.1:9100', 'usb://TSC/TE200'),
+    make: few('Zebra', 'TSC'),
+  })
+  .map(
+    (some): Evidence => Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined)),
+  );
+const anyFound = fc
+  .record({
+    provider: fc.constantFrom('usb', 'cups', 'dns-sd', 'snmp'),
+    uri: fc.constantFrom(
+      ...[
+        'socket://10.0.0.1:9100',
+        'socket://10.0.0.2:9100',
+        'usb://1203/0166/port/1-1',
+        'usb://1203/0166/port/1-2',
+      ],
+      ...['ipp://localhost/printers/a', 'ipp://10.0.0.1/ipp/print'],
+    ),
+    evidence: anyEvidence,
+    id: fc.option(fc.constantFrom('address-0123456789abcdef', 'serial-0123456789abcdef'), {
+      nil: undefined,
+      freq: 10,
+    }),
+  })
+  .map(({ provider, uri, evidence, id }) => at(provider, uri, evidence, id));
+const settings = { seed: 20261130, numRuns: Number(process.env['DISCOVERY_FUZZ'] ?? 3_000) };
+
+test('whatever is found: every way is in one printer, and no two printers share an ID or a serial number', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyFound, { maxLength: 12 }),
+      fc.array(anyFound, { maxLength: 8 }),
+      (first, second) => {
+        const before = mergeCandidates(first, HOST);
+        for (const [found, printers] of [
+          [first, before],
+          [second, mergeCandidates(second, HOST, before.map(remembered))],
+        ] as const) {
+          expect(printers.flatMap(({ ways }) => ways).length).toBe(found.length);
+          expect(new Set(printers.flatMap(({ ways }) => ways))).toEqual(new Set(found));
+          expect(new Set(printers.map(({ id }) => id)).size).toBe(printers.length);
+          for (const { id, ways } of printers) {
+            expect(printerId.safeParse(id).success).toBe(true);
+            if (ways.some(({ way }) => way.id !== undefined)) continue;
+            expect(new Set(ways.flatMap(({ way }) => way.evidence?.serial ?? [])).size).toBeLessThan(2);
+          }
+        }
+      },
+    ),
+    settings,
+  );
+});
+
+test('the order in which providers answer changes nothing', () => {
+  const shuffled = fc
+    .array(anyFound, { maxLength: 10 })
+    .chain((found) => fc.tuple(fc.constant(found), fc.shuffledSubarray(found, { minLength: found.length })));
+  const byWay = (found: readonly Found[]) =>
+    new Map(mergeCandidates(found, HOST).flatMap(({ id, ways }) => ways.map((way) => [way, id] as const)));
+  fc.assert(
+    fc.property(shuffled, ([found, other]) => {
+      const [a, b] = [byWay(found), byWay(other)];
+      for (const way of found) expect(b.get(way)).toBe(a.get(way));
+    }),
+    settings,
+  );
+});
+
+/** What providers can say of devices where nobody lies: a part of what is true of one device, at one of its addresses. */
+const anyWorld = fc.array(
+  fc.tuple(
+    fc.nat(3),
+    fc.constantFrom('dns-sd', 'snmp', 'zebra-udp', 'configured'),
+    fc.subarray(['serial', 'uuid', 'mac', 'make'] as const),
+    fc.nat(1),
+  ),
+  { maxLength: 12 },
+);
+function truths(world: [number, string, string[], number][]): Found[] {
+  return world.map(([device, provider, told, port]) => {
+    const all: Evidence = {
+      serial: `S${device}234`,
+      uuid: `11111111-2222-3333-4444-55555555aaa${device}`,
+      mac: `00:07:4d:41:08:b${device}`,
+      make: device % 2 === 0 ? 'Zebra Technologies' : 'TSC',
+    };
+    const some = Object.entries(all).filter(([key]) => told.includes(key));
+    return at(provider, `socket://10.0.${port}.${device}:9100`, Object.fromEntries(some));
+  });
+}
+const deviceOf = ({ way }: Found) => way.uri.split('.').at(-1);
+
+test('where nobody lies: no printer is two devices, and every printer keeps its ID', () => {
+  fc.assert(
+    fc.property(anyWorld, (world) => {
+      const found = truths(world);
+      const once = mergeCandidates(found, HOST);
+      for (const { ways } of once) expect(new Set(ways.map(deviceOf)).size).toBe(1);
+      const ids = (printers: MergedPrinter[]) => printers.map(({ id }) => id);
+      expect(ids(mergeCandidates(found, HOST, once.map(remembered)))).toEqual(ids(once));
+    }),
+    settings,
+  );
+});
+
+test('a device that told its serial number and UUID keeps its ID, whatever part of it is told later', () => {
+  fc.assert(
+    fc.property(anyWorld, fc.nat(3), (world, device) => {
+      const all = truths([[device, 'snmp', ['serial', 'uuid', 'mac', 'make'], 0]]);
+      const known = mergeCandidates(all, HOST);
+      const later = truths(
+        world.filter(
+          ([other, , told]) => other === device && (told.includes('serial') || told.includes('uuid')),
+        ),
+      );
+      const printers = mergeCandidates(later, HOST, known.map(remembered));
+      expect(printers.map(({ id }) => id)).toEqual(later.length === 0 ? [] : [known[0]?.id]);
+    }),
+    settings,
+  );
+});
