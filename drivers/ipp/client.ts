@@ -170,6 +170,16 @@ export class IppClient {
     return jobFrom('Get-Job-Attributes', await this.getJobAttributes(jobId, signal, requested));
   }
 
+  /** The attributes of each job that has not ended. */
+  async getJobs(signal: AbortSignal, requested: string[]): Promise<IppAttribute[][]> {
+    const operation = [
+      ...requestedAttributes(requested),
+      one('which-jobs', { tag: 'keyword', value: 'not-completed' }),
+    ];
+    const answer = await this.request('Get-Jobs', operation, signal);
+    return answer.groups.filter((group) => group.tag === 'job').map((group) => group.attributes);
+  }
+
   async cancelJob(jobId: number, signal: AbortSignal): Promise<void> {
     await this.request('Cancel-Job', [jobIdAttribute(jobId)], signal);
   }

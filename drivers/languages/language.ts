@@ -17,6 +17,11 @@ export interface LabelEncoder {
    * @throws JobFaultError `value-invalid`, `does-not-fit`, … with record and element
    */
   label(record: number, copies: number): Promise<Uint8Array>;
+  /**
+   * The bytes of one document with several records' labels, for a language whose documents cannot simply follow
+   * one another. Faults as of `label`.
+   */
+  document?(labels: readonly { record: number; copies: number }[]): Promise<Uint8Array>;
   /** Bytes to send after the last label. */
   end(): Uint8Array;
 }

@@ -1,6 +1,6 @@
 /**
- * PDF: vectors from the same display list as every other language, one document a record, one page a copy, each
- * page exactly the label.
+ * PDF: vectors from the same display list as every other language, one document for one record or several, one
+ * page a copy, each page exactly the label.
  *
  * The drawing library rounds pages to whole points and would draw each copy anew. So the label is drawn once, on
  * a page rounded up, and the document is finished here: page objects with the exact /MediaBox, one a copy, that
@@ -26,13 +26,18 @@ export const pdf: Language = {
       throw new JobFaultError('language-unsupported', 'A raw ZPL template prints on ZPL printers only');
     }
     const label = await compileLabel(template, { dpi: format.dpi, orientation });
+    const document = async (labels: readonly { record: number; copies: number }[]) => {
+      const pages = [];
+      for (const { record, copies } of labels) {
+        pages.push({ list: label.layout(records[record] ?? {}, record), copies });
+        await setImmediate();
+      }
+      return pdfDocument(pages);
+    };
     return {
       begin: () => NOTHING,
-      label: async (record, copies) => {
-        const list = label.layout(records[record] ?? {}, record);
-        await setImmediate();
-        return pdfDocument([{ list, copies }]);
-      },
+      label: (record, copies) => document([{ record, copies }]),
+      document,
       end: () => NOTHING,
     };
   },

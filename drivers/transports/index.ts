@@ -1,18 +1,43 @@
 /** The transports, by URI scheme. A new way to reach a device is one file here and one line in the table. */
 import type { z } from 'zod';
 import { parseAddress } from './address.ts';
+import type { DeviceAccess, DocumentPort, DocumentTransport } from './document.ts';
+import { ippTransport } from './ipp.ts';
 import { tcpTransport } from './tcp.ts';
 import { type Connection, type Transport, TransportError, transportTimeouts } from './transport.ts';
 import { usbTransport } from './usb.ts';
 
 const TRANSPORTS: readonly Transport[] = [tcpTransport, usbTransport];
+const DOCUMENT_TRANSPORTS: readonly DocumentTransport[] = [ippTransport];
 
 const BY_SCHEME = new Map(
   TRANSPORTS.flatMap((transport) => transport.schemes.map((scheme) => [scheme, transport])),
 );
 
-/** The URI schemes that a device address can have: `socket`, …. */
-export const transportSchemes: readonly string[] = [...BY_SCHEME.keys()];
+const DOCUMENTS_BY_SCHEME = new Map(
+  DOCUMENT_TRANSPORTS.flatMap((transport) => transport.schemes.map((scheme) => [scheme, transport])),
+);
+
+/** The URI schemes that a device address can have: `socket`, `ipp`, …. */
+export const transportSchemes: readonly string[] = [...BY_SCHEME.keys(), ...DOCUMENTS_BY_SCHEME.keys()];
+
+/**
+ * The way to the device at `uri` if it is one that takes documents, null if it takes bytes. Connects to nothing.
+ * @throws TransportError `address-invalid` (which repeats nothing of the URI but its scheme)
+ */
+export function documentPort(
+  uri: string,
+  timeouts: z.input<typeof transportTimeouts> = {},
+  access: DeviceAccess = {},
+): DocumentPort | null {
+  const url = parseAddress(uri);
+  const transport = DOCUMENTS_BY_SCHEME.get(url.protocol.slice(0, -1));
+  return transport?.open(url, transportTimeouts.parse(timeouts), access) ?? null;
+}
+
+export function takesDocuments(uri: string): boolean {
+  return DOCUMENTS_BY_SCHEME.has(parseAddress(uri).protocol.slice(0, -1));
+}
 
 /**
  * Opens a connection to the device at `uri`.

@@ -1,6 +1,7 @@
 /**
  * A job as a row of chunks. A chunk is one record, printed some number of times by the printer's own copy
- * command; many copies are split, so that the window ahead of the printer stays small.
+ * command; many copies are split, so that the window ahead of the printer stays small. For a printer that takes
+ * documents, a row of documents with some chunks each.
  */
 export interface PlannedChunk {
   record: number;
@@ -23,4 +24,25 @@ export function* planChunks(
     yield { record, first, count };
     first += count;
   }
+}
+
+/** The same in documents of at most `maxLabels` labels. */
+export function* planDocuments(
+  records: number,
+  copies: number,
+  from: number,
+  maxLabels: number,
+): Generator<PlannedChunk[]> {
+  let document: PlannedChunk[] = [];
+  let labels = 0;
+  for (const chunk of planChunks(records, copies, from, maxLabels)) {
+    if (document.length > 0 && labels + chunk.count > maxLabels) {
+      yield document;
+      document = [];
+      labels = 0;
+    }
+    document.push(chunk);
+    labels += chunk.count;
+  }
+  if (document.length > 0) yield document;
 }

@@ -39,6 +39,8 @@ export interface RenderSessionOptions {
   from: number;
   /** Most labels in one chunk. */
   maxCopies: number;
+  /** Each chunk is to be a document by itself. */
+  documents?: boolean;
   alone?: boolean;
 }
 
@@ -63,21 +65,21 @@ export class RenderPool {
   }
 
   /** Starts a job's labels on the thread with the fewest jobs. Close the session in any case. */
-  open(job: QueuedJob, { from, maxCopies, alone = false }: RenderSessionOptions): RenderSession {
-    if (alone) {
+  open(job: QueuedJob, options: RenderSessionOptions): RenderSession {
+    if (options.alone) {
       const thread = new RenderThread(this.#options);
       this.#lone.add(thread);
       const closed = () => {
         this.#lone.delete(thread);
         void thread.stop();
       };
-      return new RenderSession(thread, job, from, maxCopies, closed);
+      return new RenderSession(thread, job, options, closed);
     }
     const dead = this.#threads.findIndex((thread) => thread.dead);
     if (dead >= 0) this.#threads[dead] = new RenderThread(this.#options);
     const [thread] = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
     if (thread === undefined) throw new RenderCrash('the agent is stopping');
-    return new RenderSession(thread, job, from, maxCopies, () => undefined);
+    return new RenderSession(thread, job, options, () => undefined);
   }
 }
 
@@ -176,7 +178,8 @@ export class RenderSession {
   #requested = 0;
   #wake: () => void = () => undefined;
 
-  constructor(thread: RenderThread, job: QueuedJob, from: number, maxCopies: number, onClose: () => void) {
+  constructor(thread: RenderThread, job: QueuedJob, options: RenderSessionOptions, onClose: () => void) {
+    const { from, maxCopies, documents = false } = options;
     this.from = from;
     this.#thread = thread;
     this.#onClose = onClose;
@@ -184,7 +187,8 @@ export class RenderSession {
       receive: (answer) => this.#receive(answer),
       crash: (error) => this.#fail(error),
     });
-    this.#send({ kind: 'open', session: this.#id, job, from, maxCopies, cacheBytes: CACHE_BYTES });
+    const session = this.#id;
+    this.#send({ kind: 'open', session, job, from, maxCopies, documents, cacheBytes: CACHE_BYTES });
   }
 
   /**

@@ -11,7 +11,16 @@ export interface Chunk {
 
 export type RenderRequest =
   /** Prepares the labels of `job` from label `from` on, at most `maxCopies` in a chunk. */
-  | { kind: 'open'; session: number; job: QueuedJob; from: number; maxCopies: number; cacheBytes: number }
+  | {
+      kind: 'open';
+      session: number;
+      job: QueuedJob;
+      from: number;
+      maxCopies: number;
+      /** Each chunk is a document by itself, as many labels in it as may be; otherwise all together are. */
+      documents: boolean;
+      cacheBytes: number;
+    }
   /** Makes every chunk once; answered with `checked` or `fault`. */
   | { kind: 'check'; session: number }
   /** Asks for the next chunk; answered with `chunk`, `end` or `fault`. */

@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
-import { planChunks } from './chunk-plan.ts';
+import { type PlannedChunk, planChunks, planDocuments } from './chunk-plan.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
 
 const port = parentPort;
@@ -60,15 +60,25 @@ class Session {
 
   /** Makes the job's chunks but for the first `skip`. */
   async *#make(skip: number): AsyncGenerator<Chunk> {
-    const { job, from, maxCopies } = this.#request;
+    const { job, from, maxCopies, documents } = this.#request;
     const language = module.LANGUAGES[job.format.language];
     if (language === undefined) {
       throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
     }
     const encoder = await language.open(job);
+    let made = 0;
+    if (documents) {
+      for (const plan of planDocuments(job.records.length, job.copies, from, maxCopies)) {
+        if (this.#closed) return;
+        if (made++ < skip) continue;
+        const count = plan.reduce((sum, chunk) => sum + chunk.count, 0);
+        yield { bytes: await document(encoder, plan), first: plan[0]?.first ?? from, count };
+        await breathe();
+      }
+      return;
+    }
     const begin = encoder.begin();
     const total = job.records.length * job.copies;
-    let made = 0;
     for (const { record, first, count } of planChunks(job.records.length, job.copies, from, maxCopies)) {
       if (this.#closed) return;
       if (made++ < skip) continue;
@@ -91,6 +101,17 @@ async function label(encoder: LabelEncoder, record: number, copies: number): Pro
     if (error instanceof JobFaultError && error.fault.record === undefined) error.fault.record = record;
     throw error;
   }
+}
+
+/** A document stands alone: what goes before the labels and after them is in each. */
+async function document(encoder: LabelEncoder, plan: PlannedChunk[]): Promise<Uint8Array<ArrayBuffer>> {
+  const parts = [encoder.begin()];
+  if (encoder.document === undefined) {
+    for (const { record, count } of plan) parts.push(await label(encoder, record, count));
+  } else {
+    parts.push(await encoder.document(plan.map(({ record, count }) => ({ record, copies: count }))));
+  }
+  return joined([...parts, encoder.end()]);
 }
 
 /** In memory of their own, to be handed to the other thread. */

@@ -16,6 +16,12 @@ export const JOB_FAULTS = {
     title: 'The printer does not take this template',
   },
   'payload-unreadable': { outcome: 'failed', retrySafe: true, title: 'The queued job could not be read' },
+  'printer-refused': { outcome: 'failed', retrySafe: true, title: 'The printer does not take the job' },
+  'printer-aborted': {
+    outcome: 'failed',
+    retrySafe: true,
+    title: 'The printer ended the job before all labels were out',
+  },
   'outcome-unknown': { outcome: 'held', retrySafe: false, title: 'Labels may or may not have been printed' },
   internal: { outcome: 'held', retrySafe: false, title: 'The agent failed in an unforeseen way' },
 } as const satisfies Record<string, { outcome: 'failed' | 'held'; retrySafe: boolean; title: string }>;

@@ -1,0 +1,40 @@
+/**
+ * printer-state-reasons in the words that Platen uses. Printers add a severity, words of other registries, and
+ * words of their own. Source: RFC 8011 §5.4.12, PWG 5100.9 §2, CUPS ("offline-report", "com.…").
+ */
+import type { PrinterReason } from '../../src/contract/printer.ts';
+
+const WORDS: ReadonlyMap<string, PrinterReason> = new Map([
+  ['media-empty', 'media-empty'],
+  ['media-needed', 'media-empty'],
+  ['media-jam', 'media-jam'],
+  ['media-low', 'media-low'],
+  ['marker-supply-empty', 'marker-supply-empty'],
+  ['toner-empty', 'marker-supply-empty'],
+  ['cover-open', 'cover-open'],
+  ['door-open', 'cover-open'],
+  ['interlock-open', 'cover-open'],
+  ['paused', 'paused'],
+  ['moving-to-paused', 'paused'],
+  ['spool-area-full', 'spool-area-full'],
+  ['connecting-to-device', 'connecting-to-device'],
+  ['output-area-full', 'output-area-full'],
+  ['shutdown', 'offline'],
+  ['timed-out', 'offline'],
+  ['offline', 'offline'],
+]);
+
+/**
+ * @param stopped a word that is not known says nothing, unless the printer stands still because of it, or calls it
+ *   an error: then it is `other`
+ */
+export function printerReasons(words: readonly string[], stopped: boolean): PrinterReason[] {
+  const reasons = words.flatMap((word): PrinterReason[] => {
+    const plain = word.toLowerCase().replace(/-(error|warning|report)$/, '');
+    const known = WORDS.get(plain);
+    if (known !== undefined) return [known];
+    const matters = plain !== 'none' && plain !== '' && (stopped || /-error$/i.test(word));
+    return matters ? ['other'] : [];
+  });
+  return [...new Set(reasons)];
+}

@@ -1,0 +1,127 @@
+/**
+ * Devices that take whole documents and keep jobs of their own: IPP printers, queues of a print server. One file
+ * per transport (`ipp.ts`, …), one line each in `index.ts`.
+ *
+ * A document goes out in two steps, so that its job in the printer has an ID that can be written down before the
+ * first byte of the document is on its way: `create` makes a job that prints nothing, `send` gives it its
+ * document. What becomes of it is for `jobState` to tell: that the device took a document says nothing about
+ * labels.
+ *
+ * Two kinds of failure: `TransportError`, when there was no proper answer (after `create` a job may exist, after
+ * `send` the device may have the document), and `DocumentRefusal`, when the device said no.
+ */
+import type { LanguageId } from '../../src/contract/format.ts';
+import type { DeviceStatus } from '../languages/device.ts';
+import type { TransportTimeouts } from './transport.ts';
+
+/** A size of media, mm. */
+export interface MediaSize {
+  width: number;
+  height: number;
+}
+
+/** What a device says of itself; what it does not say is left out. */
+export interface DocumentDescription {
+  /** IEEE 1284. */
+  deviceId?: string;
+  uuid?: string;
+  makeAndModel?: string;
+  /** What it is called, for people. */
+  name?: string;
+  dpi?: number;
+  /** The media that is loaded or preset first; then what else it can take, as far as it lists sizes. */
+  media: MediaSize[];
+  /** What it is known to print, best for labels first; empty: it passes on whatever it gets. */
+  languages: LanguageId[];
+  /** What each language is called there; one that is not in it would be refused. */
+  mediaTypes: Partial<Record<LanguageId, string>>;
+  /** A print server's queue: what it counts are pages that it passed on, not labels that came out. */
+  spooler: boolean;
+}
+
+export interface DocumentRequest {
+  /** What the job is called in the device, at most 80 bytes: it can be found by it. */
+  name: string;
+  language: LanguageId;
+  media: MediaSize;
+}
+
+/** `unknown`: the device did not say, or said something that is no state. */
+export type PrinterJobPhase =
+  | 'pending'
+  | 'held'
+  | 'processing'
+  | 'stopped'
+  | 'completed'
+  | 'canceled'
+  | 'aborted'
+  | 'unknown';
+
+export interface PrinterJobState {
+  phase: PrinterJobPhase;
+  /** The device's own words: `job-printing`, `printer-stopped`, `aborted-by-system`, …. */
+  reasons: string[];
+  name: string | null;
+  /** Labels that are out, as far as the device counts; 0 may also mean that it does not. */
+  impressions: number | null;
+  /** The document is still expected, or still coming. */
+  incomplete: boolean;
+  /** Whether the device has begun to process it; null: it does not say. */
+  began: boolean | null;
+  /** Size of what it was given, in KiB rounded up; null: it does not say. */
+  kibibytes: number | null;
+}
+
+/** A device at its address. Nothing is kept open that another client could not use too. */
+export interface DocumentPort {
+  /** @throws TransportError */
+  describe(signal: AbortSignal): Promise<DocumentDescription>;
+  /** `labelsPending` is null; `odometer`: impressions of its life, where it has such. @throws TransportError */
+  status(signal: AbortSignal): Promise<DeviceStatus>;
+  /** Makes a job without a document, and returns its ID. @throws TransportError, DocumentRefusal */
+  create(request: DocumentRequest, signal: AbortSignal): Promise<string>;
+  /**
+   * Gives the job its one document; resolves when the device has taken it.
+   * @throws TransportError, DocumentRefusal
+   */
+  send(job: string, mediaType: string, document: Uint8Array, signal: AbortSignal): Promise<void>;
+  /** null: the device knows no such job. @throws TransportError */
+  jobState(job: string, signal: AbortSignal): Promise<PrinterJobState | null>;
+  /** IDs of the jobs of that name that have not ended. @throws TransportError */
+  find(name: string, signal: AbortSignal): Promise<string[]>;
+  /** Asks the device to end a job; nothing happens to one that has ended. @throws TransportError */
+  cancel(job: string, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** The device understood, and will not. */
+export class DocumentRefusal extends Error {
+  /** The device's own name for it: `server-error-busy`. */
+  readonly code: string;
+  /** The same may be accepted later. */
+  readonly retryLater: boolean;
+
+  constructor(code: string, retryLater: boolean, options?: ErrorOptions) {
+    super(`The device refused: ${code}`, options);
+    this.name = 'DocumentRefusal';
+    this.code = code;
+    this.retryLater = retryLater;
+  }
+}
+
+/** How to get in, where an address alone does not do. Never logged. */
+export interface DeviceAccess {
+  user?: string | undefined;
+  password?: string | undefined;
+  /** PEM of the authority that signed the device's certificate. */
+  ca?: string | undefined;
+  /** SHA-256 of the device's own certificate, hexadecimal. */
+  fingerprint256?: string | undefined;
+}
+
+export interface DocumentTransport {
+  /** The URI schemes it serves: `ipp`, `ipps`. */
+  readonly schemes: readonly string[];
+  /** Connects to nothing yet. @throws TransportError `address-invalid` */
+  open(uri: URL, timeouts: TransportTimeouts, access: DeviceAccess): DocumentPort;
+}

@@ -1,0 +1,308 @@
+/**
+ * IPP printers and print servers' queues: `ipp://host[:631]/path`, `ipps://…`.
+ *
+ * Create-Job and Send-Document, so that the job has its ID before the document is on its way; both are REQUIRED
+ * of printers by IPP Everywhere (PWG 5100.14 §5.1), and CUPS has them. Some things that printers do:
+ * - accept a document and abort it later: only the job's state counts, never the answer to a request;
+ * - count job IDs from 1 again when they are switched on: a job is known by its ID and its name together;
+ * - list reasons of an earlier state in a later one (a completed job of CUPS is still
+ *   `processing-to-stop-point`): the state counts, not the reasons;
+ * - make two of everything by default (`copies-default`): the number of copies is always said.
+ *
+ * A queue of CUPS takes ZPL as `application/vnd.cups-raw`, which passes every filter by; what it lists as formats
+ * is what it could convert, so only a queue with a driver is known to print PDF.
+ *
+ * Source: RFC 8011 §4.2, §4.3, §5.3; PWG 5100.7 (media-col); CUPS Implementation of IPP.
+ */
+import { z } from 'zod';
+import type { LanguageId } from '../../src/contract/format.ts';
+import type { PrinterState } from '../../src/contract/printer.ts';
+import { IppClient, IppStatusError } from '../ipp/client.ts';
+import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../ipp/message.ts';
+import { JOB_STATES, PRINTER_STATES } from '../ipp/names.ts';
+import { printerReasons } from '../ipp/reasons.ts';
+import type { DeviceStatus } from '../languages/device.ts';
+import { parseDeviceId, plainText } from './device-id.ts';
+import {
+  type DeviceAccess,
+  type DocumentDescription,
+  type DocumentPort,
+  DocumentRefusal,
+  type DocumentRequest,
+  type DocumentTransport,
+  type MediaSize,
+  type PrinterJobPhase,
+  type PrinterJobState,
+} from './document.ts';
+import { TransportError, type TransportTimeouts } from './transport.ts';
+
+const ZPL = 'application/vnd.zebra-zpl';
+const PDF = 'application/pdf';
+const CUPS_RAW = 'application/vnd.cups-raw';
+const ANY = 'application/octet-stream';
+const RAW_QUEUE = 'Local Raw Printer';
+/** A printer may look at the whole document before it answers, ms. */
+const DOCUMENT_REPLY = 30_000;
+const MOST_MEDIA = 20;
+
+const DESCRIPTION = [
+  'printer-name',
+  'printer-info',
+  'printer-uuid',
+  'printer-make-and-model',
+  'printer-device-id',
+  'document-format-supported',
+  'printer-resolution-default',
+  'printer-resolution-supported',
+  'media-col-default',
+  'media-col-ready',
+  'media-col-database',
+  'media-col-supported',
+  'print-scaling-supported',
+];
+const STATUS = ['printer-state', 'printer-state-reasons', 'printer-impressions-completed'];
+const JOB = [
+  'job-id',
+  'job-name',
+  'job-state',
+  'job-state-reasons',
+  'job-impressions-completed',
+  'job-k-octets',
+  'number-of-documents',
+  'time-at-processing',
+];
+
+const PHASES: ReadonlyMap<string | undefined, PrinterJobPhase> = new Map([
+  ['pending', 'pending'],
+  ['pending-held', 'held'],
+  ['processing', 'processing'],
+  ['processing-stopped', 'stopped'],
+  ['completed', 'completed'],
+  ['canceled', 'canceled'],
+  ['aborted', 'aborted'],
+]);
+
+export const ippTransport: DocumentTransport = {
+  schemes: ['ipp', 'ipps'],
+  open: (uri, timeouts, access) => new IppPort(uri, timeouts, access),
+};
+
+/** What a printer understands of a job's attributes. */
+interface Abilities {
+  mediaSize: boolean;
+  scaling: boolean;
+}
+
+class IppPort implements DocumentPort {
+  readonly #questions: IppClient;
+  readonly #documents: IppClient;
+  /** As of the last description. */
+  #abilities: Abilities = { mediaSize: false, scaling: false };
+
+  constructor(uri: URL, timeouts: TransportTimeouts, { user, password, ca, fingerprint256 }: DeviceAccess) {
+    const { connect, write, query } = timeouts;
+    const options = (reply: number) => ({
+      limits: { connect, write, reply },
+      tls: { ...(ca !== undefined && { ca }), ...(fingerprint256 !== undefined && { fingerprint256 }) },
+      ...(user !== undefined && { user, credentials: { user, password: password ?? '' } }),
+    });
+    this.#questions = new IppClient(uri.href, options(query));
+    this.#documents = new IppClient(uri.href, options(Math.max(query, DOCUMENT_REPLY)));
+  }
+
+  async describe(signal: AbortSignal): Promise<DocumentDescription> {
+    const said = await answered(this.#questions.getPrinterAttributes(signal, DESCRIPTION));
+    this.#abilities = {
+      mediaSize: stringsOf(said, 'media-col-supported').includes('media-size'),
+      scaling: stringsOf(said, 'print-scaling-supported').includes('none'),
+    };
+    return description(said);
+  }
+
+  async status(signal: AbortSignal): Promise<DeviceStatus> {
+    const said = await answered(this.#questions.getPrinterAttributes(signal, STATUS));
+    const state: PrinterState = PRINTER_STATES.get(numbersOf(said, 'printer-state')[0] ?? 0) ?? 'unknown';
+    const reasons = printerReasons(stringsOf(said, 'printer-state-reasons'), state === 'stopped');
+    const odometer = count(said, 'printer-impressions-completed');
+    return { state, reasons, labelsPending: null, odometer };
+  }
+
+  async create({ name, language, media }: DocumentRequest, signal: AbortSignal): Promise<string> {
+    const attributes = [
+      integer('copies', 1),
+      // ZPL says itself what it is; a printer that takes it as it is may mind being told.
+      ...(language === 'pdf' && this.#abilities.mediaSize ? [mediaCol(media)] : []),
+      ...(language === 'pdf' && this.#abilities.scaling ? [keyword('print-scaling', 'none')] : []),
+    ];
+    const job = await accepted(this.#questions.createJob({ name, attributes }, signal));
+    return String(job.jobId);
+  }
+
+  async send(job: string, mediaType: string, document: Uint8Array, signal: AbortSignal): Promise<void> {
+    await accepted(this.#documents.sendDocument(jobId(job), mediaType, document, signal));
+  }
+
+  async jobState(job: string, signal: AbortSignal): Promise<PrinterJobState | null> {
+    try {
+      return stateOf(await this.#questions.getJobAttributes(jobId(job), signal, JOB));
+    } catch (error) {
+      if (error instanceof IppStatusError && GONE.has(error.statusName)) return null;
+      throw asNoAnswer(error);
+    }
+  }
+
+  async find(name: string, signal: AbortSignal): Promise<string[]> {
+    const jobs = await answered(this.#questions.getJobs(signal, ['job-id', 'job-name']));
+    return jobs
+      .filter((job) => stringsOf(job, 'job-name')[0] === name)
+      .flatMap((job) => numbersOf(job, 'job-id').map(String));
+  }
+
+  async cancel(job: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#questions.cancelJob(jobId(job), signal);
+    } catch (error) {
+      // It has ended, or is about to: its state tells.
+      if (!(error instanceof IppStatusError)) throw error;
+    }
+  }
+
+  close(): void {
+    this.#questions.close();
+    this.#documents.close();
+  }
+}
+
+/** not-found, gone. */
+const GONE: ReadonlySet<string> = new Set(['client-error-not-found', 'client-error-gone']);
+
+function jobId(job: string): number {
+  return z.coerce.number().int().min(1).parse(job);
+}
+
+async function answered<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw asNoAnswer(error);
+  }
+}
+
+/** A printer that refuses a mere question cannot be worked with: its queue is gone, or we may not use it. */
+function asNoAnswer(error: unknown): unknown {
+  if (!(error instanceof IppStatusError)) return error;
+  return new TransportError('device-unreachable', error.statusName, { cause: error });
+}
+
+async function accepted<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof IppStatusError)) throw error;
+    throw new DocumentRefusal(error.statusName, error.retrySafe, { cause: error });
+  }
+}
+
+function stateOf(said: readonly IppAttribute[]): PrinterJobState {
+  const phase = PHASES.get(JOB_STATES.get(numbersOf(said, 'job-state')[0] ?? 0)) ?? 'unknown';
+  const reasons = stringsOf(said, 'job-state-reasons');
+  const waiting = phase === 'pending' || phase === 'held';
+  const incoming = reasons.includes('job-incoming') || reasons.includes('job-data-insufficient');
+  const without = waiting && count(said, 'number-of-documents') === 0;
+  const processing = valuesOf(said, 'time-at-processing')[0];
+  return {
+    phase,
+    reasons,
+    name: stringsOf(said, 'job-name')[0] ?? null,
+    impressions: count(said, 'job-impressions-completed'),
+    incomplete: waiting && (incoming || without),
+    began: processing === undefined ? null : processing.tag === 'integer' && processing.value !== 0,
+    kibibytes: count(said, 'job-k-octets'),
+  };
+}
+
+function description(said: readonly IppAttribute[]): DocumentDescription {
+  const text = (name: string) => plainText(stringsOf(said, name)[0] ?? '').slice(0, 200) || undefined;
+  const formats = stringsOf(said, 'document-format-supported').map((format) => format.toLowerCase());
+  const makeAndModel = text('printer-make-and-model');
+  const deviceId = stringsOf(said, 'printer-device-id')[0];
+  const spooler = formats.includes(CUPS_RAW);
+  const raw = makeAndModel === undefined || makeAndModel === RAW_QUEUE;
+  const zpl = spooler ? CUPS_RAW : [ZPL, ANY].find((format) => formats.includes(format));
+  const speaksZpl = spooler
+    ? parseDeviceId(deviceId ?? '').commands.some((command) => /^ZPL/i.test(command))
+    : formats.includes(ZPL);
+  const printsPdf = formats.includes(PDF) && !(spooler && raw);
+  const languages: LanguageId[] = [
+    ...(speaksZpl ? ['zpl' as const] : []),
+    ...(printsPdf ? ['pdf' as const] : []),
+  ];
+  const dpi = resolutionOf(said);
+  const uuid = stringsOf(said, 'printer-uuid')[0];
+  const name = text('printer-info') ?? text('printer-name');
+  return {
+    ...(deviceId !== undefined && { deviceId }),
+    ...(uuid !== undefined && { uuid }),
+    ...(makeAndModel !== undefined && { makeAndModel }),
+    ...(name !== undefined && { name }),
+    ...(dpi !== undefined && { dpi }),
+    media: mediaOf(said),
+    languages,
+    mediaTypes: { ...(zpl !== undefined && { zpl }), ...(formats.includes(PDF) && { pdf: PDF }) },
+    spooler,
+  };
+}
+
+function resolutionOf(said: readonly IppAttribute[]): number | undefined {
+  const values = ['printer-resolution-default', 'printer-resolution-supported'].flatMap((name) =>
+    valuesOf(said, name),
+  );
+  const value = values.find((one) => one.tag === 'resolution' && one.x === one.y);
+  if (value?.tag !== 'resolution') return undefined;
+  const dpi = value.unit === 'dpi' ? value.x : Math.round(value.x * 2.54);
+  return dpi >= 50 && dpi <= 2_400 ? dpi : undefined;
+}
+
+/** Sizes that are a pair of numbers; ranges (custom sizes) name none. IPP counts in 1/100 mm. */
+function mediaOf(said: readonly IppAttribute[]): MediaSize[] {
+  const values = ['media-col-default', 'media-col-ready', 'media-col-database'].flatMap((name) =>
+    valuesOf(said, name),
+  );
+  const sizes = values.flatMap((value): MediaSize[] => {
+    if (value.tag !== 'collection') return [];
+    const [size] = valuesOf(value.value, 'media-size');
+    if (size?.tag !== 'collection') return [];
+    const width = (numbersOf(size.value, 'x-dimension')[0] ?? 0) / 100;
+    const height = (numbersOf(size.value, 'y-dimension')[0] ?? 0) / 100;
+    return width > 0 && height > 0 && width <= 2_000 && height <= 2_000 ? [{ width, height }] : [];
+  });
+  const unique = new Map(sizes.map((size) => [`${size.width}x${size.height}`, size]));
+  return [...unique.values()].slice(0, MOST_MEDIA);
+}
+
+function count(said: readonly IppAttribute[], name: string): number | null {
+  const value = numbersOf(said, name)[0];
+  return value === undefined || value < 0 ? null : value;
+}
+
+function mediaCol({ width, height }: MediaSize): IppAttribute {
+  const size: IppValue = {
+    tag: 'collection',
+    value: [
+      integer('x-dimension', Math.round(width * 100)),
+      integer('y-dimension', Math.round(height * 100)),
+    ],
+  };
+  return {
+    name: 'media-col',
+    values: [{ tag: 'collection', value: [{ name: 'media-size', values: [size] }] }],
+  };
+}
+
+function integer(name: string, value: number): IppAttribute {
+  return { name, values: [{ tag: 'integer', value }] };
+}
+
+function keyword(name: string, value: string): IppAttribute {
+  return { name, values: [{ tag: 'keyword', value }] };
+}
