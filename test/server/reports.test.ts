@@ -121,6 +121,56 @@ describe('of a job', () => {
     ]);
   });
 
+  test('a printed job stays printed, whoever gets it again and cannot know', async () => {
+    const id = await newJob();
+    await service.report(jobReport(id, { seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }));
+    // Killed before it told the queue; the job went to an agent that has not printed it.
+    const error = { code: 'outcome-unknown', message: 'being printed by another agent' } as const;
+    await service.report(
+      jobReport(id, {
+        agentId: 'agent-two',
+        delivery: 2,
+        status: 'held',
+        error,
+        uncertain: { from: 0, to: 10 },
+      }),
+    );
+    expect(await job(id)).toMatchObject({ status: 'printed', labels: { printed: 10 }, error: null });
+  });
+
+  test('that it was printed counts, though a later delivery could only hold the job', async () => {
+    const id = await newJob();
+    const error = { code: 'outcome-unknown', message: 'being printed by another agent' } as const;
+    await service.report(
+      jobReport(id, {
+        agentId: 'agent-two',
+        delivery: 2,
+        status: 'held',
+        error,
+        uncertain: { from: 0, to: 10 },
+      }),
+    );
+    await service.report(jobReport(id, { seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }));
+    expect(await job(id)).toMatchObject({
+      status: 'printed',
+      labels: { printed: 10 },
+      error: null,
+      uncertain: null,
+    });
+  });
+
+  test('a canceled job is not brought back by reports from before, but what was printed is shown', async () => {
+    const id = await newJob();
+    await expect.poll(() => service.queues.has(PRINTER, id)).toBe(true);
+    expect((await service.admin('POST', `/jobs/${id}/cancel`)).status).toBe(200);
+    // An agent had it, and handed it back, before it was canceled; the reports come late.
+    await service.report(jobReport(id, { labels: { sent: 3, printed: 1 } }));
+    await service.report(jobReport(id, { seq: 1, status: 'queued', labels: { sent: 3, printed: 3 } }));
+    expect(await job(id)).toMatchObject({ status: 'canceled', labels: { sent: 3, printed: 3 } });
+    await service.report(jobReport(id, { seq: 2, status: 'held', uncertain: { from: 3, to: 5 } }));
+    expect(await job(id)).toMatchObject({ status: 'held', uncertain: { from: 3, to: 5 } });
+  });
+
   test('of an unknown job or another printer is left out', async () => {
     const id = await newJob();
     await service.report(jobReport(id, { printerId: 'serial-ffffffffffff', status: 'printed' }));
@@ -168,6 +218,15 @@ describe('of an agent', () => {
   test('an older report changes nothing', async () => {
     await service.agent([], { at: '2020-01-01T00:00:00.000Z', online: false });
     expect(await printers()).toMatchObject([shown]);
+  });
+
+  test('an agent whose clock was set back is believed again soon', async () => {
+    await service.agent([{}], { at: '2099-01-01T00:00:00.000Z' });
+    await service.agent([{ name: 'Renamed' }]);
+    expect(await printers()).toMatchObject([{ name: 'Zebra' }]);
+    await service.pool.query(`UPDATE platen.agents SET seen_at = seen_at - interval '31 seconds'`);
+    await service.agent([{ name: 'Renamed' }]);
+    expect(await printers()).toMatchObject([{ name: 'Renamed' }]);
   });
 
   test('a printer that is no longer reported goes, and may come back', async () => {

@@ -1,6 +1,10 @@
 /**
  * Applies what agents report. Reports may come late, twice or out of order: one is applied only if it is newer
  * than what is known. For a job that is by (delivery, number within the delivery), for an agent by its own clock.
+ *
+ * Two things do not go by their order. That a job was printed is the word of the agent that counted its labels:
+ * another one, which got the job later and could only hold it, knows less. And a canceled job, of which the
+ * queue was rid before, is not made to wait again by what an agent said of it earlier.
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
@@ -8,6 +12,8 @@ import { type Pool, sqlState, transaction } from '../store/pool.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
+/** s without an accepted report, of 15 s apart, after which an agent's clock has been set back rather than its reports late. */
+const CLOCK_DOUBTED = 30;
 
 export class Reports {
   readonly #pool: Pool;
@@ -39,7 +45,8 @@ export class Reports {
          VALUES ($1, $2, $3, $4, $5, $6, now())
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
            tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = now()
-         WHERE a.reported_at < excluded.reported_at`,
+         WHERE a.reported_at < excluded.reported_at
+           OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED})`,
         [report.agentId, report.name, report.version, report.tenantId, report.online, report.at],
       );
       if (rowCount === 0) return;
@@ -67,11 +74,13 @@ export class Reports {
   async #job(report: JobReport): Promise<void> {
     const { rowCount } = await this.#pool.query(
       // A printed job needs no payload any more, and the payload is personal.
-      `UPDATE platen.jobs SET status = $4, sent = $5, printed = $6, reasons = $7, error = $8, uncertain_from = $9,
+      `UPDATE platen.jobs SET sent = $5, printed = $6, reasons = $7, error = $8, uncertain_from = $9,
          uncertain_to = $10, agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
+         status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
          payload = CASE WHEN $4 = 'printed' THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
-       WHERE id = $1 AND printer_id = $12 AND (delivery, report_seq) < ($2, $3)`,
+       WHERE id = $1 AND printer_id = $12 AND status <> 'printed'
+         AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))`,
       [
         report.jobId,
         report.delivery,
