@@ -25,7 +25,7 @@ export const pdf: Language = {
     if (template.language === 'zpl') {
       throw new JobFaultError('language-unsupported', 'A raw ZPL template prints on ZPL printers only');
     }
-    const label = await compileLabel(template, { dpi: format.dpi, orientation });
+    const label = await compileLabel(template, { dpi: format.dpi, orientation, job });
     const document = async (labels: readonly { record: number; copies: number }[]) => {
       const pages = [];
       for (const { record, copies } of labels) {

@@ -7,7 +7,7 @@ import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
-import { compileLabel } from '../render/label-layout.ts';
+import { compileLabel, type LabelTarget } from '../render/label-layout.ts';
 import { rasterize } from '../render/raster.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords, readTemplate } from './input-file.ts';
@@ -84,7 +84,7 @@ async function renderZpl(
     orientation: options.orientation,
     copies: options.copies,
     records,
-    createdAt: new Date(0).toISOString(),
+    createdAt: new Date().toISOString(),
   };
   const encoder = await LANGUAGES.zpl.open(job);
   const chunks = [encoder.begin()];
@@ -95,12 +95,18 @@ async function renderZpl(
   return options.out;
 }
 
+/** The job that it would be if it were sent now. */
+function targetOf(records: LabelRecord[], { dpi, orientation }: RenderOptions): LabelTarget {
+  const job = { createdAt: new Date().toISOString(), records };
+  return { dpi: Number(dpi), orientation, job };
+}
+
 async function renderPdf(
   template: DesignedTemplate,
   records: LabelRecord[],
   options: RenderOptions,
 ): Promise<string> {
-  const label = await compileLabel(template, { dpi: Number(options.dpi), orientation: options.orientation });
+  const label = await compileLabel(template, targetOf(records, options));
   const labels = records.map((record, index) => ({
     list: label.layout(record, index),
     copies: options.copies,
@@ -114,7 +120,7 @@ async function renderPng(
   records: LabelRecord[],
   options: RenderOptions,
 ): Promise<string[]> {
-  const label = await compileLabel(template, { dpi: Number(options.dpi), orientation: options.orientation });
+  const label = await compileLabel(template, targetOf(records, options));
   const total = records.length * options.copies;
   const paths = pngPaths(options.out, total);
   if (total > 1 && !options.out.endsWith('.png')) await mkdir(options.out, { recursive: true });

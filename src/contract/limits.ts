@@ -15,6 +15,8 @@ export const LIMITS = {
   fieldsPerRecord: 500,
   /** Most elements on one template. */
   elements: 1_000,
+  /** Most named images in one template. */
+  images: 100,
   /** Longest raw template source or embedded image (base64), characters. */
   templateSource: 2 * 1024 * 1024,
   /** Longest side of a label, mm. */

@@ -34,7 +34,15 @@ export type TemplateField = z.infer<typeof templateField>;
 /** Quarter turns, clockwise. */
 const rotation = z.union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)]).default(0);
 
-const place = { x: mm, y: mm };
+const place = {
+  x: mm,
+  y: mm,
+  /** Drawn only where this, filled in, is something else than nothing, `0` or `false`. */
+  when: z.string().max(LIMITS.valueLength).optional(),
+};
+
+/** Black on what is under it, or white. */
+const colour = z.enum(['black', 'white']).default('black');
 
 export const textElement = z.strictObject({
   type: z.literal('text'),
@@ -52,6 +60,10 @@ export const textElement = z.strictObject({
   font: z.enum(['sans', 'condensed']).default('condensed'),
   /** Of the sans face. */
   bold: z.boolean().default(false),
+  /** Of the sans face, where it has one: Latin, Greek and Cyrillic. Other scripts stay upright. */
+  italic: z.boolean().default(false),
+  /** Added between characters, in multiples of the size. Scripts whose letters join take none. */
+  letterSpacing: z.number().min(-0.2).max(2).default(0),
   align: z.enum(['left', 'center', 'right']).default('left'),
   valign: z.enum(['top', 'middle', 'bottom']).default('top'),
   /**
@@ -70,7 +82,45 @@ export const textElement = z.strictObject({
   render: z.enum(['auto', 'native', 'graphic']).default('auto'),
 });
 
-export const SYMBOLOGIES = ['code128', 'gs1-128', 'ean13', 'qr', 'datamatrix', 'gs1-datamatrix'] as const;
+export const SYMBOLOGIES = [
+  'code128',
+  'gs1-128',
+  'code39',
+  'code93',
+  'codabar',
+  'itf',
+  'itf14',
+  'msi',
+  'ean13',
+  'ean8',
+  'upca',
+  'upce',
+  'databar',
+  'databar-truncated',
+  'databar-stacked',
+  'databar-stacked-omni',
+  'databar-limited',
+  'databar-expanded',
+  'databar-expanded-stacked',
+  'qr',
+  'micro-qr',
+  'gs1-qr',
+  'datamatrix',
+  'gs1-datamatrix',
+  'pdf417',
+  'micropdf417',
+  'aztec',
+  'maxicode',
+  'royal-mail',
+  'kix',
+  'usps-imb',
+  'postnet',
+  'planet',
+  'japan-post',
+  'australia-post',
+  'leitcode',
+  'identcode',
+] as const;
 export const symbology = z.enum(SYMBOLOGIES);
 
 export const barcodeElement = z.strictObject({
@@ -78,10 +128,15 @@ export const barcodeElement = z.strictObject({
   ...place,
   symbology,
   value: z.string().max(LIMITS.valueLength),
-  /** Bar height of a linear symbol, mm, without its human-readable line. Matrix symbols take none. */
+  /**
+   * Bar height of a linear symbol, mm, without its human-readable line. The GS1 DataBar family has a least height,
+   * and takes that without one; other symbols take none.
+   */
   height: length.optional(),
-  /** Module width, mm; rounded to whole printer dots, never below one. */
+  /** Module width, mm; rounded to whole printer dots, never below one. Postal codes and MaxiCode have their own. */
   module: length.default(0.33),
+  /** Module width in dots, whatever the printer's resolution; in place of `module`. */
+  moduleDots: z.int().min(1).max(100).optional(),
   /**
    * The space that the symbol with its quiet zones has in its reading direction, mm. A symbol that does not fit
    * is an error. (x, y) is the corner of that space after rotation, quiet zones included.
@@ -91,8 +146,26 @@ export const barcodeElement = z.strictObject({
   align: z.enum(['left', 'center', 'right']).default('left'),
   /** The human-readable interpretation under or over a linear symbol. */
   hri: z.enum(['none', 'below', 'above']).default('none'),
-  /** Error correction of a QR code. */
-  ecLevel: z.enum(['L', 'M', 'Q', 'H']).optional(),
+  /** Error correction: a letter for QR codes, 0 to 8 for PDF417, percent for Aztec. */
+  ecLevel: z.union([z.enum(['L', 'M', 'Q', 'H']), z.int().min(0).max(95)]).optional(),
+  /** Code 128: the shortest mix of code sets, or one set for the whole value. */
+  codeSet: z.enum(['auto', 'A', 'B', 'C']).optional(),
+  /** Code 39: lower case and all else of ASCII as pairs of characters; the reader must be set to it. */
+  fullAscii: z.boolean().optional(),
+  /** A check digit to add: Code 39 `mod43`, Codabar `mod16`, ITF `mod10`, MSI the others. */
+  checkDigit: z.enum(['none', 'mod10', 'mod11', 'mod1010', 'mod1110', 'mod16', 'mod43']).optional(),
+  /** Wide to narrow of Code 39, Codabar, ITF and MSI; the wide bars are rounded to whole dots. */
+  ratio: z.number().min(2).max(3).optional(),
+  /** Bearer bars of ITF and ITF-14: above and below, or all around. ITF-14 has bars unless told otherwise. */
+  bearer: z.enum(['none', 'bars', 'box']).optional(),
+  /** Data Matrix. */
+  shape: z.enum(['square', 'rectangle']).optional(),
+  /** Data columns of PDF417 and MicroPDF417; segments in a row of GS1 DataBar Expanded Stacked. */
+  columns: z.int().min(1).max(30).optional(),
+  /** Row height of PDF417 and MicroPDF417, modules. */
+  rowHeight: z.int().min(2).max(20).optional(),
+  /** MaxiCode: 4 without one; 2 and 3 carry a postal code, a country and a class of service, parted by GS. */
+  mode: z.int().min(2).max(6).optional(),
   rotation,
   render: z.enum(['auto', 'native', 'graphic']).default('auto'),
 });
@@ -107,6 +180,19 @@ export const boxElement = z.strictObject({
   filled: z.boolean().default(false),
   /** Corner radius, mm. */
   radius: z.number().min(0).max(LIMITS.labelSide).default(0),
+  /** White boxes have square corners. */
+  color: colour,
+});
+
+export const ellipseElement = z.strictObject({
+  type: z.literal('ellipse'),
+  ...place,
+  /** The box that it fills; a circle where both are equal. */
+  width: length,
+  height: length,
+  /** Line thickness, mm, drawn inwards. */
+  thickness: length.default(0.25),
+  filled: z.boolean().default(false),
 });
 
 export const lineElement = z.strictObject({
@@ -116,15 +202,27 @@ export const lineElement = z.strictObject({
   x2: mm,
   y2: mm,
   thickness: length.default(0.25),
+  /** White lines are horizontal or vertical. */
+  color: colour,
 });
+
+/**
+ * A PNG, JPEG or SVG picture, base64 without a `data:` prefix. An SVG refers to nothing outside of itself, and has
+ * outlines instead of text.
+ */
+const picture = z.base64().max(LIMITS.templateSource);
+
+export const namedImage = z.strictObject({ name: z.string().min(1).max(200), data: picture });
 
 export const imageElement = z.strictObject({
   type: z.literal('image'),
   ...place,
   width: length,
   height: length,
-  /** A PNG or JPEG picture, base64 without a `data:` prefix. */
-  data: z.base64().max(LIMITS.templateSource),
+  /** The picture; or `image`. */
+  data: picture.optional(),
+  /** The name of one of the template's `images`, with placeholders. Filled in to nothing, nothing is drawn. */
+  image: z.string().max(LIMITS.valueLength).optional(),
   /** How the picture fills its box; it is never distorted. */
   fit: z.enum(['contain', 'cover']).default('contain'),
   /** How grey becomes black or white. */
@@ -136,6 +234,7 @@ export const templateElement = z.discriminatedUnion('type', [
   textElement,
   barcodeElement,
   boxElement,
+  ellipseElement,
   lineElement,
   imageElement,
 ]);
@@ -143,8 +242,10 @@ export type TemplateElement = z.infer<typeof templateElement>;
 export type TextElement = z.infer<typeof textElement>;
 export type BarcodeElement = z.infer<typeof barcodeElement>;
 export type BoxElement = z.infer<typeof boxElement>;
+export type EllipseElement = z.infer<typeof ellipseElement>;
 export type LineElement = z.infer<typeof lineElement>;
 export type ImageElement = z.infer<typeof imageElement>;
+export type NamedImage = z.infer<typeof namedImage>;
 export type Symbology = z.infer<typeof symbology>;
 
 const templateName = z.string().trim().min(1).max(200);
@@ -156,13 +257,28 @@ const uniqueFields = z
     error: 'two fields have the same name',
   });
 
+/** IANA name of the zone that instants are shown in; UTC when left out. */
+const timeZone = z.string().min(1).max(100).optional();
+const dpi = z.int().min(100).max(1200).optional();
+
 export const designedTemplate = z.strictObject({
   name: templateName,
   language: z.literal('platen').default('platen'),
   /** The label, mm. */
   width: length,
   height: length,
+  /** The resolution that it was designed for; printing at another gives a warning. */
+  dpi,
+  timeZone,
   fields: uniqueFields,
+  /** Pictures that image elements choose from by name. */
+  images: z
+    .array(namedImage)
+    .max(LIMITS.images)
+    .default([])
+    .refine((images) => new Set(images.map((image) => image.name)).size === images.length, {
+      error: 'two images have the same name',
+    }),
   elements: z.array(templateElement).max(LIMITS.elements),
 });
 export type DesignedTemplate = z.infer<typeof designedTemplate>;
@@ -175,7 +291,8 @@ export const rawZplTemplate = z.strictObject({
   /** The label, mm, and the printer it was written for; for previews and for warnings. */
   width: length.optional(),
   height: length.optional(),
-  dpi: z.int().min(100).max(1200).optional(),
+  dpi,
+  timeZone,
   fields: uniqueFields,
 });
 export type RawZplTemplate = z.infer<typeof rawZplTemplate>;

@@ -17,6 +17,6 @@ export type RecordCheck = (record: LabelRecord, index: number) => void;
  */
 export async function createRecordCheck(template: Template, target: LabelTarget): Promise<RecordCheck> {
   const compiled =
-    template.language === 'zpl' ? compileRawZpl(template) : await compileLabel(template, target);
+    template.language === 'zpl' ? compileRawZpl(template, target.job) : await compileLabel(template, target);
   return (record, index) => compiled.check(record, index);
 }

@@ -35,6 +35,13 @@ export interface RoundedItem extends Rect {
   readonly filled: boolean;
 }
 
+/** An ellipse that touches the sides of its box; drawn inwards. */
+export interface EllipseItem extends Rect {
+  readonly kind: 'ellipse';
+  readonly thickness: number;
+  readonly filled: boolean;
+}
+
 /** A diagonal line with butt ends. */
 export interface StrokeItem {
   readonly kind: 'stroke';
@@ -55,6 +62,8 @@ export interface TextItem {
   /** The em, dots. */
   readonly size: number;
   readonly face: Face;
+  /** Added between characters, ems. */
+  readonly spacing?: number;
   readonly ink: Ink;
   /** May a printer set it in its own font? The template's wish, or ours where the outcome is known. */
   readonly native: boolean;
@@ -63,15 +72,18 @@ export interface TextItem {
 /** What a printer needs to draw a linear symbol itself, dot for dot as `widths` says. */
 export type NativeSymbol =
   | { readonly symbology: 'code128'; readonly runs: readonly Code128Run[] }
-  | { readonly symbology: 'ean13'; readonly digits: string };
+  | { readonly symbology: 'ean13'; readonly digits: string }
+  /** The characters between start and stop, a check digit among them. */
+  | { readonly symbology: 'code39' | 'itf'; readonly data: string };
 
 /** A linear symbol without its quiet zones. The box is what the bars cover after the turn. */
 export interface BarsItem extends Rect {
   readonly kind: 'bars';
   readonly turn: Turn;
-  /** Module width, dots. */
+  /** Module width, dots; and that of a wide bar or space, of a symbology with two widths. */
   readonly module: number;
-  /** Bar, space, bar, … in modules. Made when asked for: a printer that draws bars itself never asks. */
+  readonly wide?: number;
+  /** Bar, space, bar, … in dots. Made when asked for: a printer that draws bars itself never asks. */
   readonly widths: () => readonly number[];
   readonly native: NativeSymbol | undefined;
 }
@@ -86,7 +98,7 @@ export interface BitmapItem {
   readonly scale: number;
 }
 
-export type Item = FillItem | RoundedItem | StrokeItem | TextItem | BarsItem | BitmapItem;
+export type Item = FillItem | RoundedItem | EllipseItem | StrokeItem | TextItem | BarsItem | BitmapItem;
 
 export interface DisplayList {
   readonly dpi: number;

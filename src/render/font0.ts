@@ -52,12 +52,23 @@ export function plainAdvance(text: string): number {
 
 const own = new Map<string, number>();
 
-/** Draws plain text with its baseline at the context's (x, y), as wide as font 0 sets it. */
-export function drawPlain(context: SKRSContext2D, text: string, size: number, x: number, y: number): void {
+/**
+ * Draws plain text with its baseline at the context's (x, y), as wide as font 0 sets it.
+ * @param spacing added between characters, ems
+ */
+export function drawPlain(
+  context: SKRSContext2D,
+  text: string,
+  size: number,
+  x: number,
+  y: number,
+  spacing = 0,
+): void {
   const unit = 1000;
   context.textAlign = 'left';
   context.textBaseline = 'alphabetic';
   context.direction = 'ltr';
+  context.letterSpacing = '0px';
   let at = x;
   for (const char of text) {
     let natural = own.get(char);
@@ -75,6 +86,6 @@ export function drawPlain(context: SKRSContext2D, text: string, size: number, x:
       context.fillText(char, 0, 0);
       context.restore();
     }
-    at += advance * size;
+    at += (advance + spacing) * size;
   }
 }

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { GlobalFonts } from '@napi-rs/canvas';
 
 /** `condensed`: Roboto Condensed Bold, where it is plain text with the widths of Zebra's font 0 (`font0.ts`). */
-export type Face = 'condensed' | 'sans' | 'sans-bold';
+export type Face = 'condensed' | 'sans' | 'sans-bold' | 'sans-italic' | 'sans-bold-italic';
 
 const require = createRequire(import.meta.url);
 
@@ -31,7 +31,9 @@ interface FontFile {
   readonly path: string;
 }
 
-function fontFile(pack: string, file: string, weight: '400Regular' | '700Bold'): FontFile {
+type Weight = '400Regular' | '700Bold' | '400Regular_Italic' | '700Bold_Italic';
+
+function fontFile(pack: string, file: string, weight: Weight): FontFile {
   // Families get names of our own: the host may have another version of a font under its real name.
   return {
     family: `platen-${pack}-${weight}`,
@@ -42,9 +44,12 @@ function fontFile(pack: string, file: string, weight: '400Regular' | '700Bold'):
 const condensed = fontFile('roboto-condensed', 'RobotoCondensed', '700Bold');
 const regular = SCRIPTS.map(([pack, file]) => fontFile(pack, file, '400Regular'));
 const bold = SCRIPTS.map(([pack, file]) => fontFile(pack, file, '700Bold'));
+/** Latin, Greek and Cyrillic; other scripts have no slanted form, and are set upright. */
+const italic = fontFile('noto-sans', 'NotoSans', '400Regular_Italic');
+const boldItalic = fontFile('noto-sans', 'NotoSans', '700Bold_Italic');
 
 /** Every font file; each face can show what any of them has a glyph for. */
-export const FONT_FILES: readonly FontFile[] = [condensed, ...regular, ...bold];
+export const FONT_FILES: readonly FontFile[] = [condensed, ...regular, ...bold, italic, boldItalic];
 
 function stack(files: readonly FontFile[]): string {
   return files.map((file) => `"${file.family}"`).join(', ');
@@ -54,6 +59,8 @@ const STACKS: Readonly<Record<Face, string>> = {
   condensed: stack([condensed, ...bold]),
   sans: stack([...regular, condensed]),
   'sans-bold': stack([...bold, condensed]),
+  'sans-italic': stack([italic, ...regular, condensed]),
+  'sans-bold-italic': stack([boldItalic, ...bold, condensed]),
 };
 
 let registered = false;

@@ -1,17 +1,98 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
 import { createCanvas, type Image, loadImage } from '@napi-rs/canvas';
-import type { ImageElement } from '../contract/template.ts';
+import type { ImageElement, NamedImage } from '../contract/template.ts';
 import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
+import type { Scope } from './built-ins.ts';
 import { dots, type Item } from './display-list.ts';
-import { ElementFault, type ElementPlace } from './place.ts';
+import { compileText } from './merge.ts';
+import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
+import { svgRefusal } from './svg.ts';
 import { upright } from './turn.ts';
 
 /** Of what a template may embed; the picture's own size is not the label's. */
 const MOST_PIXELS = 50_000_000;
 
-/** @throws ElementFault `template-invalid`: not a picture, or too large */
-export async function imageItems(element: ImageElement, place: ElementPlace, dpi: number): Promise<Item[]> {
-  const picture = await decode(element.data, place);
+/** A template's named pictures, each decoded when it is first asked for. */
+export interface ImageSet {
+  readonly names: readonly string[];
+  /** @throws PictureFault */
+  decode(name: string): Promise<Picture>;
+}
+
+/** A picture that cannot be drawn, whoever uses it. */
+export class PictureFault extends Error {
+  override readonly name = 'PictureFault';
+}
+
+interface Picture {
+  readonly image: Image;
+  /** A drawing: sharp at any size. */
+  readonly vector: boolean;
+}
+
+export function createImageSet(images: readonly NamedImage[]): ImageSet {
+  const decoded = new Map<string, Promise<Picture>>();
+  const data = new Map(images.map((image) => [image.name, image.data]));
+  return {
+    names: [...data.keys()],
+    decode: (name) => {
+      const known = decoded.get(name) ?? decode(data.get(name) ?? '');
+      decoded.set(name, known);
+      return known;
+    },
+  };
+}
+
+/** @throws ElementFault `template-invalid`: not a picture, too large, or not in the set */
+export async function imageLayout(
+  element: ImageElement,
+  place: ElementPlace,
+  dpi: number,
+  scope: Scope,
+  images: ImageSet,
+): Promise<ElementLayout> {
+  const { data, image } = element;
+  if ((data === undefined) === (image === undefined)) {
+    throw new ElementFault('template-invalid', place, 'an image has either "data" or "image"');
+  }
+  const name = compileText(image ?? '', scope, `${place.pointer}/image`);
+  const constant = name.fields.length === 0 ? name.fill({}) : undefined;
+  const drawn = new Map<string, Item[]>([['', []]]);
+  const take = async (key: string, picture: Promise<Picture>) => {
+    drawn.set(key, imageItems(await picture.catch((error) => refuse(error, place)), element, dpi));
+  };
+  if (data !== undefined) await take('data', decode(data));
+  else {
+    // Any of them may be chosen; layout does not wait.
+    for (const key of images.names) {
+      if (constant === undefined || constant === key) await take(key, images.decode(key));
+    }
+    if (constant !== undefined && !drawn.has(constant)) {
+      throw new ElementFault(
+        'template-invalid',
+        place,
+        `the template has no image ${JSON.stringify(constant)}`,
+      );
+    }
+  }
+  return {
+    fields: name.fields,
+    layout: (record) => {
+      const items = drawn.get(data === undefined ? name.fill(record).trim() : 'data');
+      if (items === undefined) {
+        throw new ElementFault('value-invalid', place, 'the template has no image of the name in the record');
+      }
+      return items;
+    },
+  };
+}
+
+function refuse(error: unknown, place: ElementPlace): never {
+  if (error instanceof PictureFault) throw new ElementFault('template-invalid', place, error.message);
+  throw error;
+}
+
+function imageItems(picture: Picture, element: ImageElement, dpi: number): Item[] {
   const width = Math.max(1, dots(element.width, dpi));
   const height = Math.max(1, dots(element.height, dpi));
   const inner = upright({ width, height }, element.rotation);
@@ -19,23 +100,27 @@ export async function imageItems(element: ImageElement, place: ElementPlace, dpi
   return [{ kind: 'bitmap', x: dots(element.x, dpi), y: dots(element.y, dpi), bitmap, scale: 1 }];
 }
 
-async function decode(data: string, place: ElementPlace): Promise<Image> {
+async function decode(data: string): Promise<Picture> {
   const bytes = Buffer.from(data, 'base64');
   const png = bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'));
   const jpeg = bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'));
-  // Nothing else is handed to the decoder: SVG could ask for other files.
-  if (!png && !jpeg) throw new ElementFault('template-invalid', place, 'the picture is neither PNG nor JPEG');
+  // Nothing else is handed to the decoder, and no SVG that asks for more than itself.
+  const refusal = png || jpeg ? null : svgRefusal(bytes);
+  if (refusal !== null) throw new PictureFault(refusal);
+  let image: Image;
   try {
-    const image = await loadImage(bytes);
-    if (image.width > 0 && image.width * image.height <= MOST_PIXELS) return image;
+    image = await loadImage(bytes);
   } catch {
-    throw new ElementFault('template-invalid', place, 'the picture cannot be decoded');
+    throw new PictureFault('the picture cannot be decoded');
   }
-  throw new ElementFault('template-invalid', place, `the picture has more than ${MOST_PIXELS} pixels`);
+  if (!(image.width > 0 && image.height > 0)) throw new PictureFault('the picture has no size');
+  if (image.width * image.height > MOST_PIXELS)
+    throw new PictureFault(`the picture has more than ${MOST_PIXELS} pixels`);
+  return { image, vector: !png && !jpeg };
 }
 
 function halftone(
-  picture: Image,
+  { image, vector }: Picture,
   box: { width: number; height: number },
   { fit, halftone: method }: Pick<ImageElement, 'fit' | 'halftone'>,
 ): Bitmap {
@@ -44,12 +129,18 @@ function halftone(
   const context = canvas.getContext('2d');
   context.fillStyle = 'white';
   context.fillRect(0, 0, width, height);
-  const across = width / picture.width;
-  const down = height / picture.height;
+  const [natural, tall] = [image.naturalWidth, image.naturalHeight];
+  const across = width / natural;
+  const down = height / tall;
   const scale = fit === 'contain' ? Math.min(across, down) : Math.max(across, down);
-  const [drawnWidth, drawnHeight] = [picture.width * scale, picture.height * scale];
+  const [drawnWidth, drawnHeight] = [natural * scale, tall * scale];
   context.imageSmoothingQuality = 'high';
-  context.drawImage(picture, (width - drawnWidth) / 2, (height - drawnHeight) / 2, drawnWidth, drawnHeight);
+  if (vector) {
+    // Drawn at this size, not at its own and then enlarged.
+    image.width = drawnWidth;
+    image.height = drawnHeight;
+  }
+  context.drawImage(image, (width - drawnWidth) / 2, (height - drawnHeight) / 2, drawnWidth, drawnHeight);
 
   const rgba = context.getImageData(0, 0, width, height).data;
   const grey = new Float32Array(width * height);

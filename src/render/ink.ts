@@ -4,7 +4,7 @@
  */
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
-import type { BarsItem, Ink, Item, RoundedItem, StrokeItem, TextItem } from './display-list.ts';
+import type { BarsItem, EllipseItem, Ink, Item, RoundedItem, StrokeItem, TextItem } from './display-list.ts';
 import { drawLine, inkBounds } from './measure.ts';
 
 /** Dots of one colour on the label. */
@@ -36,6 +36,13 @@ export function stampOf(item: Item): Stamp {
         bitmap: drawn(item.width, item.height, (context) => traceRounded(context, item, 0, 0)),
         ink: 'black',
       };
+    case 'ellipse':
+      return {
+        x: item.x,
+        y: item.y,
+        bitmap: drawn(item.width, item.height, (context) => traceEllipse(context, item, 0, 0)),
+        ink: 'black',
+      };
     case 'stroke': {
       const reach = Math.ceil(item.thickness);
       const x = Math.min(item.x1, item.x2) - reach;
@@ -56,6 +63,20 @@ export function traceRounded(context: SKRSContext2D, item: RoundedItem, x: numbe
   if (!item.filled) {
     const inner = Math.max(0, radius - thickness);
     context.roundRect(x + thickness, y + thickness, width - 2 * thickness, height - 2 * thickness, inner);
+  }
+  context.fill('evenodd');
+}
+
+/** Draws an ellipse in the context's fill style. */
+export function traceEllipse(context: SKRSContext2D, item: EllipseItem, x: number, y: number): void {
+  const [rx, ry] = [item.width / 2, item.height / 2];
+  const ring = (inset: number) => context.ellipse(x + rx, y + ry, rx - inset, ry - inset, 0, 0, 2 * Math.PI);
+  context.beginPath();
+  ring(0);
+  if (!item.filled) {
+    context.closePath();
+    context.moveTo(x + item.width - item.thickness, y + ry);
+    ring(item.thickness);
   }
   context.fill('evenodd');
 }
@@ -86,11 +107,11 @@ function drawn(width: number, height: number, draw: (context: SKRSContext2D) => 
 }
 
 function textStamp(item: TextItem): Stamp {
-  const { left, right, up, down } = inkBounds(item.face, item.size, item.text);
+  const { left, right, up, down } = inkBounds(item);
   const width = Math.max(1, left + right);
   const height = Math.max(1, up + down);
   const upright = drawn(width, height, (context) => {
-    drawLine(context, item.face, item.size, item.text, left, up);
+    drawLine(context, item, left, up);
   });
   const bitmap = turnBitmap(upright, item.turn);
   const { x, y, ink } = item;
@@ -110,9 +131,9 @@ function textStamp(item: TextItem): Stamp {
 export function uprightBars(item: BarsItem): { at: number; width: number }[] {
   const bars: { at: number; width: number }[] = [];
   let at = 0;
-  item.widths().forEach((modules, index) => {
-    if (index % 2 === 0) bars.push({ at, width: modules * item.module });
-    at += modules * item.module;
+  item.widths().forEach((width, index) => {
+    if (index % 2 === 0 && width > 0) bars.push({ at, width });
+    at += width;
   });
   return bars;
 }

@@ -4,8 +4,8 @@
  * rules are the common part of Unicode UAX 14, which Node does not offer.
  */
 
-import type { Face } from './fonts.ts';
-import { measureLine } from './measure.ts';
+/** The advance of a text, ems. */
+export type Measure = (text: string) => number;
 
 const words = new Intl.Segmenter('und', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
@@ -42,13 +42,13 @@ function breakable(text: string): string[] {
 }
 
 /** The longest beginning of a text, in whole graphemes, that is no wider than `width` ems; at least one. */
-export function fittingStart(face: Face, text: string, width: number): string {
+export function fittingStart(measure: Measure, text: string, width: number): string {
   const parts = splitGraphemes(text);
   let low = 1;
   let high = parts.length;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (measureLine(face, parts.slice(0, middle).join('')) <= width) low = middle;
+    if (measure(parts.slice(0, middle).join('')) <= width) low = middle;
     else high = middle - 1;
   }
   return parts.slice(0, low).join('');
@@ -58,19 +58,19 @@ export function fittingStart(face: Face, text: string, width: number): string {
  * Breaks one paragraph into lines no wider than `width` ems. Words wider than that are broken anywhere.
  * Blanks at a break are dropped.
  */
-export function breakLines(face: Face, paragraph: string, width: number, most: number): string[] {
+export function breakLines(measure: Measure, paragraph: string, width: number, most: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const piece of breakable(paragraph)) {
     if (lines.length > most) return lines;
-    if (measureLine(face, (line + piece).trimEnd()) <= width) {
+    if (measure((line + piece).trimEnd()) <= width) {
       line += piece;
       continue;
     }
     if (line.trimEnd() !== '') lines.push(line.trimEnd());
     line = piece;
-    while (measureLine(face, line.trimEnd()) > width && lines.length <= most) {
-      const start = fittingStart(face, line, width);
+    while (measure(line.trimEnd()) > width && lines.length <= most) {
+      const start = fittingStart(measure, line, width);
       if (start.length === line.length) break;
       lines.push(start);
       line = line.slice(start.length);

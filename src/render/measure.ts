@@ -10,6 +10,15 @@ import { canvasFont, type Face } from './fonts.ts';
 
 const UNITS = 1000;
 
+/** A line as it is set. */
+export interface SetLine {
+  readonly face: Face;
+  readonly size: number;
+  readonly text: string;
+  /** Ems. */
+  readonly spacing?: number;
+}
+
 let shared: SKRSContext2D | undefined;
 
 function context(): SKRSContext2D {
@@ -18,11 +27,19 @@ function context(): SKRSContext2D {
 }
 
 /** Sets a context up for a line of text that is shaped. */
-function setTextStyle(on: SKRSContext2D, face: Face, size: number, text: string): void {
+function setTextStyle(on: SKRSContext2D, { face, size, text, spacing = 0 }: SetLine): void {
   on.font = canvasFont(face, size);
   on.direction = startsRightToLeft(text) ? 'rtl' : 'ltr';
   on.textAlign = 'left';
   on.textBaseline = 'alphabetic';
+  on.letterSpacing = `${spacing * size}px`;
+}
+
+const JOINED = /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}]/u;
+
+/** Letters that join must not be drawn apart. */
+function spacingOf(text: string, spacing: number): number {
+  return spacing !== 0 && JOINED.test(text) ? 0 : spacing;
 }
 
 const STRONG = /[\p{L}]/u;
@@ -34,31 +51,31 @@ export function startsRightToLeft(text: string): boolean {
   return first !== null && RIGHT_TO_LEFT.test(first[0]);
 }
 
-/** The advance of one line of text, in ems. */
-export function measureLine(face: Face, text: string): number {
-  if (face === 'condensed' && isPlain(text)) return plainAdvance(text);
+/** The advance of one line of text, in ems. There is no spacing after its last character. */
+export function measureLine(face: Face, text: string, spacing = 0): number {
+  if (text === '') return 0;
+  const apart = spacingOf(text, spacing);
+  if (face === 'condensed' && isPlain(text)) return plainAdvance(text) + apart * (text.length - 1);
   const on = context();
-  setTextStyle(on, face, UNITS, text);
-  return on.measureText(text).width / UNITS;
+  setTextStyle(on, { face, size: UNITS, text, spacing: apart });
+  return on.measureText(text).width / UNITS - apart;
 }
 
-/** How far the ink of a line reaches from the start of its baseline, in whole units of `size`. */
-export function inkBounds(
-  face: Face,
-  size: number,
-  text: string,
-): { left: number; right: number; up: number; down: number } {
+/** How far the ink of a line reaches from the start of its baseline, in whole units of its size. */
+export function inkBounds(line: SetLine): { left: number; right: number; up: number; down: number } {
+  const { face, size, text } = line;
+  const spacing = spacingOf(text, line.spacing ?? 0);
   if (face === 'condensed' && isPlain(text)) {
     const reach = Math.ceil(size * 0.1) + 1;
     return {
       left: reach,
-      right: Math.ceil(plainAdvance(text) * size) + reach,
+      right: Math.ceil(measureLine(face, text, spacing) * size) + reach,
       up: Math.ceil(size),
       down: Math.ceil(size * 0.3),
     };
   }
   const on = context();
-  setTextStyle(on, face, size, text);
+  setTextStyle(on, { face, size, text, spacing });
   const metrics = on.measureText(text);
   // One more on each side: hinting and antialiasing reach past the outline.
   return {
@@ -70,18 +87,13 @@ export function inkBounds(
 }
 
 /** Draws a line of text with its baseline at the context's (x, y), in its fill style. */
-export function drawLine(
-  on: SKRSContext2D,
-  face: Face,
-  size: number,
-  text: string,
-  x: number,
-  y: number,
-): void {
+export function drawLine(on: SKRSContext2D, line: SetLine, x: number, y: number): void {
+  const { face, size, text } = line;
+  const spacing = spacingOf(text, line.spacing ?? 0);
   if (face === 'condensed' && isPlain(text)) {
-    drawPlain(on, text, size, x, y);
+    drawPlain(on, text, size, x, y, spacing);
     return;
   }
-  setTextStyle(on, face, size, text);
+  setTextStyle(on, { face, size, text, spacing });
   on.fillText(text, x, y);
 }

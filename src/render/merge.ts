@@ -1,14 +1,19 @@
 /**
- * Placeholders: `{{name}}` in a template's text stands for a field of the record.
+ * Placeholders: `{{name}}` in a template's text stands for a field of the record, or for a built-in of the job;
+ * `{{name | filter}}` for what a filter makes of it.
  *
  * A template is merged once, from left to right: what a value holds is never read as a placeholder again.
  */
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
-import { fieldName, type TemplateField } from '../contract/template.ts';
+import { fieldName } from '../contract/template.ts';
+import { isConstant, type Scope } from './built-ins.ts';
+import { compileFilters, type Filter, FilterFault, ValueFault } from './filters.ts';
 
 export interface Placeholder {
   readonly field: string;
+  /** What is done to the value before it is printed. */
+  readonly filter: Filter | undefined;
 }
 export type Part = string | Placeholder;
 
@@ -16,23 +21,29 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
 /**
  * Splits a text at its placeholders. Blanks inside the braces do not count.
- * @throws JobFaultError `template-invalid`: something other than a field's name stands in double braces
+ * @throws JobFaultError `template-invalid`: something other than a field's name and filters stands in double braces
  */
 export function parsePlaceholders(text: string, element?: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
   for (const match of text.matchAll(PLACEHOLDER)) {
-    const name = fieldName.safeParse((match[1] ?? '').trim());
-    if (!name.success) {
-      const what = JSON.stringify(match[0].slice(0, 60));
-      throw new JobFaultError(
+    const inner = match[1] ?? '';
+    const pipe = inner.indexOf('|');
+    const name = fieldName.safeParse((pipe < 0 ? inner : inner.slice(0, pipe)).trim());
+    const invalid = (reason: string) =>
+      new JobFaultError(
         'template-invalid',
-        `${what} is not a placeholder: expected {{name}} with the name of a field`,
+        `${element === undefined ? '' : `${element}: `}${JSON.stringify(match[0].slice(0, 60))} is not a placeholder: ${reason}`,
         element === undefined ? {} : { element },
       );
-    }
+    if (!name.success) throw invalid('expected {{name}} with the name of a field');
     if (match.index > from) parts.push(text.slice(from, match.index));
-    parts.push({ field: name.data });
+    try {
+      parts.push({ field: name.data, filter: pipe < 0 ? undefined : compileFilters(inner.slice(pipe)) });
+    } catch (error) {
+      if (!(error instanceof FilterFault)) throw error;
+      throw invalid(error.message);
+    }
     from = match.index + match[0].length;
   }
   if (from < text.length) parts.push(text.slice(from));
@@ -48,34 +59,51 @@ export function valueText(value: RecordValue | undefined, fallback: string): str
 export interface MergeText {
   /** The fields in it, in order. None: the text is the same for every record. */
   readonly fields: readonly string[];
-  /** @param transform applied to each value, not to the template's own text */
+  /**
+   * @param transform applied to each value, not to the template's own text
+   * @throws ValueFault
+   */
   fill(record: LabelRecord, transform?: (value: string) => string): string;
 }
 
-/** What missing or null fields print. */
-export function fieldDefaults(fields: readonly TemplateField[]): ReadonlyMap<string, string> {
-  return new Map(fields.map((field) => [field.name, field.default ?? '']));
+/** Own properties only: a field may be called `constructor`. */
+export function fieldText(record: LabelRecord, name: string, scope: Scope): string {
+  return valueText(Object.hasOwn(record, name) ? record[name] : undefined, scope.get(name) ?? '');
 }
 
-/** Own properties only: a field may be called `constructor`. */
-export function fieldText(record: LabelRecord, name: string, defaults: ReadonlyMap<string, string>): string {
-  return valueText(Object.hasOwn(record, name) ? record[name] : undefined, defaults.get(name) ?? '');
+/** What a placeholder prints for a record. @throws ValueFault naming the field */
+export function placeholderText({ field, filter }: Placeholder, record: LabelRecord, scope: Scope): string {
+  if (isConstant(field) && !scope.has(field)) {
+    throw new Error(`${field} needs the job that the label is made for`);
+  }
+  const value = fieldText(isConstant(field) ? {} : record, field, scope);
+  if (filter === undefined) return value;
+  try {
+    return filter(value, scope.get('$timeZone') ?? 'UTC');
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    throw new ValueFault(`field ${JSON.stringify(field)}: ${error.message}`);
+  }
+}
+
+/** What is the same for every label of a job becomes the template's own text. */
+function withoutConstants(parts: readonly Part[], scope: Scope): Part[] {
+  return parts.map((part) => {
+    if (typeof part === 'string' || !isConstant(part.field)) return part;
+    return placeholderText(part, {}, scope);
+  });
 }
 
 /** @throws JobFaultError `template-invalid` */
-export function compileText(
-  text: string,
-  defaults: ReadonlyMap<string, string>,
-  element?: string,
-): MergeText {
-  const parts = parsePlaceholders(text, element);
+export function compileText(text: string, scope: Scope, element?: string): MergeText {
+  const parts = withoutConstants(parsePlaceholders(text, element), scope);
   const fields = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.field]));
   const fill = (record: LabelRecord, transform?: (value: string) => string): string => {
     let filled = '';
     for (const part of parts) {
       if (typeof part === 'string') filled += part;
       else {
-        const value = fieldText(record, part.field, defaults);
+        const value = placeholderText(part, record, scope);
         filled += transform === undefined ? value : transform(value);
       }
     }

@@ -11,7 +11,9 @@
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
-import { fieldDefaults, parsePlaceholders, valueText } from './merge.ts';
+import { isBuiltIn, type JobFacts, numbered, RECORD_NUMBER, type Scope, templateScope } from './built-ins.ts';
+import { ValueFault } from './filters.ts';
+import { type Placeholder, parsePlaceholders, placeholderText } from './merge.ts';
 import { escapeFieldData } from './zpl-field-data.ts';
 
 export interface RawZpl {
@@ -43,8 +45,7 @@ interface FieldState {
   number: { code: string; name: string } | undefined;
 }
 
-interface Slot {
-  readonly field: string;
+interface Slot extends Placeholder {
   readonly fallback: string;
   readonly indicator: string;
   readonly block: boolean;
@@ -89,9 +90,11 @@ function commandsOf(source: string): { lead: string; commands: Command[] } {
 
 /**
  * Reads a template.
+ * @param job what a label may say of its job; a template that prints the time cannot be filled without
  * @throws JobFaultError `template-invalid`
  */
-export function compileRawZpl(template: RawZplTemplate): RawZpl {
+export function compileRawZpl(template: RawZplTemplate, job?: JobFacts): RawZpl {
+  const scope = templateScope(template, job);
   const { lead, commands } = commandsOf(template.source);
   requireOneFormat(lead, commands);
   const asciiOnly = encodingIsOwn(commands);
@@ -128,7 +131,7 @@ export function compileRawZpl(template: RawZplTemplate): RawZpl {
       if (code === '^XA' && !commands.some((other) => other.code === '^CI')) pieces.push('^CI28');
     }
   }
-  return rawZpl(template, pieces, asciiOnly);
+  return rawZpl(template, pieces, asciiOnly, scope);
 }
 
 function emptyState(): FieldState {
@@ -184,6 +187,7 @@ function fieldNumbers(commands: readonly Command[]): Map<number, string> {
     const [placeholder] = parsePlaceholders(`{{${name}}}`, '/source');
     if (placeholder === undefined || typeof placeholder === 'string')
       throw invalid('^FN has a name that is none');
+    if (placeholder.filter !== undefined) throw invalid('^FN names a field, without filters');
     const known = names.get(Number(match[1]));
     if (known !== undefined && known !== placeholder.field) throw invalid(`^FN${match[1]} has two names`);
     names.set(Number(match[1]), placeholder.field);
@@ -197,9 +201,10 @@ function noteFieldCommand({ code, params }: Command, state: FieldState): void {
   else if (/^\^B[0-9A-Z]$/.test(code) && code !== '^BY') state.barcode = code.slice(1);
 }
 
-function slot(field: string, fallback: string, state: FieldState): Slot {
+function slot({ field, filter }: Placeholder, fallback: string, state: FieldState): Slot {
   return {
     field,
+    filter,
     fallback,
     indicator: state.indicator ?? '_',
     block: state.block,
@@ -215,7 +220,7 @@ function dataField(command: Command, state: FieldState): Piece[] {
   const text = (part: string) => (own ? part : part.replaceAll('_', '_5F'));
   return [
     `${own ? '' : '^FH'}${command.text.slice(0, 3)}`,
-    ...parts.map((part) => (typeof part === 'string' ? text(part) : slot(part.field, '', state))),
+    ...parts.map((part) => (typeof part === 'string' ? text(part) : slot(part, '', state))),
   ];
 }
 
@@ -227,42 +232,58 @@ function numberedField(state: FieldState, fallback: string, recalls: boolean): P
   const { number } = state;
   if (number === undefined) return [];
   const escapes = state.indicator === undefined ? '^FH' : '';
-  return [`${recalls ? number.code : ''}${escapes}^FD`, slot(number.name, fallback, state)];
+  return [
+    `${recalls ? number.code : ''}${escapes}^FD`,
+    slot({ field: number.name, filter: undefined }, fallback, state),
+  ];
 }
 
-function rawZpl(template: RawZplTemplate, pieces: readonly Piece[], asciiOnly: boolean): RawZpl {
-  const defaults = fieldDefaults(template.fields);
+function rawZpl(
+  template: RawZplTemplate,
+  pieces: readonly Piece[],
+  asciiOnly: boolean,
+  scope: Scope,
+): RawZpl {
   const declared = new Set(template.fields.flatMap((f) => (f.default === undefined ? [] : [f.name])));
   const slots = pieces.filter((piece): piece is Slot => typeof piece === 'object' && 'field' in piece);
+  const counts = slots.some((place) => place.field === RECORD_NUMBER);
 
   const dataOf = (place: Slot, record: LabelRecord, index: number): string => {
     const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
-    if (value === undefined || value === null) {
+    if ((value === undefined || value === null) && place.fallback !== '') {
       // The template's own text needs no escape; it is ZPL already.
       if (!declared.has(place.field)) return place.fallback;
     }
-    const text = valueText(value, defaults.get(place.field) ?? '');
     const refuse = (reason: string) =>
       new JobFaultError(
         'value-invalid',
         `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index}: ${reason}`,
         { element: '/source', record: index },
       );
+    let text: string;
+    try {
+      text = placeholderText(place, record, scope);
+    } catch (error) {
+      if (error instanceof ValueFault) throw refuse(error.message);
+      throw error;
+    }
     if (asciiOnly && /[^\0-\x7f]/.test(text)) throw refuse("the template's ^CI holds ASCII values only");
     return fieldData(place, text, refuse);
   };
 
   return {
-    fields: [...new Set(slots.map((place) => place.field))],
+    fields: [...new Set(slots.map((place) => place.field))].filter((field) => !isBuiltIn(field)),
     check: (record, index = 0) => {
-      for (const place of slots) dataOf(place, record, index);
+      const values = counts ? numbered(record, index) : record;
+      for (const place of slots) dataOf(place, values, index);
     },
     fill: (record, copies, index = 0) => {
+      const values = counts ? numbered(record, index) : record;
       let text = '';
       for (const piece of pieces) {
         if (typeof piece === 'string') text += piece;
         else if ('rest' in piece) text += `^PQ${copies}${piece.rest}`;
-        else text += dataOf(piece, record, index);
+        else text += dataOf(piece, values, index);
       }
       return text;
     },

@@ -1,5 +1,6 @@
 /** The dynamic fields of a template: what the keys of a job's records are compared with. */
-import type { Template } from '../contract/template.ts';
+import type { DesignedTemplate, Template } from '../contract/template.ts';
+import { isBuiltIn } from './built-ins.ts';
 import { parsePlaceholders } from './merge.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 
@@ -13,11 +14,29 @@ export function templateFields(template: Template): string[] {
     for (const field of compileRawZpl(template).fields) fields.add(field);
     return [...fields];
   }
-  for (const [index, element] of template.elements.entries()) {
-    const text = element.type === 'text' ? element.text : element.type === 'barcode' ? element.value : '';
-    for (const part of parsePlaceholders(text, `/elements/${index}`)) {
-      if (typeof part !== 'string') fields.add(part.field);
-    }
+  for (const { pointer, text } of templateTexts(template)) {
+    for (const field of fieldsIn(text, pointer)) fields.add(field);
   }
   return [...fields];
+}
+
+/** Every text of a template that may have placeholders, with its JSON pointer. */
+export function templateTexts(template: DesignedTemplate): { pointer: string; text: string }[] {
+  return template.elements.flatMap((element, index) => {
+    const pointer = `/elements/${index}`;
+    const own = element.type === 'text' ? element.text : element.type === 'barcode' ? element.value : '';
+    const image = element.type === 'image' ? element.image : undefined;
+    return [
+      { pointer, text: own },
+      { pointer: `${pointer}/image`, text: image ?? '' },
+      { pointer: `${pointer}/when`, text: element.when ?? '' },
+    ].filter(({ text }) => text !== '');
+  });
+}
+
+/** The fields of records that a text uses. @throws JobFaultError `template-invalid` */
+export function fieldsIn(text: string, pointer: string): string[] {
+  return parsePlaceholders(text, pointer).flatMap((part) =>
+    typeof part === 'string' || isBuiltIn(part.field) ? [] : [part.field],
+  );
 }

@@ -1,6 +1,7 @@
 /** A text element: merged, laid out in its box, placed on the label. */
 import type { TextElement } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
+import type { Scope } from './built-ins.ts';
 import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
 import { isPlain } from './font0.ts';
 import type { Face } from './fonts.ts';
@@ -10,12 +11,16 @@ import { ElementFault, type ElementLayout, type ElementPlace, isInside } from '.
 import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';
 import { turnPoint, upright } from './turn.ts';
 
-function faceOf(element: TextElement): Face {
-  if (element.font === 'condensed') return 'condensed';
-  return element.bold ? 'sans-bold' : 'sans';
+function faceOf(element: TextElement, place: ElementPlace): Face {
+  if (element.font === 'sans') return `sans${element.bold ? '-bold' : ''}${element.italic ? '-italic' : ''}`;
+  if (element.italic) {
+    throw new ElementFault('template-invalid', place, 'the condensed face has no italic: use "font": "sans"');
+  }
+  return 'condensed';
 }
 
 function isNative(element: TextElement, text: string): boolean {
+  if (element.letterSpacing !== 0) return false;
   if (element.render !== 'auto') return element.render === 'native';
   return element.font === 'condensed' && isPlain(text);
 }
@@ -25,9 +30,12 @@ export function textLayout(
   element: TextElement,
   place: ElementPlace,
   grid: LabelGrid,
-  defaults: ReadonlyMap<string, string>,
+  scope: Scope,
 ): ElementLayout {
-  const merged = compileText(element.text, defaults, place.pointer);
+  const merged = compileText(element.text, scope, place.pointer);
+  if (element.letterSpacing !== 0 && element.render === 'native') {
+    throw new ElementFault('template-invalid', place, "the printer's own font has no letter spacing");
+  }
   const turn = element.rotation;
   const optionalDots = (mm: number | undefined) =>
     mm === undefined ? undefined : Math.max(1, dots(mm, grid.dpi));
@@ -35,7 +43,8 @@ export function textLayout(
   const sideways = turn === 90 || turn === 270;
   const size = Math.max(1, dots(element.size, grid.dpi));
   const style: TextStyle = {
-    face: faceOf(element),
+    face: faceOf(element, place),
+    spacing: element.letterSpacing,
     size,
     smallest: Math.min(size, Math.max(1, Math.round((SMALLEST_TEXT * grid.dpi) / 25.4))),
     width: sideways ? outer.height : outer.width,
@@ -77,6 +86,7 @@ export function textLayout(
           text: line.text,
           size: block.size,
           face: style.face,
+          ...(style.spacing === 0 ? {} : { spacing: style.spacing }),
           ink,
           native: isNative(element, line.text),
         };

@@ -10,7 +10,7 @@
  */
 import type { TextElement } from '../contract/template.ts';
 import type { Face } from './fonts.ts';
-import { breakLines, fittingStart } from './line-break.ts';
+import { breakLines, fittingStart, type Measure } from './line-break.ts';
 import { measureLine } from './measure.ts';
 
 /** Text is never shrunk below this, mm; 1 mm is about 3 points. */
@@ -28,6 +28,8 @@ const OPTICAL = 0.09;
 
 export interface TextStyle {
   readonly face: Face;
+  /** Between characters, ems. */
+  readonly spacing: number;
   /** The em wanted, and the smallest allowed, whole dots. */
   readonly size: number;
   readonly smallest: number;
@@ -66,6 +68,10 @@ export function printable(text: string): string {
     .replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, '\ufffd');
 }
 
+function measureOf({ face, spacing }: TextStyle): Measure {
+  return (text) => measureLine(face, text, spacing);
+}
+
 function linesThatFit(style: TextStyle, size: number): number {
   const byHeight =
     style.height === undefined
@@ -80,8 +86,8 @@ function attempt(style: TextStyle, paragraphs: readonly string[], size: number):
   const lines: string[] = [];
   const width = style.width === undefined ? Number.POSITIVE_INFINITY : (style.width * SAFE) / size;
   for (const paragraph of paragraphs) {
-    if (style.overflow === 'wrap') lines.push(...breakLines(style.face, paragraph, width, most));
-    else if (measureLine(style.face, paragraph) <= width) lines.push(paragraph);
+    if (style.overflow === 'wrap') lines.push(...breakLines(measureOf(style), paragraph, width, most));
+    else if (measureOf(style)(paragraph) <= width) lines.push(paragraph);
     else return null;
     if (lines.length > most) return null;
   }
@@ -90,7 +96,7 @@ function attempt(style: TextStyle, paragraphs: readonly string[], size: number):
 
 /** The size at which lines that are not broken fit, by proportion. */
 function shrunk(style: TextStyle, paragraphs: readonly string[]): number {
-  const widest = Math.max(...paragraphs.map((line) => measureLine(style.face, line)));
+  const widest = Math.max(...paragraphs.map((line) => measureOf(style)(line)));
   const byWidth = style.width === undefined || widest === 0 ? style.size : (style.width * SAFE) / widest;
   const byHeight =
     style.height === undefined
@@ -102,9 +108,9 @@ function shrunk(style: TextStyle, paragraphs: readonly string[]): number {
 function clipped(style: TextStyle, paragraphs: readonly string[]): string[] {
   const width = style.width;
   return paragraphs.slice(0, Math.max(1, linesThatFit(style, style.size))).map((line) => {
-    if (width === undefined || measureLine(style.face, line) * style.size <= width * SAFE) return line;
-    const start = fittingStart(style.face, line, (width * SAFE) / style.size);
-    return measureLine(style.face, start) * style.size <= width * SAFE ? start : '';
+    if (width === undefined || measureOf(style)(line) * style.size <= width * SAFE) return line;
+    const start = fittingStart(measureOf(style), line, (width * SAFE) / style.size);
+    return measureOf(style)(start) * style.size <= width * SAFE ? start : '';
   });
 }
 
@@ -148,7 +154,7 @@ export function layoutText(style: TextStyle, text: string): TextBlock | null {
   return {
     size,
     lines: lines.map((line, index) => {
-      const width = measureLine(style.face, line) * size;
+      const width = measureOf(style)(line) * size;
       const room = (style.width ?? 0) - width;
       const x = style.align === 'left' ? 0 : style.align === 'center' ? room / 2 : room;
       return { text: line, x: Math.round(x), y: Math.round(top + index * pitch + size * ASCENT), width };

@@ -47,6 +47,7 @@ export function turnItem(item: Item, turn: Turn, media: Rect): Item {
   switch (item.kind) {
     case 'fill':
     case 'rounded':
+    case 'ellipse':
       return { ...item, ...turnRect(media, turn, item) };
     case 'bars':
       return { ...item, ...turnRect(media, turn, item), turn: addTurns(item.turn, turn) };

@@ -5,7 +5,7 @@
 import { createCanvas, ImageData, type PDFDocument, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, isBlack } from './bitmap.ts';
 import type { BarsItem, BitmapItem, DisplayList, Item } from './display-list.ts';
-import { traceRounded, traceStroke, uprightBars } from './ink.ts';
+import { traceEllipse, traceRounded, traceStroke, uprightBars } from './ink.ts';
 import { drawLine } from './measure.ts';
 
 /** A page of a PDF document is typed as less than what it is. */
@@ -32,6 +32,9 @@ function drawItem(context: SKRSContext2D, item: Item): void {
     case 'rounded':
       traceRounded(context, item, item.x, item.y);
       break;
+    case 'ellipse':
+      traceEllipse(context, item, item.x, item.y);
+      break;
     case 'stroke':
       traceStroke(context, item, 0, 0);
       break;
@@ -39,7 +42,7 @@ function drawItem(context: SKRSContext2D, item: Item): void {
       context.save();
       context.translate(item.x, item.y);
       context.rotate((item.turn * Math.PI) / 180);
-      drawLine(context, item.face, item.size, item.text, 0, 0);
+      drawLine(context, item, 0, 0);
       context.restore();
       break;
     case 'bars':

@@ -22,7 +22,10 @@ export async function valueWarnings(
   const { createRecordCheck } = await import('../../render/check.ts');
   const warnings: ValidationResult['warnings'] = [];
   try {
-    const check = await createRecordCheck(template, { dpi: format.dpi, orientation: request.orientation });
+    // What it would print if it were sent now.
+    const job = { createdAt: new Date().toISOString(), records: request.data ?? [{}] };
+    const target = { dpi: format.dpi, orientation: request.orientation, job };
+    const check = await createRecordCheck(template, target);
     let spent = 0;
     let since = performance.now();
     for (const [index, record] of (request.data ?? [{}]).entries()) {

@@ -1,0 +1,50 @@
+/**
+ * Decimal numbers in field values, exactly: prices and weights are not binary fractions, and a label must not
+ * show 2.67 for 2.675 because a double could not hold it.
+ */
+
+export interface Decimal {
+  /** The number times 10^scale. */
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+/** A plain decimal number, `-12.50`; null for anything else, an exponent included. */
+export function parseDecimal(text: string): Decimal | null {
+  const match = /^\s*([+-]?)(\d+)(?:\.(\d+))?\s*$/.exec(text);
+  if (match === null) return null;
+  const [, sign, whole = '', fraction = ''] = match;
+  const units = BigInt(whole + fraction);
+  return { units: sign === '-' ? -units : units, scale: fraction.length };
+}
+
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  return { units: rescaled(a, scale) + rescaled(b, scale), scale };
+}
+
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
+  return { units: a.units * b.units, scale: a.scale + b.scale };
+}
+
+function rescaled({ units, scale }: Decimal, to: number): bigint {
+  return units * 10n ** BigInt(to - scale);
+}
+
+/** Rounded to `places`, halves away from zero, as trade does. */
+export function roundDecimal({ units, scale }: Decimal, places: number): Decimal {
+  if (places >= scale) return { units: rescaled({ units, scale }, places), scale: places };
+  const step = 10n ** BigInt(scale - places);
+  const half = units < 0n ? -step / 2n : step / 2n;
+  return { units: (units + half) / step, scale: places };
+}
+
+/** All of its digits; `point` between whole and fraction, `group` between thousands. */
+export function decimalText({ units, scale }: Decimal, point = '.', group = ''): string {
+  const text = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
+  const whole = text
+    .slice(0, text.length - scale)
+    .replace(/\B(?=(?:\d{3})+$)/g, group.replaceAll('$', '$$$$'));
+  const fraction = scale === 0 ? '' : point + text.slice(text.length - scale);
+  return (units < 0n ? '-' : '') + whole + fraction;
+}

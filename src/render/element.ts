@@ -1,0 +1,91 @@
+/** One element of a template, compiled: what of it does not depend on a record is done here, once. */
+import type { DesignedTemplate, TemplateElement } from '../contract/template.ts';
+import { barcodeLayout, type LabelGrid } from './barcode-layout.ts';
+import type { Scope } from './built-ins.ts';
+import type { Item } from './display-list.ts';
+import { isNo, ValueFault } from './filters.ts';
+import { type ImageSet, imageLayout } from './image.ts';
+import { compileText } from './merge.ts';
+import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
+import { boxItems, ellipseItems, lineItems } from './shapes.ts';
+import { textLayout } from './text-element.ts';
+
+/**
+ * @param index of the element in the template
+ * @throws ElementFault; JobFaultError `template-invalid` (placeholders)
+ */
+export async function compileElement(
+  template: DesignedTemplate,
+  index: number,
+  grid: LabelGrid,
+  scope: Scope,
+  images: ImageSet,
+): Promise<ElementLayout> {
+  const element = template.elements[index];
+  if (element === undefined) throw new RangeError(`The template has no element ${index}`);
+  const place: ElementPlace = {
+    template: template.name,
+    pointer: `/elements/${index}`,
+    what: element.type === 'barcode' ? `barcode ${element.symbology}` : element.type,
+  };
+  const drawn = refusingValues(await layoutOf(element, place, grid, scope, images), place);
+  return element.when === undefined ? drawn : conditional(element.when, drawn, place, scope);
+}
+
+async function layoutOf(
+  element: TemplateElement,
+  place: ElementPlace,
+  grid: LabelGrid,
+  scope: Scope,
+  images: ImageSet,
+): Promise<ElementLayout> {
+  switch (element.type) {
+    case 'text':
+      return textLayout(element, place, grid, scope);
+    case 'barcode':
+      return barcodeLayout(element, place, grid, scope);
+    case 'box':
+      return always(boxItems(element, place, grid.dpi));
+    case 'ellipse':
+      return always(ellipseItems(element, grid.dpi));
+    case 'line':
+      return always(lineItems(element, place, grid.dpi));
+    case 'image':
+      return await imageLayout(element, place, grid.dpi, scope, images);
+  }
+}
+
+function always(items: Item[]): ElementLayout {
+  return { fields: [], layout: () => items };
+}
+
+/** Where a filter cannot take a value, the element is named. */
+function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayout {
+  return {
+    fields: inner.fields,
+    layout: (record, quick) => {
+      try {
+        return inner.layout(record, quick);
+      } catch (error) {
+        if (error instanceof ValueFault) throw new ElementFault('value-invalid', place, error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/** An element that is not drawn is not asked: its values may be empty or wrong. */
+function conditional(when: string, inner: ElementLayout, place: ElementPlace, scope: Scope): ElementLayout {
+  const condition = compileText(when, scope, `${place.pointer}/when`);
+  const nothing: Item[] = [];
+  // Made once even where it is not always drawn: the same items for every record that draws it.
+  const fixed = inner.fields.length === 0 ? inner.layout({}, false) : undefined;
+  return refusingValues(
+    {
+      fields: [...condition.fields, ...inner.fields],
+      layout: (record, quick) =>
+        isNo(condition.fill(record)) ? nothing : (fixed ?? inner.layout(record, quick)),
+    },
+    place,
+  );
+}
