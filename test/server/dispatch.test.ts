@@ -143,14 +143,15 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     queue.broken = false;
   });
 
-  test('a job that the queue has forgotten is added again; one of which a report has come never is', async () => {
+  test('a job that the queue has forgotten is added again; one that may have been begun is held', async () => {
     const printerId = await newPrinter();
-    const [lost, printing, handedBack] = [
+    const [lost, printing, handedBack, ancient] = [
+      await enqueue(printerId),
       await enqueue(printerId),
       await enqueue(printerId),
       await enqueue(printerId),
     ];
-    for (const id of [lost, printing, handedBack]) await inQueue(printerId, id);
+    for (const id of [lost, printing, handedBack, ancient]) await inQueue(printerId, id);
     const report = {
       kind: 'job' as const,
       agentId: 'agent-one',
@@ -163,17 +164,36 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     } satisfies Omit<JobReport, 'jobId' | 'status'>;
     await service.report({ ...report, jobId: printing, status: 'printing' });
     await service.report({ ...report, jobId: handedBack, status: 'queued' });
-    // As if Redis had lost its data a while ago.
-    for (const id of [lost, printing, handedBack])
+    // As if Redis had lost its data a while ago. One was added so long ago that it may be done and forgotten.
+    for (const id of [lost, printing, handedBack, ancient])
       expect(await service.queues.remove(printerId, id)).toBe(true);
     await service.pool.query(
-      `UPDATE platen.jobs SET dispatched_at = dispatched_at - interval '1 minute' WHERE printer_id = $1`,
-      [printerId],
+      `UPDATE platen.jobs SET dispatched_at = dispatched_at - CASE id WHEN $2 THEN interval '3 days' ELSE interval '1 minute' END
+       WHERE printer_id = $1`,
+      [printerId, ancient],
     );
     await inQueue(printerId, lost);
     expect(service.log).toContain('the queue has forgotten jobs');
-    expect(await service.queues.has(printerId, printing)).toBe(false);
-    expect(await service.queues.has(printerId, handedBack)).toBe(false);
+    for (const id of [printing, handedBack, ancient]) {
+      await expect
+        .poll(() => statusOf(id))
+        .toMatchObject({
+          status: 'held',
+          error: { code: 'outcome-unknown' },
+          uncertain: { from: 0, to: 1 },
+        });
+      expect(await service.queues.has(printerId, id)).toBe(false);
+    }
+    expect(await statusOf(lost)).toMatchObject({ status: 'queued' });
+    // The agent had it all the time, and could not say so.
+    await service.report({
+      ...report,
+      jobId: printing,
+      status: 'printed',
+      seq: 2,
+      labels: { sent: 1, printed: 1 },
+    });
+    expect(await statusOf(printing)).toMatchObject({ status: 'printed', error: null, uncertain: null });
   });
 
   test('a large backlog is added in batches, in order', async () => {

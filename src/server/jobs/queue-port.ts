@@ -9,7 +9,7 @@ export interface JobQueue {
   enqueueMany(jobs: readonly QueuedJob[]): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
   remove(printerId: string, jobId: string): Promise<boolean>;
-  /** Whether the queue knows the job, in whatever state. */
+  /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */
   has(printerId: string, jobId: string): Promise<boolean>;
   /**
    * Hands over reports one after the other until the consumer is stopped. A report whose handler throws is

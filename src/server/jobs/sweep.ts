@@ -3,8 +3,11 @@
  * (a crash, a queue that was away), and jobs that the queue has forgotten (Redis lost its data). Any number of
  * instances may sweep at once: the dispatcher's lock and the queue's job IDs make adding a job twice harmless.
  *
- * A job of which any report has come is never added again here: it may be printing, or be printed already.
+ * A forgotten job is added again only while it is certain that none of it was printed: no report of it has come,
+ * and had it been done, the queue would still know it. Any other is held. Nobody has it any more, and it would
+ * be `printing`, or `queued`, for ever; should its agent report after all, that counts.
  */
+import type { JobFault } from '../../contract/fault.ts';
 import type { Logger } from '../../log.ts';
 import type { Pool } from '../store/pool.ts';
 import type { Dispatcher } from './dispatch.ts';
@@ -15,8 +18,25 @@ const ASKED = 200;
 const PARALLEL = 10;
 /** s since a job was added before its absence means anything. */
 const SETTLED = 10;
+/** h since a job was added within which a queue that does not know it cannot have finished it: it keeps those for 48 h. */
+const REMEMBERED = 47;
 /** s between two rounds of housekeeping. */
 const HOUSEKEEPING = 300;
+
+type Unfinished = {
+  id: string;
+  seq: string;
+  printer_id: string;
+  delivery: number;
+  report_seq: number;
+  /** Some of it may have been printed. */
+  begun: boolean;
+};
+
+const FORGOTTEN: JobFault = {
+  code: 'outcome-unknown',
+  message: 'The queue has lost the job, and some of it may have been printed before',
+};
 
 export class Sweep {
   readonly #pool: Pool;
@@ -86,35 +106,56 @@ export class Sweep {
     }
   }
 
-  /** Marks jobs that the queue does not know as still to be added, walking through all waiting ones in turn. */
+  /** Deals with jobs that the queue does not know, walking through all unfinished ones in turn. */
   async #forgotten(): Promise<void> {
-    const { rows } = await this.#pool.query<{ id: string; seq: string; printer_id: string }>(
-      `SELECT id, seq, printer_id FROM platen.jobs
-       WHERE status = 'queued' AND delivery = 0 AND seq > $1 AND dispatched_at < now() - make_interval(secs => ${SETTLED})
+    const { rows } = await this.#pool.query<Unfinished>(
+      `SELECT id, seq, printer_id, delivery, report_seq,
+         delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun
+       FROM platen.jobs
+       WHERE status IN ('queued', 'printing') AND seq > $1
+         AND dispatched_at < now() - make_interval(secs => ${SETTLED})
        ORDER BY seq LIMIT ${ASKED}`,
       [this.#cursor],
     );
-    const missing: string[] = [];
+    const missing: Unfinished[] = [];
     for (let from = 0; from < rows.length && !this.#stopped; from += PARALLEL) {
       const known = await Promise.all(
-        rows.slice(from, from + PARALLEL).map(async (row) => ({
-          id: row.id,
-          known: await this.#queue.has(row.printer_id, row.id),
-        })),
+        rows
+          .slice(from, from + PARALLEL)
+          .map(async (row) => ({ row, known: await this.#queue.has(row.printer_id, row.id) })),
       );
-      missing.push(...known.filter((one) => !one.known).map((one) => one.id));
+      missing.push(...known.filter((one) => !one.known).map((one) => one.row));
     }
-    if (missing.length > 0) {
-      // A report may have come since the question was asked.
-      const { rowCount } = await this.#pool.query(
-        `UPDATE platen.jobs SET dispatched_at = NULL WHERE id = ANY($1) AND status = 'queued' AND delivery = 0`,
-        [missing],
-      );
-      this.#logger.warn(
-        { jobs: missing, count: rowCount },
-        'the queue has forgotten jobs; they are added again',
-      );
-    }
+    await this.#addAgain(missing.filter((job) => !job.begun).map((job) => job.id));
+    await this.#hold(missing.filter((job) => job.begun));
     this.#cursor = rows.length < ASKED ? '0' : (rows.at(-1)?.seq ?? '0');
+  }
+
+  async #addAgain(ids: string[]): Promise<void> {
+    if (ids.length === 0) return;
+    // A report may have come since the question was asked.
+    const { rowCount } = await this.#pool.query(
+      `UPDATE platen.jobs SET dispatched_at = NULL WHERE id = ANY($1) AND status = 'queued' AND delivery = 0`,
+      [ids],
+    );
+    this.#logger.warn({ jobs: ids, count: rowCount }, 'the queue has forgotten jobs; they are added again');
+  }
+
+  async #hold(jobs: readonly Unfinished[]): Promise<void> {
+    if (jobs.length === 0) return;
+    const { rows } = await this.#pool.query<{ id: string }>(
+      `UPDATE platen.jobs AS j SET status = 'held', reasons = '{}', error = $2, uncertain_from = j.printed,
+         uncertain_to = j.records * j.copies, updated_at = now()
+       FROM json_to_recordset($1) AS asked(id uuid, delivery integer, report_seq integer)
+       WHERE j.id = asked.id AND j.status IN ('queued', 'printing')
+         AND (j.delivery, j.report_seq) = (asked.delivery, asked.report_seq)
+       RETURNING j.id`,
+      [JSON.stringify(jobs), JSON.stringify(FORGOTTEN)],
+    );
+    const ids = rows.map((row) => row.id);
+    this.#logger.warn(
+      { jobs: ids, count: ids.length },
+      'the queue has forgotten jobs under way; they are held',
+    );
   }
 }
