@@ -12,7 +12,7 @@ import {
 } from '../src/virtual/host-replies.ts';
 
 /** What it looks for in the stream. Data in fields has these characters escaped. */
-const TOKEN = /\^XA|\^PQ(\d+)(?=[,^])|\^XZ|~HS|~HI|! U1 getvar "([^"]{0,60})"/g;
+const TOKEN = /\^XA|\^DF|\^ID|\^PQ(\d+)(?=[,^])|\^XZ|~HS|~HI|! U1 getvar "([^"]{0,60})"/g;
 /** More than the longest token. */
 const TAIL = 80;
 
@@ -23,7 +23,8 @@ export class LabelSink {
   #labels = 0;
   /** Told of the time (ms, `performance.now`) at which the first byte of the next label came. */
   #onLabel: (at: number) => void = () => undefined;
-  #waiting: { labels: number; reached: () => void }[] = [];
+  /** When the last label came, ms. */
+  lastAt = 0;
 
   constructor(serial: string) {
     const [dpi, dpmm] = [203, 8];
@@ -56,24 +57,12 @@ export class LabelSink {
   }
 
   /** Resolves with the time (ms, `performance.now`) at which the first byte of the next label comes. */
-  nextLabel(signal: AbortSignal): Promise<number> {
-    return this.#until(signal, (resolve) => {
-      this.#onLabel = resolve;
-    });
-  }
-
-  /** Resolves once it has printed this many in all. */
-  async printed(labels: number, signal: AbortSignal): Promise<void> {
-    if (this.#labels >= labels) return;
-    await this.#until<void>(signal, (reached) => this.#waiting.push({ labels, reached }));
-  }
-
-  async #until<T>(signal: AbortSignal, arm: (resolve: (value: T) => void) => void): Promise<T> {
+  async nextLabel(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    arm(resolve);
+    this.#onLabel = resolve;
     try {
       return await promise;
     } finally {
@@ -88,6 +77,7 @@ export class LabelSink {
     socket.on('close', () => this.#sockets.delete(socket));
     let text = '';
     let copies = 1;
+    let noLabel = false;
     socket.on('data', (bytes: Buffer) => {
       const at = performance.now();
       text += bytes.toString('latin1');
@@ -96,10 +86,16 @@ export class LabelSink {
         end = token.index + token[0].length;
         if (token[0] === '^XA') {
           copies = 1;
+          noLabel = false;
           this.#onLabel(at);
+        } else if (token[0] === '^DF' || token[0] === '^ID') {
+          // A format that is stored, or deletes a stored one: no label comes out.
+          noLabel = true;
         } else if (token[1] !== undefined) copies = Number(token[1]);
-        else if (token[0] === '^XZ') this.#print(copies);
-        else socket.write(this.#answer(token), 'latin1');
+        else if (token[0] === '^XZ') {
+          this.#labels += noLabel ? 0 : copies;
+          this.lastAt = at;
+        } else socket.write(this.#answer(token), 'latin1');
       }
       text = text.slice(Math.max(end, text.length - TAIL));
     });
@@ -123,14 +119,5 @@ export class LabelSink {
     if (token[0] === '~HI') return hostIdentification(identity);
     const address = { ip: '127.0.0.1', port: 0 };
     return `"${sgdValue(token[2] ?? '', state, identity, address, identity.height) ?? '?'}"`;
-  }
-
-  #print(copies: number): void {
-    this.#labels += copies;
-    this.#waiting = this.#waiting.filter(({ labels, reached }) => {
-      if (this.#labels < labels) return true;
-      reached();
-      return false;
-    });
   }
 }

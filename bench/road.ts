@@ -91,17 +91,27 @@ function endSignal(): AbortSignal {
   return end;
 }
 
+/** null in a copy without history. */
+function commit(): string | null {
+  try {
+    const options = {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    } as const;
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], options).trim();
+  } catch {
+    return null;
+  }
+}
+
 function machine() {
   const [first] = cpus();
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
-    cwd: import.meta.dirname,
-    encoding: 'utf8',
-  }).trim();
   return {
     cores: cpus().length,
     cpu: first?.model.trim() ?? 'unknown',
     node: process.version,
-    commit,
+    commit: commit(),
     /** Processes that wanted a core before the benchmark began, on average over the last minute. */
     load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
   };
@@ -123,7 +133,7 @@ try {
 }
 if (measured.length > 0) {
   process.stdout.write(
-    `\n${on.cores} × ${on.cpu}, Node ${on.node}, commit ${on.commit}, load before ${on.load}\n`,
+    `\n${on.cores} × ${on.cpu}, Node ${on.node}, commit ${on.commit ?? 'unknown'}, load before ${on.load}\n`,
   );
   if (on.load > 0.5) {
     process.stdout.write('The machine was busy with something else: go by the ratios, and not far.\n');
