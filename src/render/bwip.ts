@@ -12,6 +12,8 @@ export class SymbolError extends Error {
 
 const linear = z.tuple([z.object({ sbs: z.array(z.number()) })]);
 const matrix = z.tuple([z.object({ pixs: z.array(z.number()), pixx: z.number(), pixy: z.number() })]);
+const cells = z.tuple([z.object({ pixs: z.array(z.number()) })]);
+const postal = z.tuple([z.object({ bbs: z.array(z.number()), bhs: z.array(z.number()) })]);
 
 /** bwip-js says `bwipp.GS1badMonth#3346: AI 17: Invalid month`; an AI it quotes can be any text of the value. */
 function reasonOf(error: unknown): string {
@@ -49,4 +51,45 @@ export function bwipMatrix(
 ): { width: number; height: number; modules: readonly number[] } {
   const [{ pixs, pixx, pixy }] = matrix.parse(encode(bcid, text, options));
   return { width: pixx, height: pixy, modules: pixs };
+}
+
+/** The rows of a stacked symbol, each once, whatever its height. @throws SymbolError */
+export function bwipRows(
+  bcid: string,
+  text: string,
+  options: Record<string, string | boolean> = {},
+): number[][] {
+  const { width, modules } = bwipMatrix(bcid, text, options);
+  return Array.from({ length: modules.length / width }, (_, row) =>
+    modules.slice(row * width, (row + 1) * width),
+  );
+}
+
+/** The dark modules of a MaxiCode: 30 × row + column. @throws SymbolError */
+export function bwipDark(
+  bcid: string,
+  text: string,
+  options: Record<string, string | boolean> = {},
+): number[] {
+  return cells.parse(encode(bcid, text, options))[0].pixs;
+}
+
+/**
+ * Bars of a postal code: full, ascender, descender, tracker. bwip-js gives the inches from the bottom of the
+ * lowest bar; whichever code it is, those over 0.12 in reach up, and those of 0 reach down.
+ * @throws SymbolError
+ */
+export function bwipPostal(
+  bcid: string,
+  text: string,
+  options: Record<string, string | boolean> = {},
+): ('F' | 'A' | 'D' | 'T')[] {
+  const [{ bbs, bhs }] = postal.parse(encode(bcid, text, options));
+  const twoHeights = bbs.every((bottom) => bottom === 0);
+  return bhs.map((height, index) => {
+    const bottom = bbs[index] ?? 0;
+    const up = bottom + height > 0.12;
+    const down = bottom === 0 && !twoHeights;
+    return up ? (down ? 'F' : 'A') : down ? 'D' : 'T';
+  });
 }

@@ -122,6 +122,18 @@ export function encodeCode128(input: readonly number[]): Code128 {
   return { runs, plain, modules: 11 * (count + 1) + 13 };
 }
 
+/** The symbol in one code set throughout; null: the set has not all of the characters. */
+export function encodeInSet(input: readonly number[], set: CodeSet): Code128 | null {
+  const codewords: number[] = [];
+  for (let at = 0; at < input.length; ) {
+    const taken = step(input, at, set);
+    if (taken === null || taken.codewords.length !== 1) return null;
+    codewords.push(...taken.codewords);
+    at += taken.taken;
+  }
+  return { runs: [{ set, codewords }], plain: true, modules: 11 * (codewords.length + 2) + 13 };
+}
+
 /** Bar, space, bar, … of a symbol, start, check and stop included, in modules. */
 export function code128Widths(symbol: Code128): number[] {
   const codewords: number[] = [];

@@ -58,6 +58,11 @@ export function elementString(value: string): ElementString {
   return { data, text: value.replaceAll(OPEN, '(').replaceAll(CLOSE, ')') };
 }
 
+/** The value in the syntax of bwip-js with its `parse` option, in which brackets that are data are ordinals. */
+export function encoderString(value: string): string {
+  return value.replaceAll(OPEN, '^040').replaceAll(CLOSE, '^041');
+}
+
 const WELL_KNOWN =
   /^(?:\(00\)(?<sscc>\d{18})|\(01\)(?<gtin>\d{14})(?:\(10\)[A-Za-z0-9-]{1,20})?(?:\(21\)[A-Za-z0-9-]{1,20})?)$/;
 

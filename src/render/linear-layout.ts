@@ -1,0 +1,228 @@
+/**
+ * Bars, what belongs to them, and the human-readable line: guard bars that reach lower, an add-on, bearer bars,
+ * digits in groups.
+ */
+import { type BarsItem, dots, type Item, type NativeSymbol, type TextItem } from './display-list.ts';
+import { isPlain } from './font0.ts';
+import { missingGlyph } from './glyphs.ts';
+import { measureLine } from './measure.ts';
+import { ElementFault } from './place.ts';
+import { type Barcode, boxOf, requireFit, type SymbolBox } from './symbol-box.ts';
+import type { LinearSymbol, RetailParts } from './symbology/rules.ts';
+import { ASCENT, printable, SMALLEST_TEXT } from './text-layout.ts';
+import { turnPoint, turnRect } from './turn.ts';
+
+/** The human-readable line: its em in modules and its bounds, mm; the gap to the bars, modules. */
+const HRI = { modules: 10, smallest: 2, largest: 4, gap: 2 } as const;
+/** EAN guard bars reach this far below the others (GS1 General Specifications §5.2.1.4), modules. */
+const GUARD = 5;
+/** Bearer bars: at least twice a narrow bar (GS1 General Specifications §5.3.2.4), modules. */
+const BEARER = 4;
+/** Capital height of the condensed face, ems. */
+const CAPITALS = 0.711;
+
+interface Part {
+  readonly text: string;
+  /** Its middle, dots from the first bar. */
+  readonly middle: number;
+}
+
+interface HriLine {
+  readonly size: number;
+  readonly parts: readonly Part[];
+  /** Dots that it adds to the bars' height. */
+  readonly height: number;
+}
+
+/** @throws ElementFault `value-invalid`, `does-not-fit` */
+export function layoutLinear(barcode: Barcode, symbol: LinearSymbol): Item[] {
+  const { element, module, barHeight } = barcode;
+  const retail = element.hri === 'below' ? symbol.retail : undefined;
+  const width = symbol.modules * module + symbol.wides * barcode.wide;
+  const hri = element.hri === 'none' ? undefined : hriLine(barcode, symbol, width);
+  const bearer = symbol.bearer === undefined ? 0 : BEARER * module;
+  const side = symbol.bearer === 'box' ? bearer : 0;
+  const guard = retail === undefined ? 0 : GUARD * module;
+
+  const total = barHeight + 2 * bearer + Math.max(hri?.height ?? 0, guard);
+  const outer = boxOf(barcode, width + 2 * side, total, symbol.quiet);
+  requireFit(barcode, outer);
+  const box: SymbolBox = { ...outer, left: outer.left + side };
+  const above = hri !== undefined && element.hri === 'above' ? hri.height : 0;
+  const top = outer.top + above + bearer;
+
+  const items = barsItems(barcode, symbol, box, { top, width, guard, hri });
+  const fill = (x: number, y: number, w: number, h: number) =>
+    items.push({
+      kind: 'fill',
+      ...turnRect(box, element.rotation, { x, y, width: w, height: h }),
+      ink: 'black',
+    });
+  if (bearer > 0) {
+    // Over the quiet zones too; the sides of a box stand outside of them.
+    const quiet = outer.inner - width - 2 * side;
+    const from = box.left - quiet / 2 - side;
+    fill(from, top - bearer, outer.inner, bearer);
+    fill(from, top + barHeight, outer.inner, bearer);
+    if (side > 0) {
+      fill(from, top, side, barHeight);
+      fill(from + outer.inner - side, top, side, barHeight);
+    }
+  }
+  if (hri !== undefined) {
+    const gap = HRI.gap * module;
+    const capitals = retail === undefined ? ASCENT : CAPITALS;
+    const baseline =
+      element.hri === 'above'
+        ? outer.top + hri.height - gap - Math.ceil(hri.size * 0.02)
+        : top + barHeight + bearer + gap + Math.round(hri.size * capitals);
+    for (const part of hri.parts) items.push(textItem(barcode, box, hri.size, part, baseline));
+    if (retail?.addOn !== undefined) {
+      const middle = (retail.addOn.at + retail.addOn.modules / 2) * module;
+      const line = { text: retail.addOn.text, middle };
+      items.push(textItem(barcode, box, hri.size, line, top + Math.ceil(hri.size * CAPITALS)));
+    }
+  }
+  return items;
+}
+
+function barsItems(
+  barcode: Barcode,
+  symbol: LinearSymbol,
+  box: SymbolBox,
+  at: { top: number; width: number; guard: number; hri: HriLine | undefined },
+): Item[] {
+  const { element, module, barHeight } = barcode;
+  const turn = element.rotation;
+  const scale = (widths: readonly number[]) =>
+    symbol.wides === 0
+      ? widths.map((width) => width * module)
+      : widths.map((width) => (width > 1 ? barcode.wide : module));
+  const bars = (
+    inner: { x: number; y: number; width: number; height: number },
+    widths: () => readonly number[],
+    native: NativeSymbol | undefined,
+  ): BarsItem => ({
+    kind: 'bars',
+    ...turnRect(box, turn, inner),
+    turn,
+    module,
+    ...(symbol.wides === 0 ? {} : { wide: barcode.wide }),
+    widths: () => scale(widths()),
+    native,
+  });
+  const { addOn, guards } = symbol.retail ?? {};
+  const main = addOn === undefined ? at.width : mainModules(symbol.widths()) * module;
+  // Printers differ in whether ^BE lengthens the guard bars when it prints no digits; where we do it, all agree.
+  const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || at.guard > 0);
+  const items: Item[] = [
+    bars(
+      { x: box.left, y: at.top, width: main, height: barHeight },
+      symbol.widths,
+      mayBeNative ? symbol.native : undefined,
+    ),
+  ];
+  if (at.guard > 0 && guards !== undefined) {
+    items.push(...guardFills(barcode, box, symbol.widths(), guards, at));
+  }
+  if (addOn !== undefined) {
+    // Its bars end where the guards end, and begin under its digits.
+    const lowered =
+      at.guard > 0 && at.hri !== undefined ? Math.ceil(at.hri.size * CAPITALS) + HRI.gap * module : 0;
+    const inner = {
+      x: box.left + addOn.at * module,
+      y: at.top + lowered,
+      width: addOn.modules * module,
+      height: Math.max(module, barHeight + at.guard - lowered),
+    };
+    items.push(bars(inner, addOn.widths, undefined));
+  }
+  return items;
+}
+
+function mainModules(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0);
+}
+
+function guardFills(
+  { element, module, barHeight }: Barcode,
+  box: SymbolBox,
+  widths: readonly number[],
+  guards: RetailParts['guards'],
+  at: { top: number; guard: number },
+): Item[] {
+  const fills: Item[] = [];
+  let from = 0;
+  widths.forEach((width, index) => {
+    if (index % 2 === 0 && guards.some(([first, end]) => from >= first && from < end)) {
+      const x = box.left + from * module;
+      const guard = { x, y: at.top + barHeight, width: width * module, height: at.guard };
+      fills.push({ kind: 'fill', ...turnRect(box, element.rotation, guard), ink: 'black' });
+    }
+    from += width;
+  });
+  return fills;
+}
+
+function textItem(
+  { element }: Barcode,
+  box: SymbolBox,
+  size: number,
+  part: Part,
+  baseline: number,
+): TextItem {
+  const width = measureLine('condensed', part.text) * size;
+  const start = Math.round(box.left + part.middle - width / 2);
+  return {
+    kind: 'text',
+    ...turnPoint(box, element.rotation, start, baseline),
+    turn: element.rotation,
+    text: part.text,
+    size,
+    face: 'condensed',
+    ink: 'black',
+    native: element.render !== 'graphic' && isPlain(part.text),
+  };
+}
+
+function hriLine(barcode: Barcode, symbol: LinearSymbol, width: number): HriLine {
+  const { module, grid, element, place } = barcode;
+  if (symbol.retail !== undefined && element.hri === 'below') return retailLine(module, symbol.retail);
+  const wanted = Math.min(
+    Math.max(HRI.modules * module, dots(HRI.smallest, grid.dpi)),
+    dots(HRI.largest, grid.dpi),
+  );
+  const text = printable(symbol.text).replaceAll('\n', ' ');
+  const missing = missingGlyph(text);
+  if (missing !== null) {
+    throw new ElementFault('value-invalid', place, `no font has the character ${codePoint(missing)}`);
+  }
+  const size = Math.floor(Math.min(wanted, (width * 0.97) / Math.max(measureLine('condensed', text), 0.01)));
+  if (size < dots(SMALLEST_TEXT, grid.dpi)) {
+    throw new ElementFault('does-not-fit', place, `the human-readable line (${element.hri}) is too long`);
+  }
+  return { size, parts: [{ text, middle: width / 2 }], height: HRI.gap * module + Math.ceil(size) };
+}
+
+/** Digits between the guards, and one in either quiet zone. */
+function retailLine(module: number, retail: RetailParts): HriLine {
+  const widest = Math.max(...retail.groups.map(({ text }) => measureLine('condensed', text) / text.length));
+  // Seven modules a digit, and room to the guards.
+  const size = Math.floor(Math.min(HRI.modules * module, (6.6 * module) / widest));
+  const digit = (text: string) => measureLine('condensed', text) * size;
+  const { left, right } = retail;
+  const end = retail.guards.at(-1)?.[1] ?? 0;
+  return {
+    size,
+    parts: [
+      ...(left === undefined ? [] : [{ text: left, middle: -2 * module - digit(left) / 2 }]),
+      ...retail.groups.map(({ text, middle }) => ({ text, middle: middle * module })),
+      ...(right === undefined ? [] : [{ text: right, middle: (end + 2) * module + digit(right) / 2 }]),
+    ],
+    height: HRI.gap * module + Math.ceil(size * CAPITALS),
+  };
+}
+
+function codePoint(char: string): string {
+  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -1,0 +1,77 @@
+/** The place of a symbol on the label, quiet zones included, and whether there is room for it. */
+import type { BarcodeElement } from '../contract/template.ts';
+import type { LabelGrid } from './barcode-layout.ts';
+import { dots, type Rect } from './display-list.ts';
+import { ElementFault, type ElementPlace, isInside } from './place.ts';
+import { quietZone } from './symbol.ts';
+import type { QuietZone } from './symbology/rules.ts';
+
+export interface Barcode {
+  readonly element: BarcodeElement;
+  readonly place: ElementPlace;
+  readonly grid: LabelGrid;
+  /** Dots. */
+  readonly module: number;
+  /** Of a wide bar or space, where the symbology has two widths. */
+  readonly wide: number;
+  readonly barHeight: number;
+  readonly space: number | undefined;
+}
+
+/** Where a symbol lies on the label, quiet zones included, and what is where inside it, dots. */
+export interface SymbolBox extends Rect {
+  /** From the box's upright left and top edges to the symbol. */
+  readonly left: number;
+  readonly top: number;
+  /** What the symbol needs in its reading direction, quiet zones included. */
+  readonly inner: number;
+}
+
+/** Where a symbol of so many dots, human-readable line included, lies with its quiet zones. */
+export function boxOf(
+  { element, module, grid, space }: Barcode,
+  width: number,
+  height: number,
+  quiet: QuietZone = quietZone(element.symbology),
+): SymbolBox {
+  const zone = (size: number) =>
+    quiet.unit === 'modules' ? size * module : Math.ceil((size * grid.dpi) / 25.4);
+  const needed = zone(quiet.left) + width + zone(quiet.right);
+  const tall = zone(quiet.top) + height + zone(quiet.bottom);
+  const spare = Math.max(0, (space ?? needed) - needed);
+  const offset = element.align === 'left' ? 0 : element.align === 'center' ? Math.floor(spare / 2) : spare;
+  const wide = needed + spare;
+  const upright = element.rotation === 0 || element.rotation === 180;
+  return {
+    x: dots(element.x, grid.dpi),
+    y: dots(element.y, grid.dpi),
+    width: upright ? wide : tall,
+    height: upright ? tall : wide,
+    left: zone(quiet.left) + offset,
+    top: zone(quiet.top),
+    inner: needed,
+  };
+}
+
+export function fits(barcode: Barcode, box: SymbolBox): boolean {
+  return (barcode.space === undefined || box.inner <= barcode.space) && isInside(barcode.grid, box);
+}
+
+/** Dots as millimetres, for people. */
+export function mm(length: number, grid: LabelGrid): string {
+  return ((length * 25.4) / grid.dpi).toFixed(1);
+}
+
+/** @throws ElementFault `does-not-fit` */
+export function requireFit(barcode: Barcode, box: SymbolBox): void {
+  if (fits(barcode, box)) return;
+  const { space, grid, place } = barcode;
+  const needs = `the symbol with its quiet zones needs ${mm(box.inner, grid)} mm`;
+  throw new ElementFault(
+    'does-not-fit',
+    place,
+    space !== undefined && box.inner > space
+      ? `${needs} and has ${mm(space, grid)} mm`
+      : `${needs} in its reading direction, and reaches over the edge of the label`,
+  );
+}

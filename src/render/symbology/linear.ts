@@ -1,0 +1,245 @@
+/** Symbologies of one row of bars for data in general: Code 128, Code 39, Code 93, Codabar, ITF, MSI. */
+import { bwipWidths, SymbolError } from '../bwip.ts';
+import { code128Widths, encodeCode128, encodeInSet, FNC1 } from '../code128.ts';
+import { checkDigit, elementString, hasCheckDigit } from '../gs1.ts';
+import { deutschePost, luhn, mod11, mod16, mod43 } from './check-digits.ts';
+import {
+  beside,
+  type LinearSymbol,
+  linear,
+  requireValue,
+  type SymbolOptions,
+  type SymbologyRules,
+} from './rules.ts';
+
+function code128Symbol(input: readonly number[], text: string, options: SymbolOptions = {}): LinearSymbol {
+  const { codeSet = 'auto' } = options;
+  const symbol = codeSet === 'auto' ? encodeCode128(input) : encodeInSet(input, codeSet);
+  if (symbol === null) throw new SymbolError(`Code 128 set ${codeSet} does not hold all of the characters`);
+  return {
+    kind: 'linear',
+    modules: symbol.modules,
+    wides: 0,
+    widths: () => code128Widths(symbol),
+    native: symbol.plain ? { symbology: 'code128', runs: symbol.runs } : undefined,
+    text,
+  };
+}
+
+function latin1(value: string): number[] {
+  return Array.from(value, (char) => {
+    const code = char.codePointAt(0) ?? 0;
+    if (code > 255) throw new SymbolError('Code 128 holds the characters of Latin-1 only');
+    return code;
+  });
+}
+
+function gs1Code128(value: string): LinearSymbol {
+  const { data, text } = elementString(value);
+  // GS1 General Specifications §5.4.1.
+  if (data.length > 48) throw new SymbolError('GS1-128 holds 48 characters, AIs and separators included');
+  return code128Symbol([FNC1, ...data], text);
+}
+
+/** ISO/IEC 16388, table A.1: characters that Code 39 has not, as pairs of those it has. */
+function code39Pair(code: number): string {
+  const letter = (lead: string, index: number) => lead + String.fromCharCode(65 + index);
+  const char = String.fromCharCode(code);
+  if (/[0-9A-Z .-]/.test(char)) return char;
+  if (code === 0) return '%U';
+  if (code <= 26) return letter('$', code - 1);
+  if (code <= 31) return letter('%', code - 27);
+  if (code <= 47) return letter('/', code - 33);
+  if (code === 58) return '/Z';
+  if (code <= 63) return letter('%', code - 59 + 5);
+  if (code === 64) return '%V';
+  if (code <= 95) return letter('%', code - 91 + 10);
+  if (code === 96) return '%W';
+  return code <= 122 ? letter('+', code - 97) : letter('%', code - 123 + 15);
+}
+
+function code39(value: string, { fullAscii, checkDigit: kind }: SymbolOptions): LinearSymbol {
+  if (fullAscii === true) {
+    requireValue(value, /^[\0-\x7f]*$/, 'Code 39 full ASCII holds the characters of ASCII only');
+  } else {
+    requireValue(
+      value,
+      /^[0-9A-Z\-. $/+%]*$/,
+      'Code 39 holds digits, capitals and -. $/+% only; "fullAscii" gives it all of ASCII',
+    );
+  }
+  const body = fullAscii === true ? Array.from(value, (c) => code39Pair(c.charCodeAt(0))).join('') : value;
+  const check = kind === 'mod43' ? mod43(body) : '';
+  const data = body + check;
+  const characters = data.length + 2;
+  return {
+    kind: 'linear',
+    // Six narrow and three wide elements a character, start and stop included, and a narrow gap between two.
+    modules: 7 * characters - 1,
+    wides: 3 * characters,
+    widths: () => bwipWidths('code39', data),
+    native: { symbology: 'code39', data },
+    text: value + check,
+  };
+}
+
+function code93(value: string): LinearSymbol {
+  requireValue(value, /^[\0-\x7f]*$/, 'Code 93 holds the characters of ASCII only');
+  return linear(bwipWidths('code93ext', value, { includecheck: true }), value);
+}
+
+function codabar(value: string, options: SymbolOptions): LinearSymbol {
+  requireValue(
+    value,
+    /^[A-D]?[0-9\-$:/.+]+[A-D]?$/,
+    'Codabar holds digits and -$:/.+ only, between start and stop characters A to D',
+  );
+  const framed = /^[A-D]/.test(value) && /[A-D]$/.test(value);
+  if (!framed && /[A-D]/.test(value)) {
+    throw new SymbolError('Codabar has a start and a stop character, or both are left to be A');
+  }
+  const whole = framed ? value : `A${value}A`;
+  const check = options.checkDigit === 'mod16' ? mod16(whole) : '';
+  const data = whole.slice(0, -1) + check + whole.slice(-1);
+  return twoWidths(bwipWidths('rationalizedCodabar', data), framed ? data : data.slice(1, -1));
+}
+
+/** A symbology with two widths, from the encoder's own widths. */
+function twoWidths(widths: readonly number[], text: string): LinearSymbol {
+  const wides = widths.filter((width) => width > 1).length;
+  return {
+    kind: 'linear',
+    modules: widths.length - wides,
+    wides,
+    widths: () => widths,
+    native: undefined,
+    text,
+  };
+}
+
+function interleaved(digits: string, text: string, bearer?: SymbolOptions['bearer']): LinearSymbol {
+  return {
+    kind: 'linear',
+    // Start 4 narrow; a digit 3 narrow, 2 wide; stop 2 narrow, 1 wide.
+    modules: 3 * digits.length + 6,
+    wides: 2 * digits.length + 1,
+    widths: () => bwipWidths('interleaved2of5', digits),
+    native: { symbology: 'itf', data: digits },
+    text,
+    ...(bearer === undefined || bearer === 'none' ? {} : { bearer }),
+  };
+}
+
+function itf(value: string, { checkDigit: kind, bearer }: SymbolOptions): LinearSymbol {
+  requireValue(value, /^\d+$/, 'ITF holds digits only');
+  const digits = kind === 'mod10' ? value + checkDigit(value) : value;
+  if (digits.length % 2 !== 0) {
+    throw new SymbolError('ITF holds an even number of digits, a check digit included');
+  }
+  return interleaved(digits, digits, bearer);
+}
+
+function itf14(value: string, { bearer }: SymbolOptions): LinearSymbol {
+  requireValue(value, /^\d{13,14}$/, 'ITF-14 holds 13 digits, or 14 with the check digit');
+  if (value.length === 14 && !hasCheckDigit(value)) throw new SymbolError('the check digit is wrong');
+  const digits = value.length === 14 ? value : value + checkDigit(value);
+  return interleaved(digits, digits, bearer ?? 'bars');
+}
+
+/** Deutsche Post: ITF with a check digit of its own, printed in groups. */
+function deutschePostCode(name: string, length: number, groups: RegExp, format: string) {
+  return (value: string): LinearSymbol => {
+    requireValue(
+      value,
+      new RegExp(`^\\d{${length},${length + 1}}$`),
+      `a ${name} holds ${length} digits, or ${length + 1} with the check digit`,
+    );
+    const digits = value.slice(0, length) + deutschePost(value.slice(0, length));
+    if (value.length > length && value !== digits) throw new SymbolError('the check digit is wrong');
+    return interleaved(digits, digits.replace(groups, format));
+  };
+}
+
+function msi(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
+  requireValue(value, /^\d+$/, 'MSI holds digits only');
+  let digits = value;
+  if (kind === 'mod11' || kind === 'mod1110') digits += mod11(digits);
+  if (kind === 'mod10' || kind === 'mod1010' || kind === 'mod1110') digits += luhn(digits);
+  if (kind === 'mod1010') digits += luhn(digits);
+  return twoWidths(bwipWidths('msi', digits), digits);
+}
+
+function onlyChecks(...allowed: string[]) {
+  return ({ checkDigit: kind }: SymbolOptions): void => {
+    if (kind !== undefined && kind !== 'none' && !allowed.includes(kind)) {
+      throw new SymbolError(`"checkDigit" is one of none, ${allowed.join(', ')}`);
+    }
+  };
+}
+
+export const LINEAR = {
+  /** ISO/IEC 15417 §4.4: quiet zones of 10 X. */
+  code128: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['codeSet'],
+    encode: (value, options) => code128Symbol(latin1(value), value, options),
+  },
+  /** GS1 General Specifications §5.4.3.2. */
+  'gs1-128': { kind: 'linear', quiet: beside(10), gs1: true, options: [], encode: gs1Code128 },
+  /** ISO/IEC 16388 §4.4: 10 X; ratio 2 to 3. */
+  code39: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['fullAscii', 'checkDigit', 'ratio'],
+    checkOptions: onlyChecks('mod43'),
+    ratio: 3,
+    encode: code39,
+  },
+  /** AIM BC5 (Uniform Symbology Specification Code 93): 10 X. Its two check characters are not printed. */
+  code93: { kind: 'linear', quiet: beside(10), options: [], encode: code93 },
+  /** AIM BC3, EN 798: 10 X; ratio 2 to 3. */
+  codabar: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['checkDigit', 'ratio'],
+    checkOptions: onlyChecks('mod16'),
+    ratio: 3,
+    encode: codabar,
+  },
+  /** ISO/IEC 16390 §4.4: 10 X; ratio 2 to 3. */
+  itf: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['checkDigit', 'ratio', 'bearer'],
+    checkOptions: onlyChecks('mod10'),
+    ratio: 3,
+    encode: itf,
+  },
+  /** GS1 General Specifications §5.3.2: 10 X; ratio 2.25 to 3, 2.5 aimed at; bearer bars. */
+  itf14: { kind: 'linear', quiet: beside(10), options: ['ratio', 'bearer'], ratio: 2.5, encode: itf14 },
+  /** MSI has no standard of ISO or AIM; its maker's bars are 2:1, its quiet zones 12 X. */
+  msi: {
+    kind: 'linear',
+    quiet: beside(12),
+    options: ['checkDigit', 'ratio'],
+    checkOptions: onlyChecks('mod10', 'mod11', 'mod1010', 'mod1110'),
+    ratio: 2,
+    encode: msi,
+  },
+  /** Deutsche Post, "Leitcode und Identcode": Code 2/5 interleaved, 10 X. */
+  leitcode: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['ratio'],
+    ratio: 3,
+    encode: deutschePostCode('Leitcode', 13, /^(.{5})(.{3})(.{3})(.{2})(.)$/, '$1.$2.$3.$4 $5'),
+  },
+  identcode: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['ratio'],
+    ratio: 3,
+    encode: deutschePostCode('Identcode', 11, /^(.{2})(.{3})(.{3})(.{3})(.)$/, '$1.$2 $3.$4 $5'),
+  },
+} satisfies Readonly<Record<string, SymbologyRules>>;

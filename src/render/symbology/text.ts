@@ -1,0 +1,14 @@
+/** Text as the bytes that a symbol carries. */
+import { SymbolError } from '../bwip.ts';
+
+export function utf8(value: string): Buffer {
+  if (!value.isWellFormed()) throw new SymbolError('half of a surrogate pair cannot be encoded');
+  return Buffer.from(value, 'utf8');
+}
+
+/** For the encoder: plain ASCII as it is; anything more as UTF-8 and marked so (ECI 26). */
+export function eciText(value: string): { text: string; options: Record<string, boolean> } {
+  if (/^[\0-\x7f]*$/.test(value)) return { text: value, options: { binarytext: true } };
+  const escaped = utf8(value).toString('latin1').replaceAll('^', '^^');
+  return { text: `^ECI000026${escaped}`, options: { binarytext: true, parsefnc: true } };
+}
