@@ -59,7 +59,7 @@ const CONNECTION_CLOSED_MS = 3_500;
 const RECONNECTIONS_EACH = 2;
 const RECORDS = 1_000;
 /** Bounds how long a load's printing takes. */
-const MOST_JOBS = 800;
+const MOST_JOBS = 500;
 /** How often the service is asked meanwhile whether a job has stopped, ms. */
 const ASK_MS = 2_000;
 /** Longest that any one step may take, ms. */

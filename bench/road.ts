@@ -94,12 +94,11 @@ function endSignal(): AbortSignal {
 /** null in a copy without history. */
 function commit(): string | null {
   try {
-    const options = {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
       cwd: import.meta.dirname,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
-    } as const;
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], options).trim();
+    }).trim();
   } catch {
     return null;
   }
