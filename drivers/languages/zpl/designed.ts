@@ -100,8 +100,26 @@ function barsField(item: BarsItem): string | undefined {
   if (item.native.symbology === 'ean13') {
     return `${place}^BE${orientation},${height},N,N^FD${item.native.digits.slice(0, 12)}^FS`;
   }
+  if (item.native.symbology !== 'code128') return twoWidthField(item, item.native, place);
   const data = code128Data(item.native.runs);
   return data === undefined ? undefined : `${place}^BC${orientation},${height},N,N,N,N^FD${data}^FS`;
+}
+
+/**
+ * ^B3 ("Code 39 Bar Code"), ^B2 ("Interleaved 2 of 5 Bar Code"), without the printer's own check digit: ours is in
+ * the data. ^BY takes a ratio in tenths; where that does not come to whole dots, printers round each its way.
+ */
+function twoWidthField(
+  { turn, module, wide = 0, width, height }: BarsItem,
+  { symbology, data }: Extract<NonNullable<BarsItem['native']>, { data: string }>,
+  place: string,
+): string | undefined {
+  const tenths = (10 * wide) / module;
+  if (!Number.isInteger(tenths)) return undefined;
+  const tall = turn === 90 || turn === 270 ? width : height;
+  const command =
+    symbology === 'code39' ? `^B3${ORIENTATION[turn]},N,${tall},N,N` : `^B2${ORIENTATION[turn]},${tall},N,N,N`;
+  return `${place},${tenths / 10}${command}^FD${data}^FS`;
 }
 
 /**
