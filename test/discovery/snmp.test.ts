@@ -172,11 +172,11 @@ test('nobody is asked who was not named', async () => {
 
 test('a scan that does not get round goes on where it was, and keeps what it found', async () => {
   const { port, asked } = await udpPeer('127.9.5.200', says(serial));
-  const options = { targets: ['127.9.5.0/24'], community: 'wards', port, timeout: 60, limit: 1 };
+  const options = { targets: ['127.9.5.0/24'], community: 'wards', port, timeout: 300, limit: 0 };
   const provider = snmpDiscovery(options);
   const scans: number[] = [];
-  for (let scan = 0; scan < 7; scan += 1) scans.push((await provider.find?.(signal))?.length ?? -1);
-  expect(scans).toEqual([0, 0, 0, 1, 1, 1, 1]);
+  for (let scan = 0; scan < 5; scan += 1) scans.push((await provider.find?.(signal))?.length ?? -1);
+  expect(scans).toEqual([0, 0, 0, 1, 1]);
   // Once for the row, once for what is in it.
   expect(asked()).toBe(2);
 });

@@ -69,6 +69,8 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   readonly #listeners = new Map<string, Listener>();
   #news: NodeJS.Timeout | undefined;
   #scanned = false;
+  /** Never rejects. */
+  #listening: Promise<void> = Promise.resolve();
 
   constructor(options: DnsSdOptions) {
     this.#options = options;
@@ -80,7 +82,9 @@ export class DnsSdDiscovery implements DiscoveryProvider {
 
   async find(signal: AbortSignal): Promise<Finding[]> {
     signal.throwIfAborted();
-    await this.#listen();
+    // One after the other: two scans at once would open each listener twice.
+    this.#listening = this.#listening.then(() => this.#listen());
+    await this.#listening;
     const { timeout = 1_500 } = this.#options;
     const step = timeout / STEPS / (this.#scanned ? 2 : 1);
     for (const { type } of SERVICES) this.#records.asking(`${type}.local`);
@@ -101,7 +105,9 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   }
 
   async stop(): Promise<void> {
+    await this.#listening;
     clearTimeout(this.#news);
+    this.#news = undefined;
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     this.#scanned = false;

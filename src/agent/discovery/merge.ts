@@ -69,8 +69,8 @@ interface Node {
   /** What keeps it apart from others. */
   apart: ReadonlyMap<'fixed' | 'serial' | 'uuid', string>;
   make: string | undefined;
-  /** What an ID by address is made from. */
-  address: string;
+  /** The IDs that this evidence can make. */
+  identities: readonly Identity[];
 }
 type Cluster = Node[];
 
@@ -145,7 +145,8 @@ function nodeOf(
     const value = kind === 'fixed' ? id : keys.get(kind)?.[0];
     if (value !== undefined && (kind !== 'uuid' || queue === undefined)) apart.set(kind, value);
   }
-  return { provider, place, knownId, keys, apart, make: makerOf(make), address };
+  const identities = identitiesOf(keys, apart, address);
+  return { provider, place, knownId, keys, apart, make: makerOf(make), identities };
 }
 
 function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
@@ -202,12 +203,12 @@ function isAmbiguous(kind: Kind, nodes: readonly Node[], home: ReadonlyMap<Node,
 function named<W extends Way>(clusters: readonly Cluster[], found: readonly Found<W>[]): MergedPrinter<W>[] {
   const owners = new Map<string, number>();
   for (const cluster of clusters) {
-    for (const key of new Set(cluster.flatMap((node) => identities(node).map(({ id }) => id)))) {
+    for (const key of new Set(cluster.flatMap((node) => node.identities.map(({ id }) => id)))) {
       owners.set(key, (owners.get(key) ?? 0) + 1);
     }
   }
   const own = (cluster: Cluster) =>
-    best(cluster.flatMap(identities).filter(({ id }) => owners.get(id) === 1));
+    best(cluster.flatMap(({ identities }) => identities).filter(({ id }) => owners.get(id) === 1));
   const before = (cluster: Cluster) =>
     best(
       cluster.flatMap(({ knownId }) =>
@@ -226,7 +227,7 @@ function named<W extends Way>(clusters: readonly Cluster[], found: readonly Foun
     if (ids.has(cluster)) continue;
     const mine = new Set(cluster.map(({ knownId }) => knownId));
     const free = cluster
-      .flatMap(identities)
+      .flatMap(({ identities }) => identities)
       .filter(({ id }) => owners.get(id) === 1 && (!taken.has(id) || mine.has(id)));
     const id = best(free)?.id ?? byAllThatIsKnown(cluster);
     taken.add(id);
@@ -253,19 +254,18 @@ interface Identity {
   rank: number;
 }
 
-/** The IDs that this evidence can make. A device URI joins, but is no address of the way itself. */
-function identities(node: Node): Identity[] {
-  return KINDS.flatMap((kind, rank) => {
-    if (kind === 'fixed') return [...node.apart].flatMap(([one, id]) => (one === kind ? [{ id, rank }] : []));
-    if (kind === 'same') return [];
-    const values = kind === 'address' ? [node.address] : (node.keys.get(kind) ?? []);
-    // What is the queue's comes after what is the device's own.
-    const weaker = kind === 'uuid' && !node.apart.has('uuid') ? 0.5 : 0;
-    return values.map((value) => ({
-      id: printerIdOf({ evidence: kind, value }),
-      rank: rank + weaker,
-    }));
-  });
+/** A device URI joins, but is no address of the way itself: an ID by address is made from `address` alone. */
+function identitiesOf(keys: Node['keys'], apart: Node['apart'], address: string): Identity[] {
+  const fixed = apart.get('fixed');
+  return [
+    ...(fixed === undefined ? [] : [{ id: fixed, rank: KINDS.indexOf('fixed') }]),
+    ...identityEvidence.options.flatMap((kind) => {
+      // What is the queue's comes after what is the device's own.
+      const rank = KINDS.indexOf(kind) + (kind === 'uuid' && !apart.has('uuid') ? 0.5 : 0);
+      const values = kind === 'address' ? [address] : (keys.get(kind) ?? []);
+      return values.map((value) => ({ id: printerIdOf({ evidence: kind, value }), rank }));
+    }),
+  ];
 }
 
 /** Of two of the same rank always the same one, whatever order they were found in. */

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { believableSerial, languagesOf, macOf, uuidOf } from '../../src/agent/discovery/evidence.ts';
+import {
+  candidatesOf,
+  FINGERPRINTS,
+  fingerprint,
+  fingerprintOf,
+  nameOf,
+} from '../../src/agent/discovery/fingerprints.ts';
+import type { Finding } from '../../src/agent/discovery/provider.ts';
+
+const found = (evidence: Finding['evidence']): Finding => ({ uri: 'socket://10.0.0.7:9100', evidence });
+
+test('the table is well-formed', () => {
+  for (const line of FINGERPRINTS) expect(fingerprint.parse(line)).toEqual(line);
+});
+
+test.each([
+  ['Zebra Technologies', 'ZTC ZD421-300dpi ZPL', { languages: ['zpl'], dpi: 300 }],
+  ['Zebra', 'ZTC LP2844-200dpi EPL', { languages: ['epl'], dpi: 203 }],
+  ['TSC', 'TE210', { languages: ['tspl'] }],
+  ['Brother', 'QL-820NWB', { languages: [] }],
+  ['SATO', 'CL4NX', {}],
+  [undefined, undefined, {}],
+])('what is known of %s %s', (make, model, expected) => {
+  const evidence = { ...(make && { make }), ...(model && { model }) };
+  expect(fingerprintOf(evidence)).toMatchObject(expected);
+  if (Object.keys(expected).length === 0) expect(fingerprintOf(evidence)).toEqual({});
+});
+
+test('the operator’s word counts more than the printer’s, and the printer’s more than the table’s', () => {
+  const sato = found({ make: 'SATO', model: 'CL4NX', languages: ['epl'], dpi: 203 });
+  expect(candidatesOf([sato])).toEqual([]);
+  expect(
+    candidatesOf([sato], [{ match: 'sato*', languages: ['zpl'], dpi: 305, width: 100, height: 150 }]),
+  ).toMatchObject([{ language: 'zpl', dpi: 305, width: 100, height: 150 }]);
+  const zebra = found({ make: 'Zebra', model: 'ZD421-203dpi ZPL', dpi: 300 });
+  expect(candidatesOf([zebra])).toMatchObject([{ language: 'zpl', dpi: 300 }]);
+  expect(candidatesOf([zebra], [{ match: '*', languages: [] }])).toEqual([]);
+  expect(candidatesOf([found({ languages: ['pdf', 'zpl'] })])).toMatchObject([{ language: 'zpl' }]);
+});
+
+test('a pattern matches as a whole, and `*` anything', () => {
+  const matches = (match: string, model: string) =>
+    fingerprintOf({ model }, [{ match, dpi: 203 }]).dpi === 203;
+  expect([matches('a*c', 'abc'), matches('a*c', 'ac'), matches('A*C', 'aBc'), matches('a', 'a')]).toEqual(
+    Array(4).fill(true),
+  );
+  expect([
+    matches('a*c', 'abd'),
+    matches('a*b*b', 'ab'),
+    matches('a', 'ab'),
+    matches('ab*ba', 'aba'),
+  ]).toEqual(Array(4).fill(false));
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(
+      letters,
+      fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 8 }),
+      (match, model) => {
+        expect(matches(match, model)).toBe(new RegExp(`^${match.replaceAll('*', '.*')}$`).test(model));
+      },
+    ),
+    { seed: 20261201, numRuns: 3_000 },
+  );
+});
+
+test('what makers put where there is no serial number is none', () => {
+  for (const none of ['', '?', '"?"', '0', '00000000', '123456789', 'N/A', 'unknown', 'x'.repeat(101)]) {
+    expect([none, believableSerial(none)]).toEqual([none, undefined]);
+  }
+  expect([believableSerial(' "D4J193601234"\n'), believableSerial('50J1')]).toEqual(['D4J193601234', '50J1']);
+});
+
+test('names of languages, makers, UUIDs and addresses in their spellings', () => {
+  expect(languagesOf(['application/PDF', 'ZPL II', 'epl2', 'nonsense', 'zpl'])).toEqual([
+    'pdf',
+    'zpl',
+    'epl',
+  ]);
+  expect([
+    nameOf('Zebra', 'Zebra ZD421'),
+    nameOf('Zebra', 'ZD421'),
+    nameOf('Zebra', undefined),
+    nameOf(undefined, undefined),
+  ]).toEqual(['Zebra ZD421', 'Zebra ZD421', 'Zebra', '']);
+  const uuid = '4509a320-00a0-008f-00b6-002507510eca';
+  expect([
+    uuidOf(`urn:uuid:${uuid.toUpperCase()}`),
+    uuidOf('00000000-0000-0000-0000-000000000000'),
+    uuidOf('x'),
+  ]).toEqual([uuid, undefined, undefined]);
+  expect([
+    macOf(Buffer.from('00074d4108bd', 'hex')),
+    macOf(Buffer.alloc(6)),
+    macOf(Buffer.alloc(6, 255)),
+    macOf(Buffer.alloc(8, 2)),
+  ]).toEqual(['00:07:4d:41:08:bd', undefined, undefined, undefined]);
+});
