@@ -3,7 +3,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
 import { transportTimeouts } from '../../drivers/transports/transport.ts';
 import { tenantId } from '../contract/admin.ts';
-import { languageId } from '../contract/format.ts';
+import { languageId, printerSettings } from '../contract/format.ts';
 import { printerId } from '../contract/printer.ts';
 import { agentId } from '../contract/report.ts';
 
@@ -17,7 +17,9 @@ export const formatEntry = z.strictObject({
   /** Printable width and length of the media, mm. */
   width: millimetres,
   height: millimetres,
+  ...printerSettings,
 });
+export type FormatEntry = z.infer<typeof formatEntry>;
 
 /** A printer that the configuration names. What is set here wins over what the device says. */
 export const printerEntry = z.strictObject({

@@ -235,7 +235,10 @@ export class JobRun {
   async #send(connection: Connection, blind: boolean): Promise<void> {
     const record = this.#record;
     const { total, printed: base } = record.entry;
-    if (this.#session === null || this.#position !== base) this.#openSession(base);
+    // A session that has given chunks is not gone on with: what went before the first label (formats stored in the
+    // printer, its settings) may be gone with the connection, or with the printer's power.
+    const untouched = this.#session?.from === base && this.#position === base;
+    if (!untouched) this.#openSession(base);
     if (!this.#checked) await this.#check();
     const started = performance.now();
     let moved = started;

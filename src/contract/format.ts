@@ -5,6 +5,35 @@ import { z } from 'zod';
 export const languageId = z.enum(['zpl', 'pdf']);
 export type LanguageId = z.infer<typeof languageId>;
 
+/**
+ * How the printer is set for a format. All optional: what is not set is not sent, and stays as the printer is.
+ * Ranges are those of the ZPL II Programming Guide, by the command named; a printer may have a smaller one. On
+ * printers that speak another language they have no effect.
+ */
+export const printerSettings = {
+  /** How hot the head burns, on the printer's own scale (~SD, "Set Darkness"). */
+  darkness: z.number().min(0).max(30).multipleOf(0.1).optional(),
+  /** Added to the darkness that is set at the printer (^MD, "Media Darkness"). */
+  darknessOffset: z.number().min(-30).max(30).multipleOf(0.1).optional(),
+  /** Inches per second (^PR, "Print Rate"). */
+  speed: z.int().min(1).max(14).optional(),
+  /** How the printer finds where a label ends (^MN, "Media Tracking"). */
+  mediaTracking: z.enum(['continuous', 'gap', 'mark']).optional(),
+  /** What happens to a printed label (^MM, "Print Mode"). `cutter` cuts after every label. */
+  printMode: z.enum(['tear-off', 'peel-off', 'rewind', 'applicator', 'cutter']).optional(),
+  /** With a ribbon or without (^MT, "Media Type"). */
+  thermalMode: z.enum(['transfer', 'direct']).optional(),
+  /** Moves the picture down, dots (^LT, "Label Top"). */
+  labelTop: z.int().min(-120).max(120).optional(),
+  /** Moves the picture to the left, dots (^LS, "Label Shift"). */
+  labelShift: z.int().min(-9999).max(9999).optional(),
+  /**
+   * Whether a batch may keep its fixed part in the printer's memory (^DF, "Download Format"). False where something
+   * between agent and printer hides that the printer was switched off, a print server for example.
+   */
+  storedFormats: z.boolean().optional(),
+};
+
 export const printerFormat = z.object({
   /** Stable for one printer: made from what the format is, not from its place in a list. */
   id: z.string().min(1).max(200),
@@ -14,5 +43,6 @@ export const printerFormat = z.object({
   /** The media's printable width and length, mm. */
   width: z.number().positive(),
   height: z.number().positive(),
+  ...printerSettings,
 });
 export type PrinterFormat = z.infer<typeof printerFormat>;

@@ -57,8 +57,9 @@ export function jobFor(
   };
 }
 
+/** One label's ZPL, after what a job sends first. */
 export async function labelText(encoder: LabelEncoder, record = 0, copies = 1): Promise<string> {
-  return Buffer.from(await encoder.label(record, copies)).toString('utf8');
+  return Buffer.concat([encoder.begin(), await encoder.label(record, copies)]).toString('utf8');
 }
 
 /** Draws one label's ZPL on a sheet of that many dots. */

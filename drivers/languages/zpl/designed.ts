@@ -1,5 +1,5 @@
 /**
- * A display list as ZPL, one format (^XA … ^XZ) a label.
+ * A display list as ZPL, the fields of one format (^XA … ^XZ) a label.
  *
  * The printer draws what it draws exactly as we would: filled boxes, Code 128 with the code sets spelt out,
  * EAN-13, and text that its own font is sure to have. Everything else goes as a graphic of the very dots that
@@ -28,34 +28,55 @@ const MOST_MODULE = 10;
 const MOST_DOTS = 32_000;
 
 /**
- * What a label starts with. ^CI28: UTF-8 ("Change International Font/Encoding"). ^LH, ^LR, ^PM, ^FW and ^MU keep
- * what an earlier job set, so each is put back to what our coordinates mean.
+ * What a label starts with, after ^XA. ^CI28: UTF-8 ("Change International Font/Encoding"). ^LH, ^LR, ^PM, ^FW and
+ * ^MU keep what an earlier job set, so each is put back to what our coordinates mean.
  */
 export function formatStart(sheet: Sheet): string {
-  return `^XA^CI28^MUD^FWN^PMN^LRN^LH0,0^PW${sheet.width}^LL${sheet.height}`;
-}
-
-/** ^PQ ("Print Quantity"): the copies are the printer's business, not the wire's. */
-export function formatEnd(copies: number): string {
-  return `^PQ${copies}^XZ`;
+  return `^CI28^MUD^FWN^PMN^LRN^LH0,0^PW${sheet.width}^LL${sheet.height}`;
 }
 
 /** One white dot: a format without any field feeds no label, and a blank label is a label too. */
 export const BLANK = '^FO0,0^GB1,1,1,W^FS';
 
+/**
+ * A field that the printer draws itself. `frame` says where and how, `data` what; a field without data is all
+ * frame, and complete. The two are apart because a stored format keeps the one and a record sends the other.
+ */
+export interface NativeField {
+  readonly frame: string;
+  /** As `escapeFieldData` returns it. */
+  readonly data: string | undefined;
+  readonly escaped: boolean;
+}
+
+/** ^FD ("Field Data") to the end of the field. */
+export function dataEnd(data: string, escaped: boolean): string {
+  return `${escaped ? '^FH' : ''}^FD${data}^FS`;
+}
+
+/** The field as it stands in a format of its own. */
+export function completeField({ frame, data, escaped }: NativeField): string {
+  return data === undefined ? frame : frame + dataEnd(data, escaped);
+}
+
 /** The fields of one item. `canvas`: whether it took drawing, which leaves garbage behind (see `raster.ts`). */
 export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
-  const native = nativeFields(item, sheet);
-  if (native !== undefined) return { zpl: native, canvas: false };
+  const native = nativeField(item, sheet);
+  return native === undefined ? drawnFields(item, sheet) : { zpl: completeField(native), canvas: false };
+}
+
+/** An item as a graphic. */
+export function drawnFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
   const { x, y, bitmap, ink } = stampOf(item);
   const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
   return { zpl: graphicField(bitmap, x, y, sheet, ink === 'white'), canvas };
 }
 
-function nativeFields(item: Item, sheet: Sheet): string | undefined {
+/** undefined: not as a command that is sure to come out as we would draw it. */
+export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
   switch (item.kind) {
     case 'fill':
-      return fillField(item, sheet);
+      return { frame: fillField(item, sheet), data: undefined, escaped: false };
     case 'text':
       return item.native ? textField(item) : undefined;
     case 'bars':
@@ -80,17 +101,16 @@ function fillField(item: FillItem, sheet: Sheet): string {
  * ^A0 in the scalable font, at its baseline (^FT, "Field Typeset": the place does not depend on the font's
  * ascent). Width given beside height: without it ^CF of an earlier job could set it.
  */
-function textField(item: TextItem): string | undefined {
+function textField(item: TextItem): NativeField | undefined {
   if (item.x < 0 || item.y < 0 || item.x > MOST_DOTS || item.y > MOST_DOTS) return undefined;
   const data = escapeFieldData(item.text);
-  const escapes = data === item.text ? '' : '^FH';
   const reverse = item.ink === 'white' ? '^FR' : '';
   const font = `^A0${ORIENTATION[item.turn]},${item.size},${item.size}`;
-  return `^FT${item.x},${item.y}${font}${reverse}${escapes}^FD${data}^FS`;
+  return { frame: `^FT${item.x},${item.y}${font}${reverse}`, data, escaped: data !== item.text };
 }
 
 /** undefined: not as a command that is sure to come out as the same bars. */
-function barsField(item: BarsItem): string | undefined {
+function barsField(item: BarsItem): NativeField | undefined {
   if (item.native === undefined || item.module > MOST_MODULE) return undefined;
   const sideways = item.turn === 90 || item.turn === 270;
   const height = sideways ? item.width : item.height;
@@ -98,11 +118,13 @@ function barsField(item: BarsItem): string | undefined {
   const orientation = ORIENTATION[item.turn];
   // ^BE ("EAN-13 Bar Code"): 12 digits, the printer adds the check digit.
   if (item.native.symbology === 'ean13') {
-    return `${place}^BE${orientation},${height},N,N^FD${item.native.digits.slice(0, 12)}^FS`;
+    const frame = `${place}^BE${orientation},${height},N,N`;
+    return { frame, data: item.native.digits.slice(0, 12), escaped: false };
   }
   if (item.native.symbology !== 'code128') return twoWidthField(item, item.native, place);
   const data = code128Data(item.native.runs);
-  return data === undefined ? undefined : `${place}^BC${orientation},${height},N,N,N,N^FD${data}^FS`;
+  if (data === undefined) return undefined;
+  return { frame: `${place}^BC${orientation},${height},N,N,N,N`, data, escaped: false };
 }
 
 /**

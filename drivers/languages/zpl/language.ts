@@ -8,13 +8,13 @@ import { setImmediate } from 'node:timers/promises';
 import { JobFaultError } from '../../../src/contract/fault.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
-import type { Item } from '../../../src/render/display-list.ts';
+import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/render/raw-zpl.ts';
 import type { LabelEncoder, Language } from '../language.ts';
-import { BLANK, formatEnd, formatStart, itemFields } from './designed.ts';
-
-const NOTHING = new Uint8Array();
+import { BLANK, formatStart, itemFields } from './designed.ts';
+import { cuts, printerSettings, printQuantity } from './settings.ts';
+import { storedFormat } from './stored.ts';
 
 export const zpl: Language = {
   id: 'zpl',
@@ -26,24 +26,34 @@ export const zpl: Language = {
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
   const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation });
   const fixed = new Map<Item, string>(label.fixed.map((item) => [item, itemFields(item, label.sheet).zpl]));
-  const start = formatStart(label.sheet);
+  const settings = formatStart(label.sheet);
+  const stored = await storedFormat({ job, label, fixed, settings });
 
-  return encoder(async (index, copies) => {
-    const list = label.layout(job.records[index] ?? {}, index);
-    let text = '';
+  const whole = (list: DisplayList): { zpl: string; canvas: boolean } => {
+    let zpl = settings;
     let canvas = false;
     for (const item of list.items) {
       const known = fixed.get(item);
       if (known !== undefined) {
-        text += known;
+        zpl += known;
         continue;
       }
       const fields = itemFields(item, list);
-      text += fields.zpl;
+      zpl += fields.zpl;
       canvas ||= fields.canvas;
     }
+    return { zpl: zpl === settings ? zpl + BLANK : zpl, canvas };
+  };
+
+  return encoder(job, stored, async (index, copies) => {
+    const list = label.layout(job.records[index] ?? {}, index);
+    const recalled = stored?.recall(list);
+    const { zpl, canvas } = recalled ?? whole(list);
     if (canvas) await setImmediate();
-    return start + (text || BLANK) + formatEnd(copies);
+    // One label is what a format prints without ^PQ.
+    const end =
+      recalled !== undefined && copies === 1 && !cuts(job.format) ? '' : printQuantity(copies, job.format);
+    return `^XA${zpl}${end}^XZ`;
   });
 }
 
@@ -56,13 +66,18 @@ function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
     );
   }
   const raw = compileRawZpl(template);
-  return encoder(async (index, copies) => raw.fill(job.records[index] ?? {}, copies, index));
+  return encoder(job, undefined, async (index, copies) => raw.fill(job.records[index] ?? {}, copies, index));
 }
 
-function encoder(format: (record: number, copies: number) => Promise<string>): LabelEncoder {
+function encoder(
+  { format }: QueuedJob,
+  stored: { begin: string; end: string } | undefined,
+  text: (record: number, copies: number) => Promise<string>,
+): LabelEncoder {
+  const begin = printerSettings(format) + (stored?.begin ?? '');
   return {
-    begin: () => NOTHING,
-    label: async (record, copies) => Buffer.from(await format(record, copies), 'utf8'),
-    end: () => NOTHING,
+    begin: () => Buffer.from(begin),
+    label: async (record, copies) => Buffer.from(await text(record, copies), 'utf8'),
+    end: () => Buffer.from(stored?.end ?? ''),
   };
 }

@@ -1,6 +1,8 @@
 /** A printer's formats, from what the operator set and what the device says. */
+import { createHash } from 'node:crypto';
 import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
+import type { FormatEntry } from '../config.ts';
 import type { Candidate } from './provider.ts';
 
 /**
@@ -9,9 +11,12 @@ import type { Candidate } from './provider.ts';
  */
 const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
 
-/** At least one; the first is the default. IDs are made from what the format is: `zpl-203-101.6x152.4`. */
+/**
+ * At least one; the first is the default. IDs are made from what the format is: `zpl-203-101.6x152.4`, and the
+ * printer settings that it makes, where it makes any: `zpl-203-101.6x152.4-darkness-12-print-mode-cutter`.
+ */
 export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null): PrinterFormat[] {
-  const entries = candidate.formats ?? [
+  const entries: FormatEntry[] = candidate.formats ?? [
     {
       language: candidate.language,
       dpi: candidate.dpi ?? identity?.dpi ?? COMMON.dpi,
@@ -19,19 +24,33 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
       height: candidate.height ?? nominal(identity?.height) ?? COMMON.height,
     },
   ];
-  const formats = entries.map((entry) => {
-    const { width, height } = entry;
-    const name = 'name' in entry && entry.name !== undefined ? entry.name : undefined;
+  const formats = entries.map(({ name, language, dpi, width, height, ...settings }) => {
+    const id = [`${language}-${dpi}-${width}x${height}`, ...settingNames(settings)].join('-');
     return {
-      id: `${entry.language}-${entry.dpi}-${width}x${height}`,
-      name: name ?? `${width} × ${height} mm, ${entry.dpi} dpi`,
-      language: entry.language,
-      dpi: entry.dpi,
+      id: id.length <= LONGEST_ID ? id : `${id.slice(0, LONGEST_ID - 17)}-${digest(id)}`,
+      name: name ?? `${width} × ${height} mm, ${dpi} dpi`,
+      language,
+      dpi,
       width,
       height,
+      ...settings,
     };
   });
   return formats.filter((format, index) => formats.findIndex(({ id }) => id === format.id) === index);
+}
+
+const LONGEST_ID = 200;
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** `darkness-12`, in the same order however the configuration is written. */
+function settingNames(settings: object): string[] {
+  return Object.entries(settings)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-${value}`)
+    .toSorted();
 }
 
 const EIGHTH_INCH = 25.4 / 8;

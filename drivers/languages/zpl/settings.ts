@@ -1,0 +1,46 @@
+/**
+ * What a format sets at the printer before its labels (ZPL II Programming Guide, the commands named). Sent once for
+ * a job, and again with every new connection; a setting that the format leaves out is left alone. The printer keeps
+ * them until something else sets them, or until it is switched off.
+ */
+import type { PrinterFormat } from '../../../src/contract/format.ts';
+
+const TRACKING = { continuous: 'N', gap: 'Y', mark: 'M' } as const;
+const PRINT_MODE = { 'tear-off': 'T', 'peel-off': 'P', rewind: 'R', applicator: 'A', cutter: 'C' } as const;
+const THERMAL_MODE = { transfer: 'T', direct: 'D' } as const;
+
+/** Commands to send before the first label; empty when the format sets nothing. */
+export function printerSettings(format: PrinterFormat): string {
+  const { mediaTracking, printMode, thermalMode } = format;
+  const commands = [
+    ['^MT', thermalMode && THERMAL_MODE[thermalMode]],
+    ['^MN', mediaTracking && TRACKING[mediaTracking]],
+    ['^MM', printMode && PRINT_MODE[printMode]],
+    ['^PR', format.speed],
+    ['^MD', format.darknessOffset],
+    ['^LT', format.labelTop],
+    ['^LS', format.labelShift],
+  ] as const;
+  const inFormat = commands.flatMap(([code, value]) => (value === undefined ? [] : [code + value])).join('');
+  return darkness(format) + (inFormat === '' ? '' : `^XA${inFormat}^XZ`);
+}
+
+/** ~SD takes two digits, and on printers that know tenths a decimal. */
+function darkness({ darkness: value }: PrinterFormat): string {
+  if (value === undefined) return '';
+  const [whole = '0', tenth] = String(value).split('.');
+  return `~SD${whole.padStart(2, '0')}${tenth === undefined ? '' : `.${tenth}`}`;
+}
+
+/** ^MMC by itself cuts where ^PQ says. */
+export function cuts(format: PrinterFormat): boolean {
+  return format.printMode === 'cutter';
+}
+
+/**
+ * ^PQ ("Print Quantity"): the copies are the printer's business, not the wire's. With a cutter: groups of one label,
+ * each cut off, without the pause that would otherwise follow a group.
+ */
+export function printQuantity(copies: number, format: PrinterFormat): string {
+  return cuts(format) ? `^PQ${copies},1,0,Y` : `^PQ${copies}`;
+}
