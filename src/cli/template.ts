@@ -4,13 +4,14 @@ import { template } from '../contract/template.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { readTemplateSource } from './input-file.ts';
 import { printJson, printLine, table } from './output.ts';
+import { checkCommand, printProblem } from './template-check.ts';
 
 interface TenantOptions extends ServiceOptions {
   tenant: string;
   json?: true;
 }
 
-/** `platen template import|list|show|schema` */
+/** `platen template import|list|show|check|schema` */
 export function templateCommand(): Command {
   const command = new Command('template').description('saved label templates of a tenant');
   const withTenant = (name: string) =>
@@ -24,6 +25,7 @@ export function templateCommand(): Command {
     .action(async (file: string, options: TenantOptions) => {
       const source = await readTemplateSource(file);
       const saved = await (await connect(options)).importTemplate(options.tenant, source);
+      for (const warning of saved.warnings ?? []) printProblem(warning);
       options.json ? printJson(saved) : printLine(saved.id);
     });
 
@@ -43,6 +45,8 @@ export function templateCommand(): Command {
       const saved = await (await connect(options)).template(options.tenant, id);
       printJson(options.json ? saved : saved.template);
     });
+
+  command.addCommand(checkCommand());
 
   command
     .command('schema')

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { printerFormat } from './format.ts';
 import { jobView } from './job.ts';
 import { printerReason, printerState } from './printer.ts';
+import { templateProblem } from './template-problem.ts';
 
 /** Also a path segment and the value of `x-tenant`. */
 export const tenantId = z
@@ -66,6 +67,8 @@ export const templateView = z.object({
   fields: z.array(z.string()),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
+  /** What the check found that does not keep the template from being used; in the answer to an import. */
+  warnings: z.array(templateProblem).optional(),
 });
 export type TemplateView = z.infer<typeof templateView>;
 

@@ -117,10 +117,24 @@ describe('/app', () => {
       template: { width: 50 },
     });
     expect((await service.admin('GET', '/tenants/acme/templates')).body).toHaveLength(1);
+    expect(first.body).toMatchObject({ warnings: [] });
     expect(codeOf(await service.admin('GET', `/tenants/initech/templates/${id}`))).toBe('template-not-found');
     expect(codeOf(await service.admin('POST', '/tenants/nobody/templates', TEMPLATE))).toBe(
       'tenant-not-found',
     );
+  });
+
+  test('templates: what the check warns of is in the answer', async () => {
+    const fields = [...TEMPLATE.fields, { name: 'spare' }];
+    const answer = await service.admin('POST', '/tenants/acme/templates', {
+      ...TEMPLATE,
+      name: 'Warned',
+      fields,
+    });
+    expect([answer.status, answer.body]).toMatchObject([
+      201,
+      { warnings: [{ severity: 'warning', code: 'field-unused', pointer: '/fields/2' }] },
+    ]);
   });
 
   test.each([
@@ -136,6 +150,11 @@ describe('/app', () => {
       '/elements/0',
     ],
     ['a ZPL template without its source', { name: 'x', language: 'zpl' }, '/source'],
+    [
+      'an element that no record could print',
+      { ...TEMPLATE, elements: [{ type: 'text', x: 1, y: 1, size: 3, width: 2, text: 'too long for this' }] },
+      '/elements/0',
+    ],
   ])('templates: %s is refused with a pointer', async (_name, body, pointer) => {
     const answer = await service.admin('POST', '/tenants/acme/templates', body);
     expect([answer.status, codeOf(answer), pointersOf(answer)]).toEqual([400, 'payload-invalid', [pointer]]);

@@ -60,10 +60,10 @@ export async function warningsFor(
 }
 
 function* sizeWarnings(template: Template, request: PrintRequest, format: PrinterFormat): Generator<Warning> {
-  if (template.language === 'zpl' && template.dpi !== undefined && template.dpi !== format.dpi) {
+  if (template.dpi !== undefined && template.dpi !== format.dpi) {
     yield {
       code: 'size-mismatch',
-      message: `the template was written for ${template.dpi} dpi, the format has ${format.dpi} dpi`,
+      message: `the template was made for ${template.dpi} dpi, the format has ${format.dpi} dpi`,
     };
   }
   if (template.width === undefined || template.height === undefined) return;

@@ -4,8 +4,8 @@
  */
 import { v7 as uuid } from 'uuid';
 import type { TemplateView } from '../../contract/admin.ts';
-import { JobFaultError } from '../../contract/fault.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
+import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
@@ -24,7 +24,8 @@ export class Templates {
 
   /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found` */
   async import(tenantId: string, body: unknown): Promise<{ created: boolean; view: TemplateView }> {
-    const checked = checkedTemplate(body);
+    const checked = parsedTemplate(body);
+    const warnings = await warningsOf(checked);
     try {
       const { rows } = await this.#pool.query<Row & { created: boolean }>(
         `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
@@ -33,7 +34,7 @@ export class Templates {
         [uuid(), tenantId, checked.name, JSON.stringify(checked)],
       );
       const row = onlyRow(rows);
-      return { created: row.created, view: view(row) };
+      return { created: row.created, view: { ...view(row), warnings } };
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
       throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
@@ -75,18 +76,23 @@ export class Templates {
 }
 
 /** A union would say only that neither kind fits; telling the kinds apart first points at the very field. */
-function checkedTemplate(body: unknown): Template {
+function parsedTemplate(body: unknown): Template {
   const raw = typeof body === 'object' && body !== null && 'language' in body && body.language === 'zpl';
-  const checked = raw ? parseBody(rawZplTemplate, body) : parseBody(designedTemplate, body);
-  try {
-    templateFields(checked);
-  } catch (error) {
-    if (!(error instanceof JobFaultError)) throw error;
-    throw new ProblemError('payload-invalid', error.message, {
-      errors: [{ pointer: error.fault.element ?? '', detail: error.message }],
-    });
-  }
-  return checked;
+  return raw ? parseBody(rawZplTemplate, body) : parseBody(designedTemplate, body);
+}
+
+/** @throws ProblemError `payload-invalid` where no record could be printed */
+async function warningsOf(checked: Template): Promise<TemplateProblem[]> {
+  // The renderer brings fonts and a canvas: a service that never imports does without.
+  const { templateProblems } = await import('../../render/template-check.ts');
+  const problems = await templateProblems(checked);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (first === undefined) return problems;
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  throw new ProblemError('payload-invalid', `${first.pointer}: ${first.message}${more}`, {
+    errors: errors.map(({ pointer, message }) => ({ pointer, detail: message })),
+  });
 }
 
 function parsed(row: Row): Template {

@@ -1,0 +1,64 @@
+import { Command } from 'commander';
+import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
+import type { TemplateProblem } from '../contract/template-problem.ts';
+import { type CheckTarget, templateProblems } from '../render/template-check.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+import { readTemplateSource } from './input-file.ts';
+import { numberFrom } from './option-values.ts';
+import { printJson, printLine } from './output.ts';
+
+interface CheckOptions {
+  dpi?: number;
+  media?: string;
+  json?: true;
+}
+
+/** `platen template check` */
+export function checkCommand(): Command {
+  return new Command('check')
+    .description('look for faults in a template file; exit code 1 when it has errors')
+    .argument('<file>', 'template file: Platen JSON, or raw .zpl')
+    .option('--dpi <dpi>', 'for printers of this resolution only', numberFrom(50, 2400))
+    .option('--media <size>', 'for media of this size, mm: 101.6x152.4 (with --dpi)')
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: CheckOptions) => {
+      const problems = await problemsIn(await readTemplateSource(file), options);
+      const errors = problems.filter(({ severity }) => severity === 'error').length;
+      if (options.json) printJson(problems);
+      else {
+        for (const problem of problems) printProblem(problem);
+        const warnings = problems.length - errors;
+        printLine(problems.length === 0 ? 'No faults found.' : `${errors} errors, ${warnings} warnings`);
+      }
+      if (errors > 0) process.exitCode = EXIT.failed;
+    });
+}
+
+/** On stderr: what a command prints on stdout stays what it is asked for. */
+export function printProblem({ severity, code, pointer, message }: TemplateProblem): void {
+  process.stderr.write(`${severity} ${pointer || '/'}: ${message} (${code})\n`);
+}
+
+async function problemsIn(source: unknown, options: CheckOptions): Promise<TemplateProblem[]> {
+  const raw =
+    typeof source === 'object' && source !== null && 'language' in source && source.language === 'zpl';
+  const parsed = (raw ? rawZplTemplate : designedTemplate).safeParse(source);
+  if (parsed.success) return await templateProblems(parsed.data, targetOf(parsed.data, options));
+  return parsed.error.issues.map(({ path, message }) => ({
+    severity: 'error',
+    code: 'template-invalid',
+    pointer: path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    message,
+  }));
+}
+
+function targetOf(template: Template, { dpi, media }: CheckOptions): CheckTarget | undefined {
+  const size = media === undefined ? undefined : /^(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)$/.exec(media);
+  if (size === null) throw new CommandFailure('--media is width x height in mm: 101.6x152.4', EXIT.usage);
+  if (dpi === undefined) {
+    if (size !== undefined) throw new CommandFailure('--media needs --dpi', EXIT.usage);
+    return undefined;
+  }
+  const [width = template.width ?? 100, height = template.height ?? 100] = size?.slice(1).map(Number) ?? [];
+  return { dpi, width, height };
+}

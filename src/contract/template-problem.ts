@@ -1,0 +1,29 @@
+/** What a check of a template finds: `platen template check`, and the answer to an import. */
+import { z } from 'zod';
+
+/** Which are errors depends on what is certain: one that every record would raise is one. */
+export const TEMPLATE_PROBLEMS = [
+  /** It cannot be printed: a placeholder, a picture or an option is wrong. */
+  'template-invalid',
+  /** Fixed data, or a field's sample, that its element cannot take. */
+  'value-invalid',
+  'does-not-fit',
+  'off-label',
+  /** Something is printed in a barcode's quiet zone, or on the barcode. */
+  'quiet-zone',
+  'field-unused',
+  'field-undeclared',
+  'image-unused',
+  /** Rounded to whole dots, a module is far from what was asked for. */
+  'module-rounded',
+  'size-mismatch',
+] as const;
+
+export const templateProblem = z.object({
+  severity: z.enum(['error', 'warning']),
+  code: z.enum(TEMPLATE_PROBLEMS),
+  /** JSON pointer (RFC 6901) into the template. */
+  pointer: z.string(),
+  message: z.string(),
+});
+export type TemplateProblem = z.infer<typeof templateProblem>;

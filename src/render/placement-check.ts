@@ -1,0 +1,113 @@
+/** Whether elements are where they do no harm: on the label, and out of the quiet zones of barcodes. */
+import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
+import type { LabelGrid } from './barcode-layout.ts';
+import { isBlack } from './bitmap.ts';
+import { dots, type Item, type Rect } from './display-list.ts';
+import { stampOf } from './ink.ts';
+import { isInside } from './place.ts';
+import { quietZone } from './symbol.ts';
+
+/** Where an item is, as far as its template's author placed it; text has been looked after by its layout. */
+function extent(item: Item): Rect | undefined {
+  switch (item.kind) {
+    case 'text':
+      return undefined;
+    case 'bitmap':
+      return {
+        x: item.x,
+        y: item.y,
+        width: item.bitmap.width * item.scale,
+        height: item.bitmap.height * item.scale,
+      };
+    case 'stroke':
+      return {
+        x: Math.min(item.x1, item.x2),
+        y: Math.min(item.y1, item.y2),
+        width: Math.abs(item.x2 - item.x1),
+        height: Math.abs(item.y2 - item.y1),
+      };
+    default:
+      return item;
+  }
+}
+
+function meet(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+/** Does any of it lie beyond the label's edge? */
+export function itemsOffLabel(items: readonly Item[], label: LabelGrid): boolean {
+  return items.some((item) => {
+    const rect = extent(item);
+    return rect !== undefined && !isInside(label, rect);
+  });
+}
+
+/** Is nothing of it on the label? */
+export function itemsWhollyOff(items: readonly Item[], label: LabelGrid): boolean {
+  const sheet = { x: 0, y: 0, width: label.width, height: label.height };
+  return (
+    items.length > 0 &&
+    items.every((item) => {
+      const rect = extent(item);
+      return rect !== undefined && !meet(sheet, rect);
+    })
+  );
+}
+
+/** The symbol with its quiet zones on the label; undefined where nothing is drawn. */
+function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number): Rect | undefined {
+  const rects = items.flatMap((item) => extent(item) ?? []);
+  if (rects.length === 0) return undefined;
+  const quiet = quietZone(element.symbology);
+  const module = element.moduleDots ?? Math.max(1, dots(element.module, dpi));
+  const zone = (size: number) => (quiet.unit === 'modules' ? size * module : Math.ceil((size * dpi) / 25.4));
+  // Clockwise from the top, as they lie after the rotation.
+  const sides = [quiet.top, quiet.right, quiet.bottom, quiet.left].map(zone);
+  const turns = element.rotation / 90;
+  const side = (at: number) => sides[(at + 4 - turns) % 4] ?? 0;
+  const left = Math.min(...rects.map(({ x }) => x)) - side(3);
+  const top = Math.min(...rects.map(({ y }) => y)) - side(0);
+  const right = Math.max(...rects.map(({ x, width }) => x + width)) + side(1);
+  const bottom = Math.max(...rects.map(({ y, height }) => y + height)) + side(2);
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** Does an item leave dots in a rectangle? Its own dots are asked, so that a frame around a symbol is none. */
+function marks(item: Item, rect: Rect): boolean {
+  if (item.kind === 'fill' || item.kind === 'bars') return meet(item, rect);
+  const around = extent(item);
+  if (around !== undefined && item.kind !== 'stroke' && !meet(around, rect)) return false;
+  const { x, y, bitmap } = stampOf(item);
+  for (let row = Math.max(0, rect.y - y); row < Math.min(bitmap.height, rect.y + rect.height - y); row++) {
+    for (
+      let column = Math.max(0, rect.x - x);
+      column < Math.min(bitmap.width, rect.x + rect.width - x);
+      column++
+    ) {
+      if (isBlack(bitmap, column, row)) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Pairs of a barcode and an element that prints in its quiet zones or on it, by their place in the template.
+ * @param drawn the items of the elements that are drawn
+ */
+export function quietZoneConflicts(
+  template: DesignedTemplate,
+  drawn: ReadonlyMap<number, readonly Item[]>,
+  dpi: number,
+): [barcode: number, other: number][] {
+  const conflicts: [number, number][] = [];
+  for (const [index, items] of drawn) {
+    const element = template.elements[index];
+    const rect = element?.type === 'barcode' ? quietRect(element, items, dpi) : undefined;
+    if (rect === undefined) continue;
+    for (const [other, theirs] of drawn) {
+      if (other !== index && theirs.some((item) => marks(item, rect))) conflicts.push([index, other]);
+    }
+  }
+  return conflicts;
+}

@@ -1,0 +1,244 @@
+/**
+ * What is wrong with a template, told before anything is printed from it.
+ *
+ * An *error* is what every record would raise, or what can only be a mistake: such a template is not imported. A
+ * *warning* is what the samples of its fields raise, what holds at some resolutions only, and what prints but
+ * perhaps not as meant. Each is found by doing what printing does, so that the check cannot say otherwise.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { JobFaultError } from '../contract/fault.ts';
+import type { PrinterFormat } from '../contract/format.ts';
+import type { LabelRecord } from '../contract/print-request.ts';
+import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
+import type { TemplateProblem } from '../contract/template-problem.ts';
+import type { LabelGrid } from './barcode-layout.ts';
+import { isBuiltIn, type JobFacts, numbered, templateScope } from './built-ins.ts';
+import { dots, type Item } from './display-list.ts';
+import { compileElement } from './element.ts';
+import { createImageSet, PictureFault } from './image.ts';
+import { labelGrid } from './label-layout.ts';
+import { ElementFault, type ElementLayout } from './place.ts';
+import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-check.ts';
+import { compileRawZpl } from './raw-zpl.ts';
+import { fieldsIn, templateTexts } from './template-fields.ts';
+
+/** What a template is checked for; the resolutions that label printers have where nothing says which. */
+export type CheckTarget = Pick<PrinterFormat, 'dpi' | 'width' | 'height'>;
+const RESOLUTIONS = [203, 300, 600];
+
+const MOST_PROBLEMS = 200;
+/** mm by which label and media may differ without a word. */
+const SIZE_TOLERANCE = 1;
+/** Share by which rounding to dots may change a module. */
+const MODULE_TOLERANCE = 0.2;
+
+/** Stands in for the job: a check must not come out otherwise tomorrow. */
+const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', records: { length: 1 } };
+
+/**
+ * Checks a template that is as the schema wants it; errors first.
+ * @param format what it is to be printed on; without it, at the resolutions that label printers have
+ */
+export async function templateProblems(template: Template, format?: CheckTarget): Promise<TemplateProblem[]> {
+  const problems = fieldProblems(template);
+  if (format !== undefined) problems.push(...sizeProblems(template, format));
+  if (template.language === 'zpl') problems.push(...rawProblems(template));
+  else {
+    const dpis = format === undefined ? (template.dpi ? [template.dpi] : RESOLUTIONS) : [format.dpi];
+    problems.push(...(await designProblems(template, dpis)));
+    if (dpis.length === 1) problems.push(...moduleProblems(template, dpis[0] ?? 0));
+  }
+  const rank = (problem: TemplateProblem) => (problem.severity === 'error' ? 0 : 1);
+  return problems.sort((a, b) => rank(a) - rank(b)).slice(0, MOST_PROBLEMS);
+}
+
+function warning(code: TemplateProblem['code'], pointer: string, message: string): TemplateProblem {
+  return { severity: 'warning', code, pointer, message };
+}
+
+function error(code: TemplateProblem['code'], pointer: string, message: string): TemplateProblem {
+  return { severity: 'error', code, pointer, message };
+}
+
+/** Anything but the renderer's own refusals is thrown on. */
+function reasonOf(thrown: unknown, pointer: string): Omit<TemplateProblem, 'severity'> {
+  const fault = thrown instanceof JobFaultError ? thrown.fault : undefined;
+  const code = thrown instanceof ElementFault ? thrown.code : fault?.code;
+  if (code !== 'template-invalid' && code !== 'value-invalid' && code !== 'does-not-fit') throw thrown;
+  const message = thrown instanceof Error ? thrown.message : '';
+  return { code, pointer: fault?.element ?? pointer, message };
+}
+
+/** The fields that the template's texts use, with the place of the first use. */
+function usedFields(template: Template): Map<string, string> {
+  const used = new Map<string, string>();
+  const note = (field: string, pointer: string) => used.set(field, used.get(field) ?? pointer);
+  if (template.language === 'zpl') {
+    for (const field of compileRawZpl(template).fields) note(field, '/source');
+    return used;
+  }
+  for (const { pointer, text } of templateTexts(template)) {
+    for (const field of fieldsIn(text, pointer)) note(field, pointer);
+  }
+  return used;
+}
+
+function fieldProblems(template: Template): TemplateProblem[] {
+  let used: Map<string, string>;
+  try {
+    used = usedFields(template);
+  } catch {
+    // Said where the element is compiled; without its fields nothing certain can be said of the others.
+    return [];
+  }
+  const problems: TemplateProblem[] = [];
+  const declared = new Set(template.fields.map(({ name }) => name));
+  for (const [index, { name }] of template.fields.entries()) {
+    const pointer = `/fields/${index}`;
+    if (isBuiltIn(name)) problems.push(error('template-invalid', pointer, `${name} is a built-in field`));
+    else if (!used.has(name)) problems.push(warning('field-unused', pointer, 'the field is not used'));
+  }
+  for (const [field, pointer] of used) {
+    if (declared.has(field)) continue;
+    const message = `the field ${JSON.stringify(field)} is not declared in "fields"`;
+    problems.push(warning('field-undeclared', pointer, message));
+  }
+  return problems;
+}
+
+function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[] {
+  const problems: TemplateProblem[] = [];
+  const { dpi, width, height } = template;
+  if (dpi !== undefined && dpi !== format.dpi) {
+    const message = `the template was designed for ${dpi} dpi, the format has ${format.dpi} dpi`;
+    problems.push(warning('size-mismatch', '/dpi', message));
+  }
+  if (width === undefined || height === undefined) return problems;
+  const near = (a: number, b: number) => Math.abs(a - b) <= SIZE_TOLERANCE;
+  const fits = (a: number, b: number) => near(a, format.width) && near(b, format.height);
+  if (fits(width, height) || fits(height, width)) return problems;
+  const message = `the label is ${width} × ${height} mm, the media ${format.width} × ${format.height} mm`;
+  problems.push(warning('size-mismatch', '/width', message));
+  return problems;
+}
+
+/** A record of the fields' samples, and what is known to be in it. */
+function sampleRecord({ fields }: Template): { record: LabelRecord; known: ReadonlySet<string> } {
+  const entries = fields.flatMap(({ name, sample, default: fallback }): [string, string][] => {
+    const value = sample ?? fallback;
+    return value === undefined ? [] : [[name, value]];
+  });
+  const record = numbered(Object.fromEntries(entries), 0);
+  return { record, known: new Set(Object.keys(record)) };
+}
+
+function rawProblems(template: RawZplTemplate): TemplateProblem[] {
+  let certain = true;
+  try {
+    const raw = compileRawZpl(template, SAMPLE_JOB);
+    const { record, known } = sampleRecord(template);
+    certain = raw.fields.length === 0;
+    if (raw.fields.every((field) => known.has(field))) raw.check(record);
+    return [];
+  } catch (thrown) {
+    return [{ severity: certain ? 'error' : 'warning', ...reasonOf(thrown, '/source') }];
+  }
+}
+
+async function designProblems(
+  template: DesignedTemplate,
+  dpis: readonly number[],
+): Promise<TemplateProblem[]> {
+  const found = new Map<string, { problem: TemplateProblem; dpis: number[] }>();
+  for (const dpi of dpis) {
+    for (const problem of await problemsAt(template, dpi)) {
+      const key = `${problem.severity} ${problem.code} ${problem.pointer}`;
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { problem, dpis: [dpi] });
+      else if (known.dpis.at(-1) !== dpi) known.dpis.push(dpi);
+    }
+  }
+  const problems = [...found.values()].map(({ problem, dpis: at }) => {
+    if (at.length === dpis.length) return problem;
+    const message = `${problem.message} (at ${at.join(' and ')} dpi)`;
+    return { ...problem, severity: 'warning' as const, message };
+  });
+  return [...problems, ...(await imageProblems(template))];
+}
+
+async function problemsAt(template: DesignedTemplate, dpi: number): Promise<TemplateProblem[]> {
+  const problems: TemplateProblem[] = [];
+  const grid = labelGrid(template, dpi);
+  const images = createImageSet(template.images);
+  const { record, known } = sampleRecord(template);
+  const drawn = new Map<number, readonly Item[]>();
+  let scope: ReturnType<typeof templateScope>;
+  try {
+    scope = templateScope(template, SAMPLE_JOB);
+  } catch (thrown) {
+    return [{ severity: 'error', ...reasonOf(thrown, '/timeZone') }];
+  }
+  for (const index of template.elements.keys()) {
+    await breathe();
+    const pointer = `/elements/${index}`;
+    let compiled: ElementLayout | undefined;
+    try {
+      compiled = await compileElement(template, index, grid, scope, images);
+      if (!compiled.fields.every((field) => known.has(field))) continue;
+      const items = compiled.layout(record, false);
+      drawn.set(index, items);
+      problems.push(...offLabel(items, grid, pointer));
+    } catch (thrown) {
+      const sampled = compiled !== undefined && compiled.fields.length > 0;
+      const { message, ...reason } = reasonOf(thrown, pointer);
+      problems.push({
+        severity: sampled ? 'warning' : 'error',
+        ...reason,
+        message: sampled ? `with the samples of the fields: ${message}` : message,
+      });
+    }
+  }
+  for (const [index, other] of quietZoneConflicts(template, drawn, dpi)) {
+    const message = `/elements/${other} is printed on the symbol or in its quiet zone`;
+    problems.push(warning('quiet-zone', `/elements/${index}`, message));
+  }
+  return problems;
+}
+
+function offLabel(items: readonly Item[], grid: LabelGrid, pointer: string): TemplateProblem[] {
+  if (itemsWhollyOff(items, grid)) return [error('off-label', pointer, 'the element is not on the label')];
+  if (!itemsOffLabel(items, grid)) return [];
+  return [warning('off-label', pointer, 'the element reaches over the edge of the label')];
+}
+
+async function imageProblems(template: DesignedTemplate): Promise<TemplateProblem[]> {
+  const problems: TemplateProblem[] = [];
+  const images = createImageSet(template.images);
+  const names = template.elements.flatMap((element) =>
+    element.type === 'image' ? [element.image ?? ''] : [],
+  );
+  const chosen = names.some((name) => name.includes('{{'));
+  for (const [index, { name }] of template.images.entries()) {
+    const pointer = `/images/${index}`;
+    if (!chosen && !names.includes(name)) {
+      problems.push(warning('image-unused', pointer, 'no element shows the image'));
+    }
+    try {
+      await images.decode(name);
+    } catch (thrown) {
+      if (!(thrown instanceof PictureFault)) throw thrown;
+      problems.push(error('template-invalid', `${pointer}/data`, thrown.message));
+    }
+  }
+  return problems;
+}
+
+function moduleProblems(template: DesignedTemplate, dpi: number): TemplateProblem[] {
+  return template.elements.flatMap((element, index) => {
+    if (element.type !== 'barcode' || element.moduleDots !== undefined) return [];
+    const printed = (Math.max(1, dots(element.module, dpi)) * 25.4) / dpi;
+    if (Math.abs(printed - element.module) / element.module <= MODULE_TOLERANCE) return [];
+    const message = `a module of ${element.module} mm is printed as ${printed.toFixed(3)} mm at ${dpi} dpi`;
+    return [warning('module-rounded', `/elements/${index}/module`, message)];
+  });
+}

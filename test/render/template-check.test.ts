@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { rawZplTemplate } from '../../src/contract/template.ts';
+import { type CheckTarget, templateProblems } from '../../src/render/template-check.ts';
+import { design } from './judges.ts';
+
+async function found(
+  elements: readonly object[],
+  fields: readonly object[] = [],
+  format?: CheckTarget,
+  more = {},
+) {
+  const problems = await templateProblems({ ...design(60, 40, elements, fields), ...more }, format);
+  return problems.map(({ severity, code, pointer }) => `${severity} ${code} ${pointer}`);
+}
+
+const text = { type: 'text', x: 2, y: 2, width: 40, size: 4, text: 'Fixed' };
+const qr = { type: 'barcode', symbology: 'qr', x: 20, y: 10, value: 'HELLO', module: 0.5 };
+const code = { type: 'barcode', symbology: 'code128', x: 5, y: 10, height: 8, value: '{{v}}' };
+
+describe('a template check', () => {
+  test('finds nothing in a good template', async () => {
+    const frame = { type: 'box', x: 0, y: 0, width: 60, height: 40 };
+    const diagonal = { type: 'line', x: 0, y: 40, x2: 60, y2: 36, thickness: 0.3 };
+    expect(await found([text, { ...qr }, frame, diagonal])).toEqual([]);
+    expect(await found([{ ...code, hri: 'below' }], [{ name: 'v', sample: 'AB-1234' }])).toEqual([]);
+  });
+
+  test.each([
+    ['an unknown filter', { ...text, text: '{{a | shout}}' }, 'error template-invalid /elements/0'],
+    ['a bad condition', { ...text, when: '{{a | shout}}' }, 'error template-invalid /elements/0/when'],
+    [
+      'a fixed text too long',
+      { ...text, width: 3, text: 'far too long for this' },
+      'error does-not-fit /elements/0',
+    ],
+    ['no glyph', { ...text, text: '\u{13000}' }, 'error value-invalid /elements/0'],
+    [
+      'a fixed value',
+      { ...code, symbology: 'ean13', value: '4006381333932' },
+      'error value-invalid /elements/0',
+    ],
+    ['a box off the label', { type: 'box', x: 70, y: 2, width: 5, height: 5 }, 'error off-label /elements/0'],
+    [
+      'a box over the edge',
+      { type: 'box', x: 50, y: 2, width: 15, height: 5 },
+      'warning off-label /elements/0',
+    ],
+    [
+      'no such image',
+      { type: 'image', x: 1, y: 1, width: 5, height: 5, image: 'x' },
+      'error template-invalid /elements/0',
+    ],
+    [
+      'no picture',
+      { type: 'image', x: 1, y: 1, width: 5, height: 5, data: 'AAAA' },
+      'error template-invalid /elements/0',
+    ],
+    ['italic where there is none', { ...text, italic: true }, 'error template-invalid /elements/0'],
+  ])('%s', async (_, element, expected) => {
+    const problems = await found([element]);
+    expect(problems.filter((problem) => !problem.includes('field-undeclared'))).toEqual([expected]);
+  });
+
+  test('samples warn, and are not errors', async () => {
+    const ean = { ...code, symbology: 'ean13', value: '{{v}}' };
+    expect(await found([ean], [{ name: 'v', sample: '4006381333932' }])).toEqual([
+      'warning value-invalid /elements/0',
+    ]);
+    expect(await found([ean], [{ name: 'v' }])).toEqual([]);
+  });
+
+  test('an element that the samples do not draw is not asked for its values', async () => {
+    const hidden = { ...code, symbology: 'ean13', when: '{{v}}' };
+    expect(await found([hidden], [{ name: 'v', default: '' }])).toEqual([]);
+  });
+
+  test('fields: unused, undeclared, reserved', async () => {
+    const element = { ...text, text: '{{used}} {{missing}} {{$record}}', when: '{{other}}' };
+    expect(await found([element], [{ name: 'used' }, { name: 'unused' }, { name: '$now' }])).toEqual([
+      'error template-invalid /fields/2',
+      'warning field-unused /fields/1',
+      'warning field-undeclared /elements/0',
+      'warning field-undeclared /elements/0/when',
+    ]);
+  });
+
+  test.each([0, 90, 180, 270])('the quiet zone of a linear symbol turned by %i', async (rotation) => {
+    // Code 128 takes 10 modules to the left and the right of it, and nothing over and under it.
+    const symbol = { ...code, x: 20, y: 10, value: 'ABC', height: 10, module: 0.25, rotation };
+    const upright = rotation % 180 === 0;
+    const dot = (x: number, y: number) => ({ type: 'box', x, y, width: 0.25, height: 0.25, filled: true });
+    const [length, height] = [23, 10];
+    const inZone = upright ? dot(20.5, 14) : dot(24, 10.5);
+    const atEnd = upright ? dot(20 + length + 5, 14) : dot(24, 10 + length + 5);
+    const beside = upright ? dot(24, 10 + height + 1) : dot(20 + height + 1, 14);
+    expect(await found([symbol, inZone])).toEqual(['warning quiet-zone /elements/0']);
+    expect(await found([symbol, atEnd, beside])).toEqual([]);
+    expect(await found([symbol, text])).toEqual([]);
+  });
+
+  test('what is drawn over a symbol, though its box is larger', async () => {
+    const ring = { type: 'ellipse', x: 12, y: 4, width: 30, height: 30 };
+    const cross = { type: 'line', x: 18, y: 12, x2: 40, y2: 20 };
+    expect(await found([qr, ring])).toEqual([]);
+    expect(await found([qr, cross])).toEqual(['warning quiet-zone /elements/0']);
+  });
+
+  test('what holds at one resolution only is a warning', async () => {
+    // 67 modules and quiet zones: 3 dots at 203 dpi are wider than 4 at 300.
+    const tight = { ...code, value: 'ABC', module: 0.33, width: 30 };
+    const at = await templateProblems(design(60, 40, [tight]));
+    expect(at).toEqual([
+      expect.objectContaining({ severity: 'warning', message: expect.stringMatching(/\(at 203 dpi\)$/) }),
+    ]);
+    expect(await found([tight], [], { dpi: 300, width: 60, height: 40 })).toEqual([]);
+  });
+
+  test('format: size, resolution, modules', async () => {
+    const format = { dpi: 203, width: 100, height: 40 };
+    expect(await found([{ ...code, value: 'ABC', module: 0.17 }], [], format, { dpi: 600 })).toEqual([
+      'warning size-mismatch /dpi',
+      'warning size-mismatch /width',
+      'warning module-rounded /elements/0/module',
+    ]);
+    expect(await found([text], [], { dpi: 203, width: 40, height: 60 })).toEqual([]);
+  });
+
+  test('raw ZPL', async () => {
+    const raw = (source: string, fields: object[] = []) =>
+      templateProblems(rawZplTemplate.parse({ name: 'r', language: 'zpl', source, fields }));
+    expect(await raw('^XA^FO1,1^FD{{a}}^FS^XZ', [{ name: 'a' }])).toEqual([]);
+    expect((await raw('^XA^FO1,1^FD{{a}}^FS^XZ', [{ name: 'b' }])).map(({ code }) => code)).toEqual([
+      'field-unused',
+      'field-undeclared',
+    ]);
+    expect(await raw('^XA^FD{{a|shout}}^FS^XZ')).toEqual([
+      expect.objectContaining({ severity: 'error', pointer: '/source' }),
+    ]);
+  });
+});
