@@ -24,6 +24,8 @@ export interface DeviceStatus {
   reasons: PrinterReason[];
   /** Labels that the device has accepted and not printed yet, where it can tell; 0 means: all are out. */
   labelsPending: number | null;
+  /** How many of `labelsPending` stand for whole formats, of as many copies each as it was sent; default: all. */
+  formatsPending?: number;
   /** Labels the device has printed in its life, where it can tell. */
   odometer: number | null;
 }

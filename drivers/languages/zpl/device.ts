@@ -101,9 +101,9 @@ function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
   // that has only half arrived, a full buffer or a label not yet taken means that it is not done either.
   const counted = host.formatsInBuffer + host.labelsRemaining;
   const busy = host.partialFormat || host.bufferFull || host.labelWaiting;
-  const labelsPending = counted === 0 && busy ? 1 : counted;
+  const [labelsPending, formatsPending] = counted === 0 && busy ? [1, 1] : [counted, host.formatsInBuffer];
   const state = stops.length > 0 ? 'stopped' : labelsPending > 0 ? 'processing' : 'idle';
-  return { state, reasons: [...stops, ...notes], labelsPending };
+  return { state, reasons: [...stops, ...notes], labelsPending, formatsPending };
 }
 
 /** `~HQES` counts nothing: what is pending stays unknown, and so does whether a printer without error is idle. */
