@@ -5,9 +5,10 @@ import { inkBounds } from './measure.ts';
 
 /** A rectangle, dots, that holds every dot of the item; not necessarily the smallest. */
 export function itemBounds(item: Item): Rect {
-  if (item.kind === 'fill' || item.kind === 'bars' || item.kind === 'rounded') return item;
+  if (item.kind === 'fill' || item.kind === 'bars' || item.kind === 'rounded' || item.kind === 'ellipse')
+    return item;
   if (item.kind === 'text') {
-    const { left, right, up, down } = inkBounds(item.face, item.size, item.text);
+    const { left, right, up, down } = inkBounds(item);
     const along = left + right;
     const across = up + down;
     switch (item.turn) {

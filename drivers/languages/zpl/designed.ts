@@ -135,13 +135,13 @@ function twoWidthField(
   { turn, module, wide = 0, width, height }: BarsItem,
   { symbology, data }: Extract<NonNullable<BarsItem['native']>, { data: string }>,
   place: string,
-): string | undefined {
+): NativeField | undefined {
   const tenths = (10 * wide) / module;
   if (!Number.isInteger(tenths)) return undefined;
   const tall = turn === 90 || turn === 270 ? width : height;
   const command =
     symbology === 'code39' ? `^B3${ORIENTATION[turn]},N,${tall},N,N` : `^B2${ORIENTATION[turn]},${tall},N,N,N`;
-  return `${place},${tenths / 10}${command}^FD${data}^FS`;
+  return { frame: `${place},${tenths / 10}${command}`, data, escaped: false };
 }
 
 /**
