@@ -27,6 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 const NEEDED: Needed = {
   ...SERVER_PACKAGES,
   'poppler-utils': () => onPath('pdftoppm') !== undefined,
+  zint: () => onPath('zint') !== undefined,
   'tesseract-ocr': () => onPath('tesseract') !== undefined,
   'tesseract-ocr-eng': () => hasLanguage('eng'),
   'tesseract-ocr-ell': () => hasLanguage('ell'),
