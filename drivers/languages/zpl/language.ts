@@ -24,7 +24,7 @@ export const zpl: Language = {
 };
 
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
-  const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation });
+  const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });
   const fixed = new Map<Item, string>(label.fixed.map((item) => [item, itemFields(item, label.sheet).zpl]));
   const settings = formatStart(label.sheet);
   const stored = await storedFormat({ job, label, fixed, settings });
@@ -65,7 +65,7 @@ function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
       'A raw ZPL template has its own orientation and cannot be printed in landscape',
     );
   }
-  const raw = compileRawZpl(template);
+  const raw = compileRawZpl(template, job);
   return encoder(job, undefined, async (index, copies) => raw.fill(job.records[index] ?? {}, copies, index));
 }
 
