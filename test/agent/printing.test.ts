@@ -3,7 +3,10 @@ import { createConnection } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
 import { queueSource } from '../../src/agent/queue-source.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { template } from '../../src/contract/template.ts';
 import { backends } from '../setup/backends.ts';
 import {
   agentConfig,
@@ -341,4 +344,42 @@ test('another printer takes the address in the middle of a job: it prints nothin
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect(impostor.labels).toEqual([]);
   expect(printer.labels).toEqual(expected(job));
+});
+
+test('power lost in the middle of a batch with a stored format: it is stored again, every label once and good', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, { drivers: standardDrivers });
+  const faults: string[] = [];
+  printer.on('label', (label) => faults.push(...label.faults));
+  const job: QueuedJob = {
+    ...jobFor(printerId, 40),
+    template: template.parse({
+      name: 'Batch',
+      width: 50,
+      height: 25,
+      fields: [{ name: 'n' }],
+      elements: [
+        { type: 'box', x: 1, y: 1, width: 48, height: 23 },
+        { type: 'text', x: 3, y: 3, size: 4, text: 'label {{n}}' },
+        { type: 'barcode', symbology: 'code128', x: 3, y: 10, height: 8, value: 'N{{n}}' },
+      ],
+    }),
+  };
+  await site.queues.enqueue(job);
+  let stored = 0;
+  printer.on('received', (bytes) => {
+    stored += bytes.toString('latin1').split('^DFR:').length - 1;
+  });
+  // Once with labels in the printer's buffer, and once when it stands still.
+  await printer.printed(9);
+  await printer.powerOff();
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  await printer.powerOn();
+  await printer.printed(20);
+  await printer.powerOff();
+  await printer.powerOn();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 40 } });
+  expect(printer.labels).toEqual(expected(job));
+  expect(faults).toEqual([]);
+  expect(stored).toBe(3);
 });

@@ -1,0 +1,69 @@
+/** Rendering is off the thread that keeps the queue's locks: however much there is to render, that thread turns. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect, onTestFinished, test } from 'vitest';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { RenderPool } from '../../src/agent/render-pool.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { template } from '../../src/contract/template.ts';
+import { jobFor, logger } from './site.ts';
+
+const never = new AbortController().signal;
+const RECORDS = 10_000;
+const LIMIT_MS = 50;
+
+test(`rendering ${RECORDS} records never holds up the main thread for ${LIMIT_MS} ms`, async () => {
+  const pool = new RenderPool({
+    threads: 1,
+    languagesModule: standardDrivers.languagesModule,
+    stuckMs: 60_000,
+    logger,
+  });
+  pool.start();
+  onTestFinished(() => pool.stop());
+  const job: QueuedJob = {
+    ...jobFor('serial-0123456789abcdef', RECORDS),
+    template: template.parse({
+      name: 'Large',
+      width: 100,
+      height: 50,
+      fields: [{ name: 'n' }],
+      elements: [
+        { type: 'text', x: 3, y: 3, size: 4, text: 'Sample {{n}}' },
+        { type: 'barcode', symbology: 'code128', x: 3, y: 10, height: 8, value: 'N{{n}}', hri: 'below' },
+        // Drawn, not native: a thousand times the work of a text in the printer's font.
+        { type: 'barcode', symbology: 'datamatrix', x: 70, y: 10, value: 'SAMPLE {{n}}' },
+      ],
+    }),
+  };
+  // What the thread itself does to be handed the job is the agent's cost as well: it is measured from the start.
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  // What a turn of the loop costs in the thread's own time, which a busy machine does not add to.
+  let before = cpuMs();
+  let longest = 0;
+  const sampler = setInterval(() => {
+    const now = cpuMs();
+    longest = Math.max(longest, now - before);
+    before = now;
+  }, 1);
+  const session = pool.open(job, { from: 0, maxCopies: 8 });
+  await session.check(never);
+  let labels = 0;
+  for (let chunk = await session.peek(never); chunk !== null; chunk = await session.peek(never)) {
+    labels += chunk.count;
+    session.taken();
+  }
+  session.close();
+  delay.disable();
+  clearInterval(sampler);
+  expect(labels).toBe(RECORDS);
+  expect(longest).toBeLessThan(LIMIT_MS);
+  // The system may keep any thread waiting now and then; the rest of the time the loop turned when it was due.
+  expect(delay.percentile(99.9) / 1e6).toBeLessThan(LIMIT_MS);
+}, 60_000);
+
+/** Processor time of this thread, ms. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
