@@ -17,7 +17,7 @@ import { freePort } from '../ipp/cupsd.ts';
 import { type Avahi, startAvahi } from './avahi.ts';
 
 const UUID = '4509a320-00a0-008f-00b6-002507510eca';
-const signal = AbortSignal.timeout(240_000);
+const signal = new AbortController().signal;
 
 let avahi: Avahi;
 beforeAll(async () => {
