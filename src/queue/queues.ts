@@ -66,6 +66,8 @@ const KEEP_DONE = { age: 48 * HOUR_S };
 const KEEP_FAILED = { age: 14 * 24 * HOUR_S };
 /** Jobs added in one command: bounds the command's size. */
 const BATCH = 100;
+/** Fewer jobs are added one by one: on PostgreSQL a bulk makes tables, and costs as much as five to ten jobs. */
+const WORTH_BULK = 6;
 
 /**
  * Connects, to Redis or to PostgreSQL.
@@ -135,7 +137,10 @@ export class Queues {
           data: { json: JSON.stringify(job) },
           opts: optionsOf(job.jobId),
         }));
-        await this.#command(printerQueue(printerId), 'adding jobs', (queue) => queue.addBulk(batch));
+        await this.#command(printerQueue(printerId), 'adding jobs', async (queue) => {
+          if (batch.length >= WORTH_BULK) await queue.addBulk(batch);
+          else for (const { name, data, opts } of batch) await queue.add(name, data, opts);
+        });
       }
     }
   }
