@@ -3,8 +3,8 @@
  *
  * `intent` is committed before the first byte of the labels it covers, so after a crash no label at or beyond it
  * can have reached the printer. `printed` is what the printer itself confirmed, so no label before it needs to be
- * sent again. What lies between is uncertain, and for the odometer to tell. A final report is committed together
- * with the job's end, and stays until it is published.
+ * sent again. What lies between is uncertain, and for the odometer to tell, unless another job of ours has used the
+ * printer since. A final report is committed together with the job's end, and stays until it is published.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
@@ -51,6 +51,7 @@ export interface JournalRecord {
 
 export class Journal {
   readonly #get: StatementSync;
+  readonly #since: StatementSync;
   readonly #put: StatementSync;
   readonly #unpublished: StatementSync;
   readonly #published: StatementSync;
@@ -58,6 +59,13 @@ export class Journal {
 
   constructor(db: DatabaseSync) {
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
+    // Another job that began at a higher count, or at the same and was about to send something; or it had no count.
+    this.#since = db.prepare(`
+      SELECT 1 FROM jobs AS mine JOIN jobs AS other
+        ON other.printer_id = mine.printer_id AND other.job_id <> mine.job_id AND other.updated_at >= mine.updated_at
+      WHERE mine.job_id = ? AND other.intent > 0 AND (other.odometer IS NULL OR other.odometer > mine.odometer
+        OR (other.odometer = mine.odometer AND other.intent > other.base))
+      LIMIT 1`);
     this.#put = db.prepare(`
       INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, final_report,
         unpublished, updated_at)
@@ -78,10 +86,13 @@ export class Journal {
     );
   }
 
+  /** The job's entry; without its odometer where what the printer has counted since is not this job's alone. */
   look(jobId: string): JournalRecord | null {
     const found = this.#get.get(jobId);
     if (found === undefined) return null;
     const parsed = row.parse(found);
+    const uncertain = parsed.final_report === null && parsed.intent > parsed.printed;
+    const spoilt = uncertain && this.#since.get(jobId) !== undefined;
     return {
       entry: {
         jobId: parsed.job_id,
@@ -89,7 +100,7 @@ export class Journal {
         delivery: parsed.delivery,
         total: parsed.total,
         base: parsed.base,
-        odometer: parsed.odometer,
+        odometer: spoilt ? null : parsed.odometer,
         intent: parsed.intent,
         sent: parsed.sent,
         printed: parsed.printed,

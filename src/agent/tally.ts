@@ -115,7 +115,7 @@ export function printedAtRest(entry: JournalEntry, odometer: number | null): num
   if (entry.odometer === null || odometer === null) {
     throw new JobFaultError(
       'outcome-unknown',
-      'Sending was cut off, and the printer has no counter to tell which labels came out',
+      'Sending was cut off, and no counter of the printer tells which labels of this job came out',
     );
   }
   const printed = entry.base + odometer - entry.odometer;

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import { backends } from '../setup/backends.ts';
+import { administer, backends } from '../setup/backends.ts';
 import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint } from './agent-process.ts';
 import { agentConfig, Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
 
@@ -174,4 +174,33 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
     expect(printer.labels.filter((n) => n !== 'next')).toEqual(expected(job));
   });
+
+  test.runIf(!every)(
+    'the queue lost what was under way, and another job printed meanwhile: held',
+    async () => {
+      const { dataDir, printerId } = await prepare(20);
+      const job = jobFor(printerId, 12);
+      const config = agentConfig(dataDir, printer, { window: { labels: 12, bytes: 65_536 } });
+      const child = await start(dataDir, { config });
+      await site.queues.enqueue(job);
+      await printer.printed(2);
+      await kill(child);
+      // A power failure: the printer's buffer is gone, and a queue that does not sync has forgotten the job.
+      await printer.powerOff();
+      await administer(site.queueOptions.database, `DELETE FROM bullmq.job WHERE id = '${job.jobId}'`);
+      const out = printer.labels.length;
+      expect(out).toBeLessThan(6);
+      await printer.powerOn();
+      await start(dataDir);
+      const other = jobFor(printerId, ['other', 'other']);
+      await site.queues.enqueue(other);
+      expect(await site.reports.end(other.jobId)).toMatchObject({ status: 'printed' });
+      // The service adds it again. What the printer has counted since is the other job's.
+      await site.queues.enqueue(job);
+      const end = await site.reports.end(job.jobId);
+      expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
+      expect(end.uncertain?.from).toBeLessThanOrEqual(out);
+      expect(printer.labels).toEqual([...expected(job).slice(0, out), 'other', 'other']);
+    },
+  );
 });

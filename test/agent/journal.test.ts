@@ -108,3 +108,30 @@ test('what is finished and reported is forgotten after its time; what may be und
   expect(left).toEqual([false, true, true, false]);
   close();
 });
+
+test('the counter tells nothing of a job that was cut off once another job has used the printer', () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const odometer = () => journal.look(entry(5).jobId)?.entry.odometer;
+  // Before it: a job that is done, and one whose labels the printer never counted.
+  const done = entry(1, { odometer: 90, intent: 9, printed: 9 });
+  journal.finish(done, report(done, 'printed'));
+  journal.write(entry(5));
+  expect(odometer()).toBe(100);
+  // Since: nothing printed, or on another printer.
+  const refused = entry(2, { odometer: null, intent: 0, sent: 0, printed: 0 });
+  journal.finish(refused, report(refused, 'failed'));
+  journal.write(entry(3, { odometer: 100, intent: 0, sent: 0, printed: 0 }));
+  journal.write(entry(4, { printerId: 'serial-9876543210', odometer: 500 }));
+  expect(odometer()).toBe(100);
+  for (const other of [{ odometer: 101 }, { odometer: 100 }, { odometer: null }]) {
+    journal.write(entry(6, other));
+    expect(odometer()).toBeNull();
+    db.exec(`DELETE FROM jobs WHERE job_id = '${entry(6).jobId}'`);
+  }
+  // A job of which nothing is uncertain does not need it.
+  journal.write(entry(6, { odometer: 101 }));
+  journal.write(entry(5, { intent: 2 }));
+  expect(odometer()).toBe(100);
+  close();
+});
