@@ -73,7 +73,7 @@ export async function addSamples(client: AdminClient, dataDir: string, ready: Re
   await writeFile(form, tokenForm(account).toString(), { mode: 0o600 });
 
   const printer = (await client.printers(ready.tenant))[0];
-  const sample = samples[0];
+  const sample = samples.find((one) => one.key === 'shelf-50x25');
   if (printer === undefined || sample === undefined)
     return 'No printer: start with --virtual 1 to try a job.';
   const body = JSON.stringify({ idT: sample.id, printerId: printer.id, data: sample.records.slice(0, 1) });

@@ -91,8 +91,20 @@ export function traceStroke(context: SKRSContext2D, item: StrokeItem, dx: number
   context.stroke();
 }
 
-/** What is drawn in black on a transparent ground, as dots: black where at least half is covered. */
-function drawn(width: number, height: number, draw: (context: SKRSContext2D) => void): Bitmap {
+const HALF = 128;
+/**
+ * Of small text, ems in dots, dots that are less than half covered are black too: a stem of one dot that falls
+ * between two columns would vanish, and an l with it.
+ */
+const SMALL = { size: 24, coverage: 90 } as const;
+
+/** What is drawn in black on a transparent ground, as dots: black where enough is covered, of 255. */
+function drawn(
+  width: number,
+  height: number,
+  draw: (context: SKRSContext2D) => void,
+  enough: number = HALF,
+): Bitmap {
   const canvas = createCanvas(width, height);
   const context = canvas.getContext('2d');
   context.fillStyle = 'black';
@@ -101,7 +113,7 @@ function drawn(width: number, height: number, draw: (context: SKRSContext2D) => 
   const rgba = context.getImageData(0, 0, width, height).data;
   const bitmap = createBitmap(width, height);
   for (let y = 0, at = 3; y < height; y++) {
-    for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= 128) blacken(bitmap, x, y);
+    for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= enough) blacken(bitmap, x, y);
   }
   return bitmap;
 }
@@ -110,9 +122,8 @@ function textStamp(item: TextItem): Stamp {
   const { left, right, up, down } = inkBounds(item);
   const width = Math.max(1, left + right);
   const height = Math.max(1, up + down);
-  const upright = drawn(width, height, (context) => {
-    drawLine(context, item, left, up);
-  });
+  const enough = item.size < SMALL.size ? SMALL.coverage : HALF;
+  const upright = drawn(width, height, (context) => drawLine(context, item, left, up), enough);
   const bitmap = turnBitmap(upright, item.turn);
   const { x, y, ink } = item;
   switch (item.turn) {
