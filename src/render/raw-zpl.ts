@@ -5,7 +5,8 @@
  * Read once, command by command; filling it in only joins strings. A value goes through `escapeFieldData`, with
  * the field's own ^FH indicator or one that is added, so that it stays data. What would take that certainty away
  * is refused: changed prefixes (^CC, ^CT, ^CD), immediate commands in the middle, encodings whose bytes are not
- * ASCII's, and more or less than one format. A raw template has its own orientation: jobs in landscape are
+ * ASCII's, and more or less than one format. So is what makes labels differ from copies of one (^SN, ^SF), or
+ * talks back (^HV and its like). A raw template has its own orientation: jobs in landscape are
  * refused by the language, for turning it would need a picture of it.
  */
 import { JobFaultError } from '../contract/fault.ts';
@@ -151,6 +152,15 @@ function requireOneFormat(lead: string, commands: readonly Command[]): void {
   for (const [index, { code }] of commands.entries()) {
     if (/^[\^~]C[CDT]$/.test(code)) throw invalid(`${code} changes what a command is, and is not supported`);
     if (code === '^DF') throw invalid('^DF stores a format and prints nothing');
+    // Copies are sent in parts, and sent again from where a printer was cut off: it would count from the start.
+    if (code === '^SN' || code === '^SF') {
+      throw invalid(
+        `${code} counts in the printer, where copies would get numbers twice; use a field of the record`,
+      );
+    }
+    if (code === '^WD') throw invalid('^WD prints another label than the template');
+    // What it sends back, the record's own data for one, would be taken for the printer's answer to our questions.
+    if (/^\^H[A-Z]$/.test(code)) throw invalid(`${code} makes the printer answer, and is not supported`);
     if (index < start || index > end ? !OUTSIDE.test(code) : code.startsWith('~')) {
       throw invalid(`${code.slice(0, 3)} cannot stand there`);
     }
