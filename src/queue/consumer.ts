@@ -24,7 +24,11 @@ export interface Delivery<T> {
   redelivered: boolean;
   /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
   note: unknown;
-  /** Stores a note with the job, for its next delivery, wherever that is. @throws QueueError `unavailable` */
+  /**
+   * Stores a note with the job, for its next delivery, wherever that is. Once it resolves, the job has been this
+   * consumer's alone since before the note was there, and is for the lock's duration.
+   * @throws QueueError `unavailable`; `lock-lost`, when somebody else has the job: `signal` is aborted then
+   */
   setNote(note: object): Promise<void>;
   /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
   signal: AbortSignal;
@@ -221,7 +225,7 @@ export class QueueConsumer<T> implements Consumer {
         // BullMQ's own default is 0, or an empty object.
         note:
           typeof job.progress === 'object' && Object.keys(job.progress).length > 0 ? job.progress : undefined,
-        setNote: (note) => within(CLOSE_MS, 'storing a note', job.updateProgress(note)),
+        setNote: (note) => this.#setNote(job, token, active, note),
         signal: active.abort.signal,
       });
       this.#failures = 0;
@@ -239,6 +243,16 @@ export class QueueConsumer<T> implements Consumer {
       this.#active = undefined;
       over.resolve();
     }
+  }
+
+  async #setNote(job: StoredJob, token: string, active: Active, note: object): Promise<void> {
+    const { timing } = this.#plan;
+    const stored = Promise.all([job.updateProgress(note), job.extendLock(token, timing.lockDuration)]);
+    const [, ours] = await within(CLOSE_MS, 'storing a note', stored);
+    if (ours === 1) return;
+    const lost = new QueueError('lock-lost', `the lock of job ${active.jobId} is lost`);
+    active.abort.abort(lost);
+    throw lost;
   }
 
   /** Goes on after a failure, unless somebody has paused, resumed or stopped it since. */
