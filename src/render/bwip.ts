@@ -34,13 +34,15 @@ function encode(bcid: string, text: string, options: Record<string, string | boo
   }
 }
 
-/** Bar, space, bar, … in modules. @throws SymbolError */
+/** Bar, space, bar, … in modules, from a bar to a bar. @throws SymbolError */
 export function bwipWidths(
   bcid: string,
   text: string,
   options: Record<string, string | boolean> = {},
 ): number[] {
-  return linear.parse(encode(bcid, text, options))[0].sbs;
+  const widths = linear.parse(encode(bcid, text, options))[0].sbs;
+  // Characters that end in the gap to the next one leave a last gap.
+  return widths.length % 2 === 0 ? widths.slice(0, -1) : widths;
 }
 
 /** Rows of modules, 1 is dark. @throws SymbolError */

@@ -42,6 +42,7 @@ export interface ElementString {
  * @throws SymbolError naming the AI
  */
 export function elementString(value: string): ElementString {
+  if (!ELEMENTS.test(value)) throw new SymbolError('expected AIs in brackets, each followed by its data');
   if (!isWellKnown(value)) {
     // `*` is in the same character sets as the brackets are; the checker has no way to write a bracket.
     const checked = value.replaceAll(OPEN, '*').replaceAll(CLOSE, '*');
@@ -62,6 +63,8 @@ export function elementString(value: string): ElementString {
 export function encoderString(value: string): string {
   return value.replaceAll(OPEN, '^040').replaceAll(CLOSE, '^041');
 }
+
+const ELEMENTS = /^(?:\([^()]*\)[^()]*)+$/;
 
 const WELL_KNOWN =
   /^(?:\(00\)(?<sscc>\d{18})|\(01\)(?<gtin>\d{14})(?:\(10\)[A-Za-z0-9-]{1,20})?(?:\(21\)[A-Za-z0-9-]{1,20})?)$/;

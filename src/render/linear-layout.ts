@@ -111,8 +111,8 @@ function barsItems(
     widths: () => scale(widths()),
     native,
   });
-  const { addOn, guards } = symbol.retail ?? {};
-  const main = addOn === undefined ? at.width : mainModules(symbol.widths()) * module;
+  const { addOn, guards = [] } = symbol.retail ?? {};
+  const main = symbol.retail === undefined ? at.width : symbol.retail.modules * module;
   // Printers differ in whether ^BE lengthens the guard bars when it prints no digits; where we do it, all agree.
   const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || at.guard > 0);
   const items: Item[] = [
@@ -122,8 +122,12 @@ function barsItems(
       mayBeNative ? symbol.native : undefined,
     ),
   ];
-  if (at.guard > 0 && guards !== undefined) {
-    items.push(...guardFills(barcode, box, symbol.widths(), guards, at));
+  if (at.guard > 0) {
+    for (const { at: from, width } of guards) {
+      const x = box.left + from * module;
+      const guard = { x, y: at.top + barHeight, width: width * module, height: at.guard };
+      items.push({ kind: 'fill', ...turnRect(box, turn, guard), ink: 'black' });
+    }
   }
   if (addOn !== undefined) {
     // Its bars end where the guards end, and begin under its digits.
@@ -138,30 +142,6 @@ function barsItems(
     items.push(bars(inner, addOn.widths, undefined));
   }
   return items;
-}
-
-function mainModules(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, 0);
-}
-
-function guardFills(
-  { element, module, barHeight }: Barcode,
-  box: SymbolBox,
-  widths: readonly number[],
-  guards: RetailParts['guards'],
-  at: { top: number; guard: number },
-): Item[] {
-  const fills: Item[] = [];
-  let from = 0;
-  widths.forEach((width, index) => {
-    if (index % 2 === 0 && guards.some(([first, end]) => from >= first && from < end)) {
-      const x = box.left + from * module;
-      const guard = { x, y: at.top + barHeight, width: width * module, height: at.guard };
-      fills.push({ kind: 'fill', ...turnRect(box, element.rotation, guard), ink: 'black' });
-    }
-    from += width;
-  });
-  return fills;
 }
 
 function textItem(
@@ -211,13 +191,14 @@ function retailLine(module: number, retail: RetailParts): HriLine {
   const size = Math.floor(Math.min(HRI.modules * module, (6.6 * module) / widest));
   const digit = (text: string) => measureLine('condensed', text) * size;
   const { left, right } = retail;
-  const end = retail.guards.at(-1)?.[1] ?? 0;
   return {
     size,
     parts: [
       ...(left === undefined ? [] : [{ text: left, middle: -2 * module - digit(left) / 2 }]),
       ...retail.groups.map(({ text, middle }) => ({ text, middle: middle * module })),
-      ...(right === undefined ? [] : [{ text: right, middle: (end + 2) * module + digit(right) / 2 }]),
+      ...(right === undefined
+        ? []
+        : [{ text: right, middle: (retail.modules + 2) * module + digit(right) / 2 }]),
     ],
     height: HRI.gap * module + Math.ceil(size * CAPITALS),
   };

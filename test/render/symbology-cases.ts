@@ -78,7 +78,9 @@ export const CASES: readonly SymbologyCase[] = [
   read('databar-stacked-omni', '(01)04012345678901', 'DataBarStk', '0104012345678901'),
   read('databar-limited', '(01)04012345678901', 'DataBarLtd', '0104012345678901'),
   read('databar-expanded', '(01)04012345678901(10)AB', 'DataBarExp', '010401234567890110AB'),
-  read('databar-expanded-stacked', '(01)04012345678901(10)AB12', 'DataBarExpStk', '010401234567890110AB12'),
+  read('databar-expanded-stacked', '(01)04012345678901(10)AB12', 'DataBarExpStk', '010401234567890110AB12', {
+    columns: 2,
+  }),
   read('qr', 'platen.example/ü?日本', 'QRCode'),
   read('micro-qr', 'AB12345', 'MicroQRCode'),
   read('gs1-qr', '(01)04012345678901(10)A%B(21)x', 'QRCode', '010401234567890110A%B\u001d21x'),

@@ -33,7 +33,7 @@ interface Shape {
   readonly bcid: string;
   readonly modules: number;
   readonly quiet: readonly [left: number, right: number];
-  readonly parts: RetailParts;
+  readonly parts: Omit<RetailParts, 'modules' | 'addOn'>;
   readonly native: LinearSymbol['native'];
 }
 
@@ -52,6 +52,7 @@ function retail(digits: string, addOn: string | undefined, shape: Shape): Linear
     quiet: beside(left, addOn === undefined ? right : AFTER_ADD_ON),
     retail: {
       ...shape.parts,
+      modules: shape.modules,
       ...(addOn === undefined
         ? {}
         : {
@@ -59,6 +60,26 @@ function retail(digits: string, addOn: string | undefined, shape: Shape): Linear
           }),
     },
   };
+}
+
+function thin(...places: readonly number[]): RetailParts['guards'] {
+  return places.map((at) => ({ at, width: 1 }));
+}
+
+/** Widths of a digit's space, bar, space, bar on the left; on the right it begins with the bar (number set A, C). */
+const DIGITS = ['3211', '2221', '2122', '1411', '1132', '1231', '1114', '1312', '1213', '3112'];
+
+/** The bars of the first and the last digit of a UPC-A. */
+function outerBars(digits: string): RetailParts['guards'] {
+  const widths = (digit: string) => Array.from(DIGITS[Number(digit)] ?? '', Number);
+  const [a = 0, b = 0, c = 0, d = 0] = widths(digits.slice(0, 1));
+  const [e = 0, f = 0, g = 0] = widths(digits.slice(11));
+  return [
+    { at: 3 + a, width: b },
+    { at: 3 + a + b + c, width: d },
+    { at: 85, width: e },
+    { at: 85 + e + f, width: g },
+  ];
 }
 
 function ean13(value: string): LinearSymbol {
@@ -70,11 +91,7 @@ function ean13(value: string): LinearSymbol {
     quiet: [11, 7],
     native: { symbology: 'ean13', digits },
     parts: {
-      guards: [
-        [0, 3],
-        [45, 50],
-        [92, 95],
-      ],
+      guards: thin(0, 2, 46, 48, 92, 94),
       left: digits.slice(0, 1),
       groups: [
         { text: digits.slice(1, 7), middle: 24 },
@@ -93,11 +110,7 @@ function ean8(value: string): LinearSymbol {
     quiet: [7, 7],
     native: undefined,
     parts: {
-      guards: [
-        [0, 3],
-        [31, 36],
-        [64, 67],
-      ],
+      guards: thin(0, 2, 32, 34, 64, 66),
       groups: [
         { text: digits.slice(0, 4), middle: 17 },
         { text: digits.slice(4), middle: 50 },
@@ -117,11 +130,7 @@ function upca(value: string): LinearSymbol {
     native: { symbology: 'ean13', digits: `0${digits}` },
     parts: {
       // The bars of the first and the last digit are as long as the guards.
-      guards: [
-        [0, 10],
-        [45, 50],
-        [85, 95],
-      ],
+      guards: [...thin(0, 2, 46, 48, 92, 94), ...outerBars(digits)],
       left: digits.slice(0, 1),
       right: digits.slice(11),
       groups: [
@@ -159,10 +168,7 @@ function upce(value: string): LinearSymbol {
     quiet: [9, 7],
     native: undefined,
     parts: {
-      guards: [
-        [0, 3],
-        [45, 51],
-      ],
+      guards: thin(0, 2, 46, 48, 50),
       left: digits.slice(0, 1),
       right: digits.slice(7),
       groups: [{ text: digits.slice(1, 7), middle: 24 }],

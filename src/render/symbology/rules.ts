@@ -33,8 +33,10 @@ export interface LinearSymbol {
 
 /** What EAN and UPC have besides bars: guards, digits in groups, an add-on (GS1 General Specifications §5.2). */
 export interface RetailParts {
-  /** Bars that start in one of these ranges, in modules, reach lower where digits stand below. */
-  readonly guards: readonly (readonly [from: number, to: number])[];
+  /** Width without the add-on, modules. */
+  readonly modules: number;
+  /** Bars that reach lower where digits stand below, modules. Told, so that nobody has to make all bars for it. */
+  readonly guards: readonly { readonly at: number; readonly width: number }[];
   /** Digits whose middle is at a module. */
   readonly groups: readonly { readonly text: string; readonly middle: number }[];
   /** A digit in the quiet zone. */
