@@ -1,0 +1,156 @@
+/**
+ * `npm run bench:render`: how fast labels are made, how many bytes they take, and what memory a large job takes,
+ * beside the same label from another library's ZPL builder, and drawn whole.
+ *
+ *     npm run bench:render [-- --seconds 2]
+ *
+ * Absolute figures are the machine's, and of the moment; the ratios in a run are what counts. This file is also the
+ * thread that measures one way, and the process that renders one large job.
+ */
+import { execFileSync } from 'node:child_process';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { pino } from 'pino';
+import { z } from 'zod';
+import { LANGUAGES } from '../drivers/languages/index.ts';
+import { standardDrivers } from '../src/agent/drivers.ts';
+import { RenderPool } from '../src/agent/render-pool.ts';
+import { round, table } from './figures.ts';
+import { resident } from './memory.ts';
+import { dataBytes, jobOf, type LabelName } from './render-label.ts';
+import { RECORDS, WAY_NAMES, WAYS, type WayName } from './render-ways.ts';
+
+/** Labels made before the clock starts. */
+const WARM_UP_MS = 500;
+
+interface Measured {
+  /** Labels, in how many ms; bytes of a label on average. */
+  labels: number;
+  ms: number;
+  bytes: number;
+}
+const measured = z.object({ labels: z.number(), ms: z.number(), bytes: z.number() });
+const order = z.object({ way: z.string(), ms: z.number() });
+
+async function measure(way: WayName, ms: number): Promise<Measured> {
+  const make = await WAYS[way]();
+  let number = 0;
+  for (const end = performance.now() + WARM_UP_MS; performance.now() < end; ) await make(number++);
+  let labels = 0;
+  let bytes = 0;
+  const start = performance.now();
+  while (performance.now() - start < ms) {
+    bytes += await make(number++);
+    labels++;
+  }
+  return { labels, ms: performance.now() - start, bytes: bytes / labels };
+}
+
+function onThread(way: WayName, ms: number): Promise<Measured> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { way, ms } });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (message) => resolve(measured.parse(message)));
+    worker.once('error', reject);
+  });
+}
+
+function rate(results: readonly Measured[]): number {
+  return results.reduce((sum, { labels, ms }) => sum + (labels * 1_000) / ms, 0);
+}
+
+async function rates(ms: number): Promise<string[][]> {
+  const threads = availableParallelism();
+  const found = [];
+  for (const way of WAY_NAMES) {
+    const one = await onThread(way, ms);
+    const all = await Promise.all(Array.from({ length: threads }, () => onThread(way, ms)));
+    found.push({ way, one: rate([one]), all: rate(all), bytes: one.bytes });
+  }
+  const drawn = found.find(({ way }) => way === 'whole label rasterised, ^GFA')?.one ?? Number.NaN;
+  return [
+    ['4×6 inch, 203 dpi', 'labels/s, 1 thread', `${threads} threads`, 'by rasterised', 'bytes/label'],
+    ...found.map(({ way, one, all, bytes }) => [
+      way,
+      String(round(one)),
+      String(round(all)),
+      `${round(one / drawn)} ×`,
+      String(Math.round(bytes)),
+    ]),
+  ];
+}
+
+/** Everything that a batch sends, by record, beside the data in it. */
+async function batchBytes(): Promise<string> {
+  const job = jobOf('native', RECORDS);
+  const encoder = await LANGUAGES.zpl.open(job);
+  let bytes = encoder.begin().length + encoder.end().length;
+  for (let index = 0; index < RECORDS; index++) bytes += (await encoder.label(index, 1)).length;
+  const data = job.records.reduce((sum, values) => sum + dataBytes(values), 0);
+  const [each, own] = [bytes / RECORDS, data / RECORDS];
+  return `A batch of ${RECORDS} records: ${round(each)} bytes a record; its data ${round(own)}, twice that and 40: ${round(2 * own + 40)}.`;
+}
+
+/** A whole job through the agent's render threads, as the agent takes it; the process's highest memory, MB. */
+async function wholeJob(label: LabelName, records: number): Promise<number | null> {
+  const { languagesModule } = standardDrivers;
+  const pool = new RenderPool({
+    threads: 1,
+    languagesModule,
+    stuckMs: 60_000,
+    logger: pino({ level: 'error' }),
+  });
+  pool.start();
+  const never = new AbortController().signal;
+  const session = pool.open(jobOf(label, records), { from: 0, maxCopies: 8 });
+  await session.check(never);
+  while ((await session.peek(never)) !== null) session.taken();
+  session.close();
+  await pool.stop();
+  return resident(process.pid)?.peak ?? null;
+}
+
+function peakOf(label: LabelName, records: number): string {
+  const peak = execFileSync(process.execPath, [
+    import.meta.filename,
+    '--job',
+    label,
+    '--records',
+    String(records),
+  ]);
+  return `${peak.toString().trim()} MB`;
+}
+
+if (!isMainThread) {
+  const { way, ms } = order.parse(workerData);
+  const name = WAY_NAMES.find((one) => one === way);
+  if (name === undefined) throw new Error(`no way ${way}`);
+  parentPort?.postMessage(await measure(name, ms));
+} else {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '2' },
+      job: { type: 'string' },
+      records: { type: 'string', default: '0' },
+    },
+  });
+  if (values.job === 'native' || values.job === 'drawn') {
+    console.log(await wholeJob(values.job, Number(values.records)));
+  } else {
+    console.log(
+      `${cpus()[0]?.model ?? ''}, ${availableParallelism()} threads, load ${round(loadavg()[0] ?? 0)}\n`,
+    );
+    console.log(table(await rates(Number(values.seconds) * 1_000)));
+    console.log(`\n${await batchBytes()}\n`);
+    console.log(
+      table([
+        ['Peak memory of a process, a job of', '1,000 records', '10,000 records'],
+        ...(['native', 'drawn'] as const).map((label) => [
+          `ZPL, ${label}`,
+          peakOf(label, 1_000),
+          peakOf(label, 10_000),
+        ]),
+      ]),
+    );
+  }
+}
