@@ -140,7 +140,9 @@ function twoWidthField(
   if (!Number.isInteger(tenths)) return undefined;
   const tall = turn === 90 || turn === 270 ? width : height;
   const command =
-    symbology === 'code39' ? `^B3${ORIENTATION[turn]},N,${tall},N,N` : `^B2${ORIENTATION[turn]},${tall},N,N,N`;
+    symbology === 'code39'
+      ? `^B3${ORIENTATION[turn]},N,${tall},N,N`
+      : `^B2${ORIENTATION[turn]},${tall},N,N,N`;
   return { frame: `${place},${tenths / 10}${command}`, data, escaped: false };
 }
 
