@@ -9,6 +9,7 @@ import { checkOptions, encodeSymbol } from '../../src/render/symbol.ts';
 import { deutschePost, luhn, mod11, mod16, mod43 } from '../../src/render/symbology/check-digits.ts';
 import { design } from './judges.ts';
 import { CASES } from './symbology-cases.ts';
+import { zintRows } from './zint.ts';
 
 const DPI = 203;
 
@@ -179,6 +180,22 @@ test.each(CASES)('$name is as wide as it says', ({ symbology, value, element }) 
     expect([bitmap.width, bitmap.height]).toEqual([symbol.columns, symbol.rows]);
   } else {
     expect(symbol.kind === 'postal' ? symbol.bars.length : symbol.dark.length).toBeGreaterThan(30);
+  }
+});
+
+test('MaxiCode has the hexagons that another encoder gives it', async () => {
+  const postal = '152382802\u001d840\u001d001';
+  for (const [value, mode, data, options] of [
+    ['Maxi 42', 4, 'Maxi 42', []],
+    [`${postal}\u001dABC`, 2, 'ABC', ['--primary=152382802840001']],
+  ] as const) {
+    const rows = await zintRows('57', data, [`--mode=${mode}`, ...options]);
+    const dark = rows.flatMap((row, y) =>
+      Array.from(row.slice(0, 30), (bit, x) => (bit === '1' ? 30 * y + x : -1)),
+    );
+    const symbol = encodeSymbol('maxicode', value, { mode });
+    const ours = symbol.kind === 'maxicode' ? [...symbol.dark] : [];
+    expect(ours.sort((a, b) => a - b)).toEqual(dark.filter((module) => module >= 0));
   }
 });
 
