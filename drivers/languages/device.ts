@@ -17,6 +17,9 @@ export interface DeviceIdentity {
   /** Printable width and length, mm. */
   width?: number;
   height?: number;
+  /** What it prints, best first, and the media it can take, first what is loaded: where it says so itself. */
+  languages?: LanguageId[];
+  media?: { width: number; height: number }[];
 }
 
 export interface DeviceStatus {

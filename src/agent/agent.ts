@@ -13,6 +13,7 @@ import type { AgentStateReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from './config.ts';
 import { openDataDir } from './data-dir.ts';
+import { deviceFor } from './devices.ts';
 import { configuredPrinters } from './discovery/configured.ts';
 import { Discovery, type DiscoveryEvent } from './discovery/discovery.ts';
 import type { FoundPrinter } from './discovery/found-printer.ts';
@@ -98,12 +99,7 @@ export class Agent {
       providers: [configuredPrinters(config.printers), ...(this.#options.providers ?? [])],
       known: new KnownPrinters(dataDir.db),
       timings: config.timings,
-      device: (candidate) => ({
-        uri: candidate.uri,
-        open: (uri, signal) => drivers.open(uri, signal, config.transport),
-        dialect: drivers.dialectFor(candidate.language),
-        idleMs: config.timings.idleConnection,
-      }),
+      device: (candidate) => deviceFor(candidate, config, drivers),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       logger,
     });

@@ -42,6 +42,21 @@ export const printerEntry = z.strictObject({
 });
 export type PrinterEntry = z.infer<typeof printerEntry>;
 
+/** How to get into a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
+const accessEntry = z.strictObject({
+  /** As in the printer's address: `labels.lab`, or `labels.lab:8631` for that port only. */
+  host: z.string().min(1).max(300),
+  user: z.string().min(1).max(200).optional(),
+  password: z.string().max(1_000).optional(),
+  /** PEM of the authority that signed the printer's certificate; the system's authorities do not count then. */
+  ca: z.string().max(100_000).optional(),
+  /** The printer's own certificate, by its SHA-256: for certificates that nobody has signed. */
+  fingerprint256: z
+    .string()
+    .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/i)
+    .optional(),
+});
+
 const ms = z
   .int()
   .min(1)
@@ -104,6 +119,7 @@ export const agentConfig = z.strictObject({
     })
     .prefault({}),
   timings: timings.prefault({}),
+  access: z.array(accessEntry).max(5_000).default([]),
   transport: transportTimeouts.prefault({}),
 });
 export type AgentConfig = z.infer<typeof agentConfig>;

@@ -36,6 +36,7 @@ const SCHEMA = `
     intent INTEGER NOT NULL,
     sent INTEGER NOT NULL,
     printed INTEGER NOT NULL,
+    document TEXT,
     final_report TEXT,
     unpublished TEXT,
     updated_at INTEGER NOT NULL
@@ -63,6 +64,10 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     db = new DatabaseSync(file);
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+    // A directory of a version that knew no documents.
+    const columns = db.prepare('PRAGMA table_info(jobs)').all();
+    if (!columns.some(({ name }) => name === 'document'))
+      db.exec('ALTER TABLE jobs ADD COLUMN document TEXT');
     chmodSync(file, 0o600);
     const insert = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
     insert.run('agent-id', uuid());

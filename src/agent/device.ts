@@ -8,9 +8,10 @@
  * Whenever a connection is opened the device is asked who it is. An address says nothing about what stands
  * there: while the printer was off, another may have taken its place.
  */
-import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
+import type { DeviceDialect, DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { printerIdOf } from './discovery/identity.ts';
+import type { PrinterDevice, ProbeResult } from './printer-device.ts';
 
 export interface DeviceOptions {
   uri: string;
@@ -20,13 +21,8 @@ export interface DeviceOptions {
   idleMs: number;
 }
 
-/** What a probe found; null: a job is using the device, or about to, and knows better. */
-export type ProbeResult =
-  | { reachable: false; error: TransportError }
-  | { reachable: true; identity: DeviceIdentity | null; status: DeviceStatus | null }
-  | null;
-
-export class Device {
+export class Device implements PrinterDevice {
+  readonly kind = 'stream';
   readonly #options: DeviceOptions;
   #uri: string;
   #connection: Connection | null = null;

@@ -1,13 +1,16 @@
 /** The drivers that an agent works with; a test may give it others. */
 import type { DeviceDialect } from '../../drivers/languages/device.ts';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
-import { openTransport } from '../../drivers/transports/index.ts';
+import type { DeviceAccess, DocumentPort } from '../../drivers/transports/document.ts';
+import { documentPort, openTransport } from '../../drivers/transports/index.ts';
 import type { Connection, TransportTimeouts } from '../../drivers/transports/transport.ts';
 import type { LanguageId } from '../contract/format.ts';
 
 export interface Drivers {
   /** Opens a connection to a device by its URI; see `drivers/transports/index.ts`. */
   open(uri: string, signal: AbortSignal, timeouts: TransportTimeouts): Promise<Connection>;
+  /** The way to a device that takes documents; null: it takes bytes. */
+  documents(uri: string, timeouts: TransportTimeouts, access: DeviceAccess): DocumentPort | null;
   /** null: printers of this language cannot be asked. */
   dialectFor(language: LanguageId): DeviceDialect | null;
   /**
@@ -21,6 +24,7 @@ const DIALECTS: readonly DeviceDialect[] = [zplDevice];
 
 export const standardDrivers: Drivers = {
   open: openTransport,
+  documents: documentPort,
   dialectFor: (language) => DIALECTS.find((dialect) => dialect.language === language) ?? null,
   languagesModule: new URL('../../drivers/languages/index.ts', import.meta.url),
 };

@@ -68,7 +68,7 @@ export class JobRecord {
 
   /** `printed` labels are out, the others are neither printed nor under way; the odometer stands at this. */
   settle(printed: number, odometer: number | null): void {
-    this.restart({ base: printed, odometer, intent: printed, sent: printed, printed });
+    this.restart({ base: printed, odometer, intent: printed, sent: printed, printed, document: undefined });
   }
 
   /** Finished in an earlier delivery: reports that again. */

@@ -10,6 +10,19 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type JobReport, jobReport } from '../contract/report.ts';
 
+/** What is under way in a printer that takes documents: one job of the printer's own. */
+const printerDocument = z.object({
+  /** What the printer's job is called. */
+  name: z.string(),
+  /** Its ID in the printer; null: it may not have been made yet, and has no document. */
+  printerJob: z.string().nullable(),
+  /** Size of the document, rounded up. */
+  kibibytes: z.int(),
+  /** We have asked the printer to end it. */
+  canceled: z.boolean().optional(),
+});
+export type PrinterDocument = z.infer<typeof printerDocument>;
+
 /** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
 export interface JournalEntry {
   jobId: string;
@@ -22,6 +35,7 @@ export interface JournalEntry {
   intent: number;
   sent: number;
   printed: number;
+  document?: PrinterDocument | undefined;
 }
 
 const count = z.int().min(0);
@@ -35,6 +49,7 @@ const row = z.object({
   intent: count,
   sent: count,
   printed: count,
+  document: z.string().nullable(),
   final_report: z.string().nullable(),
 });
 
@@ -67,14 +82,15 @@ export class Journal {
         OR (other.odometer = mine.odometer AND other.intent > other.base))
       LIMIT 1`);
     this.#put = db.prepare(`
-      INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, final_report,
-        unpublished, updated_at)
-      VALUES (:jobId, :printerId, :delivery, :total, :base, :odometer, :intent, :sent, :printed, :final,
-        :unpublished, :now)
+      INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, document,
+        final_report, unpublished, updated_at)
+      VALUES (:jobId, :printerId, :delivery, :total, :base, :odometer, :intent, :sent, :printed, :document,
+        :final, :unpublished, :now)
       ON CONFLICT (job_id) DO UPDATE SET
         printer_id = excluded.printer_id, delivery = excluded.delivery, total = excluded.total,
         base = excluded.base, odometer = excluded.odometer, intent = excluded.intent, sent = excluded.sent,
-        printed = excluded.printed, final_report = excluded.final_report, unpublished = excluded.unpublished,
+        printed = excluded.printed, document = excluded.document,
+        final_report = excluded.final_report, unpublished = excluded.unpublished,
         updated_at = excluded.updated_at`);
     this.#unpublished = db.prepare(
       'SELECT unpublished FROM jobs WHERE unpublished IS NOT NULL ORDER BY updated_at',
@@ -104,6 +120,7 @@ export class Journal {
         intent: parsed.intent,
         sent: parsed.sent,
         printed: parsed.printed,
+        ...(parsed.document === null ? {} : { document: printerDocument.parse(JSON.parse(parsed.document)) }),
       },
       final: parsed.final_report === null ? null : jobReport.parse(JSON.parse(parsed.final_report)),
     };
@@ -143,7 +160,7 @@ export class Journal {
   }
 
   #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {
-    const { jobId, printerId, delivery, total, base, odometer, intent, sent, printed } = entry;
+    const { jobId, printerId, delivery, total, base, odometer, intent, sent, printed, document } = entry;
     const now = Date.now();
     this.#put.run({
       jobId,
@@ -155,6 +172,7 @@ export class Journal {
       intent,
       sent,
       printed,
+      document: document === undefined ? null : JSON.stringify(document),
       final,
       unpublished,
       now,

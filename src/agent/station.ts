@@ -1,20 +1,19 @@
 /** One printer at work: its consumer on the queue, kept up, and its worker. */
 import { jobId } from '../contract/queued-job.ts';
 import type { JobReport } from '../contract/report.ts';
-import type { RunContext } from './job-run.ts';
 import type { Consumer, JobSource } from './job-source.ts';
 import { Backoff, pause } from './pause.ts';
-import { PrinterWorker } from './worker.ts';
+import { PrinterWorker, type WorkContext } from './worker.ts';
 
 export class PrinterStation {
   readonly #source: JobSource;
-  readonly #context: Omit<RunContext, 'stop'>;
+  readonly #context: WorkContext;
   readonly #worker: PrinterWorker;
   readonly #stopped = new AbortController();
   #consumer: Consumer | null = null;
   #starting: Promise<void> = Promise.resolve();
 
-  constructor(source: JobSource, context: Omit<RunContext, 'stop'>) {
+  constructor(source: JobSource, context: WorkContext) {
     this.#source = source;
     this.#context = context;
     this.#worker = new PrinterWorker(context);

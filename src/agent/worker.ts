@@ -41,23 +41,31 @@
  *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
  *                             that what its connection took counts (`confirmation: "transport"`).
  *
+ * This is how a printer that takes bytes is driven; one that takes documents: `document-run.ts`.
+ *
  * When the agent stops, a job that is waiting for its printer is handed back at once; one that is printing has
  * the grace time to finish, then stops at a label boundary, waits a bounded time for what was sent to be
  * confirmed, and is handed back with a note where to go on.
  */
 
+import { Device } from './device.ts';
+import { DocumentDevice } from './document-device.ts';
+import { DocumentRun } from './document-run.ts';
 import { JobRun, type RunContext } from './job-run.ts';
 import type { HandlerResult, PickedUpJob } from './job-source.ts';
+import type { PrinterDevice } from './printer-device.ts';
+
+export type WorkContext = Omit<RunContext, 'stop' | 'device'> & { device: PrinterDevice };
 
 export class PrinterWorker {
-  readonly #context: Omit<RunContext, 'stop'>;
+  readonly #context: WorkContext;
   /** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
   readonly #leave = new AbortController();
   readonly #boundary = new AbortController();
   readonly #end = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(context: Omit<RunContext, 'stop'>) {
+  constructor(context: WorkContext) {
     this.#context = context;
   }
 
@@ -71,7 +79,12 @@ export class PrinterWorker {
       await before;
       if (this.#leave.signal.aborted) return 'hand-back';
       const stop = { leave: this.#leave.signal, boundary: this.#boundary.signal, end: this.#end.signal };
-      return await new JobRun({ ...this.#context, stop }, delivery).run();
+      const { device } = this.#context;
+      if (device instanceof DocumentDevice) {
+        return await new DocumentRun({ ...this.#context, device, stop }, delivery).run();
+      }
+      if (!(device instanceof Device)) throw new TypeError('a device of no known kind');
+      return await new JobRun({ ...this.#context, device, stop }, delivery).run();
     } finally {
       resolve();
     }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { agentConfig, type PrinterEntry } from '../agent/config.ts';
+import { deviceFor } from '../agent/devices.ts';
 import { configuredPrinters } from '../agent/discovery/configured.ts';
 import { Discovery, type DiscoveryEvent } from '../agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../agent/discovery/found-printer.ts';
@@ -44,17 +45,12 @@ async function look(
   forMs: number,
   onEvent: (event: DiscoveryEvent, printer: FoundPrinter) => void,
 ) {
-  const { printers, timings, transport } = configOf(uris.map((uri) => ({ uri })));
+  const { printers, timings, transport, access } = configOf(uris.map((uri) => ({ uri })));
   const discovery = new Discovery({
     providers: [configuredPrinters(printers)],
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: { ...timings, scan: 1_000 },
-    device: (candidate) => ({
-      uri: candidate.uri,
-      open: (uri, signal) => standardDrivers.open(uri, signal, transport),
-      dialect: standardDrivers.dialectFor(candidate.language),
-      idleMs: timings.idleConnection,
-    }),
+    device: (candidate) => deviceFor(candidate, { timings, transport, access }, standardDrivers),
     onEvent,
     logger: createLogger({ level: 'error' }),
   });

@@ -56,6 +56,7 @@ export class IppBody {
   /** What has been read of the document along with the attributes. */
   #rest: Buffer = Buffer.alloc(0);
   #ended = false;
+  #cut = false;
 
   /** `received` is told of each piece, and gives as much of it as is to be taken. */
   constructor(request: IncomingMessage, limits: BodyLimits, received: (bytes: Buffer) => Buffer) {
@@ -114,12 +115,17 @@ export class IppBody {
   }
 
   async #next(): Promise<Buffer | undefined> {
+    // What the socket gave at once may have had the end in it, too.
+    if (this.#cut) throw new BodyError('the connection was cut');
     if (this.#ended) return undefined;
     const timer = setTimeout(() => this.#request.socket.destroy(), this.#limits.idle);
     try {
       const { value, done } = await this.#pieces.next();
       this.#ended = done === true;
-      return done ? undefined : this.#received(value);
+      if (done) return undefined;
+      const taken = this.#received(value);
+      this.#cut = taken.length < value.length;
+      return taken;
     } catch (error) {
       this.#ended = true;
       throw new BodyError(error instanceof Error ? error.message : String(error));

@@ -2,6 +2,7 @@
  * An agent in a process of its own, for tests that kill it. It kills itself at a point that the test names: the
  * `nth` time that it gets there, with SIGKILL, so that nothing is flushed, closed or said.
  */
+import { IppClient } from '../../drivers/ipp/client.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import type { Drivers } from '../../src/agent/drivers.ts';
@@ -21,7 +22,17 @@ export const CRASH_POINTS = [
   'after the report of the outcome',
   'before done',
 ] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+/** Of a printer that takes documents, besides. */
+export const DOCUMENT_POINTS = [
+  'before the printer job',
+  'after the printer job',
+  'before the document',
+  'inside the document',
+  'after the document',
+  'before its state',
+  'after its state',
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof DOCUMENT_POINTS)[number];
 
 export interface AgentProcessOptions {
   config: AgentConfigInput;
@@ -42,7 +53,7 @@ async function run({ config, queues: queueOptions, odometer, crash }: AgentProce
   const agent = new Agent({
     config,
     source: crashing(queueSource(queues), at),
-    drivers: crashingConnections(drivers, at),
+    drivers: crashingDocuments(crashingConnections(drivers, at), at),
     logger,
   });
   await agent.start();
@@ -94,6 +105,48 @@ function crashingConnections(drivers: Drivers, at: (point: CrashPoint) => void):
           at('inside bytes');
           await connection.write(bytes.subarray(half), writing);
           at('after bytes');
+        },
+      };
+    },
+  };
+}
+
+function crashingDocuments(drivers: Drivers, at: (point: CrashPoint) => void): Drivers {
+  return {
+    ...drivers,
+    documents: (uri, timeouts, access) => {
+      const port = drivers.documents(uri, timeouts, access);
+      if (port === null) return null;
+      return {
+        describe: (signal) => port.describe(signal),
+        status: (signal) => port.status(signal),
+        find: (name, signal) => port.find(name, signal),
+        cancel: (job, signal) => port.cancel(job, signal),
+        close: () => port.close(),
+        async create(request, signal) {
+          at('before the printer job');
+          const job = await port.create(request, signal);
+          at('after the printer job');
+          return job;
+        },
+        async send(job, mediaType, document, signal) {
+          at('before the document');
+          const client = new IppClient(uri);
+          async function* halves() {
+            const half = Math.floor(document.length / 2);
+            yield document.subarray(0, half);
+            at('inside the document');
+            yield document.subarray(half);
+          }
+          await client.sendDocument(Number(job), mediaType, halves(), signal);
+          client.close();
+          at('after the document');
+        },
+        async jobState(job, signal) {
+          at('before its state');
+          const state = await port.jobState(job, signal);
+          at('after its state');
+          return state;
         },
       };
     },

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { printerEntry } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
+import { Device } from '../../src/agent/device.ts';
 import { configuredPrinters } from '../../src/agent/discovery/configured.ts';
 import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
 import { formatsOf } from '../../src/agent/discovery/formats.ts';
@@ -49,12 +50,13 @@ class Watch {
       providers,
       known: new KnownPrinters(directory.db),
       timings: { scan: 30, scanTimeout: 200, dropAfter },
-      device: ({ uri, language }) => ({
-        uri,
-        open: (to, signal) => testDrivers.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
-        dialect: testDrivers.dialectFor(language),
-        idleMs: 100,
-      }),
+      device: ({ uri, language }) =>
+        new Device({
+          uri,
+          open: (to, signal) => testDrivers.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
+          dialect: testDrivers.dialectFor(language),
+          idleMs: 100,
+        }),
       onEvent: (event, printer) => this.#record(event, printer),
       logger,
     });

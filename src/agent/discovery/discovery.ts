@@ -20,8 +20,8 @@
 import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
-import { Device, type DeviceOptions } from '../device.ts';
 import { pause } from '../pause.ts';
+import type { PrinterDevice } from '../printer-device.ts';
 import { FoundPrinter } from './found-printer.ts';
 import { addressOf, printerIdOf } from './identity.ts';
 import type { KnownPrinter, KnownPrinters } from './known-printers.ts';
@@ -33,7 +33,7 @@ export interface DiscoveryOptions {
   providers: readonly DiscoveryProvider[];
   known: Pick<KnownPrinters, 'all' | 'put' | 'forget'>;
   timings: Pick<Timings, 'scan' | 'scanTimeout' | 'dropAfter'>;
-  device(candidate: Candidate): DeviceOptions;
+  device(candidate: Candidate): PrinterDevice;
   onEvent(event: DiscoveryEvent, printer: FoundPrinter): void;
   logger: Logger;
 }
@@ -108,7 +108,7 @@ export class Discovery {
   async #examine(provider: DiscoveryProvider, candidate: Candidate): Promise<void> {
     const there = this.#at(candidate.uri);
     if (there !== undefined) this.#applySettings(there, provider, candidate);
-    const device = there?.device ?? new Device(this.#options.device(candidate));
+    const device = there?.device ?? this.#options.device(candidate);
     const probe = await device.probe(this.#stopped.signal);
     if (probe === null) {
       if (there?.online) there.seenAt = Date.now();
@@ -136,8 +136,10 @@ export class Discovery {
     if (there !== undefined && there.id !== id) this.#leftAddress(there);
     const known: KnownPrinter = { id, provider: provider.id, candidate, identity, answers };
     const found = this.#printers.get(id) ?? this.#add(known, Date.now());
-    // There by another way already: that one stays while it works.
-    if (found.online && found.known.candidate.uri !== candidate.uri) {
+    // There by another way already: that one stays while it works. By bytes and by documents are never changed
+    // for each other: what one of them has under way, the other can't tell.
+    const elsewhere = found.known.candidate.uri !== candidate.uri;
+    if (elsewhere && (found.online || found.device.kind !== device.kind)) {
       found.seenAt = Date.now();
       return;
     }
@@ -161,7 +163,7 @@ export class Discovery {
   }
 
   #add(known: KnownPrinter, seenAt: number): FoundPrinter {
-    const device = new Device(this.#options.device(known.candidate));
+    const device = this.#options.device(known.candidate);
     const printer = new FoundPrinter(known, device, seenAt);
     device.onStatus = (status) => this.#observed(printer, status);
     this.#printers.set(known.id, printer);

@@ -16,14 +16,7 @@ const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
  * printer settings that it makes, where it makes any: `zpl-203-101.6x152.4-darkness-12-print-mode-cutter`.
  */
 export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null): PrinterFormat[] {
-  const entries: FormatEntry[] = candidate.formats ?? [
-    {
-      language: candidate.language,
-      dpi: candidate.dpi ?? identity?.dpi ?? COMMON.dpi,
-      width: candidate.width ?? nominal(identity?.width) ?? COMMON.width,
-      height: candidate.height ?? nominal(identity?.height) ?? COMMON.height,
-    },
-  ];
+  const entries: FormatEntry[] = candidate.formats ?? offered(candidate, identity);
   const formats = entries.map(({ name, language, dpi, width, height, ...settings }) => {
     const id = [`${language}-${dpi}-${width}x${height}`, ...settingNames(settings)].join('-');
     return {
@@ -37,6 +30,32 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
     };
   });
   return formats.filter((format, index) => formats.findIndex(({ id }) => id === format.id) === index);
+}
+
+/**
+ * What the operator did not write down: each language that the printer says it prints, ours first, on each media
+ * that it says it can take.
+ */
+function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatEntry[] {
+  const { language: usual, width, height } = candidate;
+  const said = identity?.languages ?? [];
+  const languages = said.length === 0 || said.includes(usual) ? [usual, ...said] : said;
+  const sizes = width === undefined && height === undefined ? (identity?.media ?? []) : [];
+  const loaded = { width: width ?? identity?.width, height: height ?? identity?.height };
+  return [...new Set(languages)].flatMap((language, index) =>
+    [loaded, ...sizes].map((size) => {
+      const entry = {
+        language,
+        dpi: candidate.dpi ?? identity?.dpi ?? COMMON.dpi,
+        width: (size === loaded ? width : undefined) ?? nominal(size.width) ?? COMMON.width,
+        height: (size === loaded ? height : undefined) ?? nominal(size.height) ?? COMMON.height,
+      };
+      if (index === 0) return entry;
+      // A name is what people choose by: no two alike.
+      const name = `${entry.width} × ${entry.height} mm, ${entry.dpi} dpi, ${language.toUpperCase()}`;
+      return { ...entry, name };
+    }),
+  );
 }
 
 const LONGEST_ID = 200;

@@ -1,7 +1,7 @@
 /** One printer as the agent knows it: who it is, where it is, how it is. */
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
 import type { PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
-import type { Device } from '../device.ts';
+import type { PrinterDevice } from '../printer-device.ts';
 import { formatsOf } from './formats.ts';
 import { addressOf, printerIdOf } from './identity.ts';
 import type { KnownPrinter } from './known-printers.ts';
@@ -9,7 +9,7 @@ import type { Candidate } from './provider.ts';
 
 export class FoundPrinter {
   readonly id: string;
-  readonly device: Device;
+  readonly device: PrinterDevice;
   known: KnownPrinter;
   online: boolean;
   /** When it was last there, ms since the epoch. */
@@ -18,7 +18,7 @@ export class FoundPrinter {
   reasons: readonly PrinterReason[] = [];
 
   /** Offline until it is seen. */
-  constructor(known: KnownPrinter, device: Device, seenAt: number) {
+  constructor(known: KnownPrinter, device: PrinterDevice, seenAt: number) {
     this.id = known.id;
     this.known = known;
     this.device = device;

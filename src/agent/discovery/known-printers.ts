@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
+import { languageId } from '../../contract/format.ts';
 import { identityEvidence, printerId } from '../../contract/printer.ts';
 import { printerEntry } from '../config.ts';
 
@@ -21,6 +22,8 @@ export const knownPrinter = z.object({
       dpi: z.number().exactOptional(),
       width: z.number().exactOptional(),
       height: z.number().exactOptional(),
+      languages: z.array(languageId).exactOptional(),
+      media: z.array(z.object({ width: z.number(), height: z.number() })).exactOptional(),
     })
     .nullable(),
   /** It has answered a question at least once. */

@@ -1,0 +1,196 @@
+/**
+ * What every delivery of a job has in common, whatever kind of device prints it: where it stands by what journal
+ * and queue know, its labels, the note in the queue, and how it ends: with a result for the queue, never with an
+ * exception.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JobFaultError } from '../contract/fault.ts';
+import type { Timings } from './config.ts';
+import { JobRecord, type RecordContext } from './job-record.ts';
+import type { HandlerResult, PickedUpJob } from './job-source.ts';
+import { Backoff, pause } from './pause.ts';
+import {
+  RenderCrash,
+  type RenderPool,
+  type RenderSession,
+  type RenderSessionOptions,
+} from './render-pool.ts';
+
+export interface AttemptContext extends RecordContext {
+  pool: Pick<RenderPool, 'open'>;
+  timings: Timings;
+  stop: { leave: AbortSignal; boundary: AbortSignal; end: AbortSignal };
+}
+
+/** The agent stops, or the queue took the job away. */
+export class Interrupted extends Error {}
+
+/** Longest wait for the queue to store the note of a hand-back, ms. */
+const NOTE_MS = 2_000;
+
+export abstract class JobAttempt {
+  protected readonly record: JobRecord;
+  protected readonly delivery: PickedUpJob;
+  /** Ends what only waits; ends sending at a label boundary; ends everything. */
+  protected readonly leave: AbortSignal;
+  protected readonly boundary: AbortSignal;
+  protected readonly end: AbortSignal;
+  protected readonly backoff: Backoff;
+  protected session: RenderSession | null = null;
+  /** The label that the session gives next. */
+  protected position = 0;
+  protected checked = false;
+  /** This delivery's note is in the queue. */
+  protected noted = false;
+  readonly #context: AttemptContext;
+  readonly #rendering: Pick<RenderSessionOptions, 'maxCopies' | 'documents'>;
+  /** The queue took the job away, and some time has passed since. */
+  readonly #lostForGood = new AbortController();
+  #alone = false;
+
+  constructor(
+    context: AttemptContext,
+    delivery: PickedUpJob,
+    rendering: Pick<RenderSessionOptions, 'maxCopies' | 'documents'>,
+  ) {
+    this.#context = context;
+    this.#rendering = rendering;
+    this.delivery = delivery;
+    this.record = new JobRecord(context, delivery);
+    const { stop, timings } = context;
+    this.leave = AbortSignal.any([stop.leave, delivery.signal]);
+    this.boundary = AbortSignal.any([stop.boundary, delivery.signal]);
+    this.end = AbortSignal.any([stop.end, this.#lostForGood.signal]);
+    this.backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
+  }
+
+  /** Prints the job to its end. @throws JobFaultError, Interrupted, RenderCrash */
+  protected abstract print(): Promise<void>;
+
+  async run(): Promise<HandlerResult> {
+    const { signal } = this.delivery;
+    const onLost = () => setTimeout(() => this.#lostForGood.abort(), this.#context.timings.confirm).unref();
+    if (signal.aborted) onLost();
+    else signal.addEventListener('abort', onLost, { once: true });
+    try {
+      if (this.record.repeat()) return 'done';
+      await this.print();
+      this.record.finish('printed');
+      return 'done';
+    } catch (error) {
+      if (this.#isInterruption(error)) return await this.#handBack();
+      this.#fail(error);
+      return 'done';
+    } finally {
+      signal.removeEventListener('abort', onLost);
+      this.session?.close();
+    }
+  }
+
+  /**
+   * Where the job stands by what journal and queue know. True: some of it may be under way.
+   * @throws JobFaultError `outcome-unknown`
+   */
+  protected lookUp(): boolean {
+    const { note, delivery } = this.delivery;
+    const { journal, agentId } = this.#context;
+    const { jobId, total } = this.record.entry;
+    const found = note === null || note.agentId === agentId ? journal.look(jobId) : null;
+    if (found !== null) {
+      this.record.restart({ ...found.entry, delivery });
+    } else if (note?.resumeAt === null) {
+      // Which labels are out, only the agent that had it could tell.
+      this.record.restart({ intent: total });
+      const who =
+        note.agentId === agentId ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
+      throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
+    } else if (note !== null) {
+      this.record.settle(note.resumeAt, null);
+    }
+    return this.record.uncertain;
+  }
+
+  /** Makes every label that is left once, before the first of them is sent. */
+  protected async check(): Promise<void> {
+    if (this.session === null) this.openSession(this.record.entry.printed);
+    await this.rendering((session) => session.check(this.leave));
+    this.checked = true;
+  }
+
+  protected openSession(from: number): RenderSession {
+    this.session?.close();
+    const options = { from, ...this.#rendering, alone: this.#alone };
+    this.session = this.#context.pool.open(this.delivery.job, options);
+    this.position = from;
+    return this.session;
+  }
+
+  /** Something with the render session; once, after a crash, on a thread of its own. */
+  protected async rendering<T>(work: (session: RenderSession) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.session ?? this.openSession(this.position));
+    } catch (error) {
+      if (!(error instanceof RenderCrash) || this.#alone) throw error;
+      this.#alone = true;
+      return await work(this.openSession(this.position));
+    }
+  }
+
+  /** Resolves when the queue has the note that this agent may have sent some of the job. @throws Interrupted */
+  protected async note(): Promise<void> {
+    const { agentId, timings } = this.#context;
+    const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
+    while (!this.noted) {
+      try {
+        await this.delivery.setNote({ agentId, resumeAt: null });
+        this.noted = true;
+      } catch (error) {
+        this.record.log.warn({ err: error }, 'the queue does not take the note that the job starts');
+        await this.wait(backoff.next());
+      }
+    }
+  }
+
+  /** Waits while nothing moves: a stop ends it at once. @throws Interrupted */
+  protected async wait(ms: number): Promise<void> {
+    await pause(ms, this.leave);
+    if (this.leave.aborted) throw new Interrupted();
+  }
+
+  /** Waits while the printer prints: only the last end of all ends it. @throws Interrupted */
+  protected async sleep(ms: number): Promise<void> {
+    await pause(ms, this.end);
+    if (this.end.aborted) throw new Interrupted();
+  }
+
+  #isInterruption(error: unknown): boolean {
+    const aborted = this.leave.aborted && error === this.leave.reason;
+    return error instanceof Interrupted || aborted || this.end.aborted;
+  }
+
+  /** Gives the job back to the queue, with a note where to go on, if that is certain. */
+  async #handBack(): Promise<HandlerResult> {
+    const lost = this.delivery.signal.aborted;
+    const { agentId } = this.#context;
+    try {
+      this.record.handBack(lost);
+      if (!lost && this.noted && !this.record.uncertain) {
+        const note = this.delivery.setNote({ agentId, resumeAt: this.record.entry.printed });
+        await Promise.race([note, sleep(NOTE_MS, undefined, { ref: false })]);
+      }
+    } catch (error) {
+      this.record.log.warn({ err: error }, 'handed back without a note where the job goes on');
+    }
+    return 'hand-back';
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof JobFaultError) {
+      this.record.fail(error.fault);
+      return;
+    }
+    this.record.log.error({ err: error }, 'job held after an unforeseen failure');
+    const message = error instanceof RenderCrash ? error.message : 'The agent failed while printing';
+    this.record.fail({ code: 'internal', message });
+  }
+}

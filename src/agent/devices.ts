@@ -1,0 +1,35 @@
+/** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
+import { takesDocuments } from '../../drivers/transports/index.ts';
+import { TransportError } from '../../drivers/transports/transport.ts';
+import type { AgentConfig } from './config.ts';
+import { Device } from './device.ts';
+import type { Candidate } from './discovery/provider.ts';
+import { DocumentDevice } from './document-device.ts';
+import type { Drivers } from './drivers.ts';
+import type { PrinterDevice } from './printer-device.ts';
+
+export function deviceFor(
+  candidate: Candidate,
+  { timings, transport, access }: Pick<AgentConfig, 'timings' | 'transport' | 'access'>,
+  drivers: Drivers,
+): PrinterDevice {
+  const { uri, language } = candidate;
+  if (!takesDocuments(uri)) {
+    return new Device({
+      uri,
+      open: (address, signal) => drivers.open(address, signal, transport),
+      dialect: drivers.dialectFor(language),
+      idleMs: timings.idleConnection,
+    });
+  }
+  return new DocumentDevice({
+    uri,
+    open: (address) => {
+      const { host, hostname } = new URL(address);
+      const entry = access.find((one) => [host, hostname].includes(one.host.toLowerCase()));
+      const port = drivers.documents(address, transport, entry ?? {});
+      if (port === null) throw new TransportError('address-invalid', 'it takes no documents');
+      return port;
+    },
+  });
+}

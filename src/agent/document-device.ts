@@ -1,0 +1,118 @@
+/**
+ * One printer that takes documents. Several may talk to it at once, so that a job and the question "are you still
+ * there" do not get in each other's way; that jobs follow each other is the worker's doing.
+ *
+ * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
+ * that came out whole, and believed only as long as each of them was counted right.
+ */
+import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
+import type { DocumentDescription, DocumentPort } from '../../drivers/transports/document.ts';
+import { TransportError } from '../../drivers/transports/transport.ts';
+import { evidenceOfDeviceId, uuidOf } from './discovery/evidence.ts';
+import { addressOf, printerIdOf } from './discovery/identity.ts';
+import type { PrinterDevice, ProbeResult } from './printer-device.ts';
+
+export interface DocumentDeviceOptions {
+  uri: string;
+  /** @throws TransportError `address-invalid` */
+  open(uri: string): DocumentPort;
+}
+
+export class DocumentDevice implements PrinterDevice {
+  readonly kind = 'document';
+  readonly #options: DocumentDeviceOptions;
+  #uri: string;
+  #port: DocumentPort | null = null;
+
+  expected: string | null = null;
+  displaced = false;
+  answers = false;
+  onStatus: (status: DeviceStatus | null) => void = () => undefined;
+  /** As of the last connection. */
+  description: DocumentDescription | null = null;
+  /** The counter of its life, and the one of each job, count labels. */
+  countsLife = false;
+  countsJobs = false;
+
+  constructor(options: DocumentDeviceOptions) {
+    this.#options = options;
+    this.#uri = options.uri;
+  }
+
+  get uri(): string {
+    return this.#uri;
+  }
+
+  moveTo(uri: string): void {
+    if (uri === this.#uri) return;
+    this.#uri = uri;
+    this.#port?.close();
+    this.#port = null;
+  }
+
+  /** A job has read a status. */
+  answered(status: DeviceStatus): void {
+    this.answers = true;
+    this.onStatus(status);
+  }
+
+  /**
+   * The device, once it has said that it is the one expected.
+   * @throws TransportError; `device-unreachable` too when another device is at the address
+   */
+  async connect(signal: AbortSignal): Promise<DocumentPort> {
+    if (this.displaced) throw new TransportError('device-unreachable', 'another device is at its address');
+    const port = this.#open();
+    const description = await port.describe(signal);
+    if (this.expected !== null && printerIdOf(identityOf(description, this.#uri)) !== this.expected) {
+      throw new TransportError('device-unreachable', 'another device answers at its address');
+    }
+    this.description = description;
+    return port;
+  }
+
+  async drop(): Promise<void> {
+    this.#port?.close();
+    this.#port = null;
+  }
+
+  async probe(signal: AbortSignal): Promise<ProbeResult> {
+    try {
+      const port = this.#open();
+      const identity = identityOf(await port.describe(signal), this.#uri);
+      return { reachable: true, identity, status: await port.status(signal) };
+    } catch (error) {
+      // What answers, but not as a printer does, is no printer either.
+      if (error instanceof TransportError) return { reachable: false, error };
+      throw error;
+    }
+  }
+
+  #open(): DocumentPort {
+    this.#port ??= this.#options.open(this.#uri);
+    return this.#port;
+  }
+}
+
+/** By serial number, then UUID; a printer that has neither is only known by its address. */
+function identityOf(description: DocumentDescription, uri: string): DeviceIdentity {
+  const said = evidenceOfDeviceId(description.deviceId ?? '');
+  const uuid = uuidOf(description.uuid);
+  const [media] = description.media;
+  const { makeAndModel, name, dpi, languages } = description;
+  const evidence: Pick<DeviceIdentity, 'evidence' | 'value'> =
+    said.serial !== undefined
+      ? { evidence: 'serial', value: said.serial }
+      : uuid !== undefined
+        ? { evidence: 'uuid', value: uuid }
+        : { evidence: 'address', value: addressOf(uri) };
+  return {
+    ...evidence,
+    ...(makeAndModel !== undefined && { model: makeAndModel }),
+    ...(name !== undefined && { name }),
+    ...(dpi !== undefined && { dpi }),
+    ...(media !== undefined && media),
+    ...(languages.length > 0 && { languages }),
+    ...(description.media.length > 0 && { media: description.media }),
+  };
+}

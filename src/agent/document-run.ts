@@ -1,0 +1,353 @@
+/**
+ * One delivery of one job to a printer that takes documents and keeps jobs of its own. In the printer, our job
+ * becomes a row of printer jobs, one after the other: each has one document, with a bounded number of labels.
+ *
+ *   look-up ─┬─ never sent ──▶ check ─────────────▶ (fault: failed, nothing printed)
+ *            └─ cut off ─────▶ the printer's job, by its ID ─▶ follow
+ *   ready ─▶ create ─▶ send ─▶ follow ─┬─ completed ─▶ its labels are printed; the next document, or the end
+ *     ▲        │ busy           ▲      ├─ aborted, canceled, all labels counted or none begun ─▶ failed
+ *     └────────┘                │      └─ aborted, canceled, and nobody knows at which label ──▶ held
+ *              connection lost: look the printer's job up
+ *
+ * That the printer took a document says nothing; `completed` says that the labels are out. A printer that is off,
+ * empty, busy or stopped fails nothing: the job waits and says why.
+ *
+ * What is on record, and in which order it is written:
+ *   N   queue:   a note that this agent may have sent some of it (with the job's start in the journal before it)
+ *   D1  journal: intent: up to which label, and the name that the printer's job is about to get
+ *   C   create:  the printer makes a job of that name, without a document: it prints nothing
+ *   D2  journal: the ID of the printer's job
+ *   S   send:    the document
+ *   F   the printer's job comes to its end; the next D1 records what came out
+ *
+ * Crash points, and what the next delivery (or the next connection) does:
+ *   before D1           nothing of the document was sent. Goes on where it was.
+ *   between D1 and D2   nothing was sent. A job of that name that waits in the printer for its document is looked
+ *                       for by the name and canceled, since some printers wait for it before they take another.
+ *   between D2 and F    looks the printer's job up by ID, and only takes it for ours if it bears our name: printers
+ *                       count from 1 again. Its document is incomplete: cancels it, and sends again when it ended
+ *                       before any label. Otherwise follows it.
+ *   F reached           its state tells.
+ *   the printer does not know the job any more (it was switched off, or has forgotten)  where its counter is known
+ *                       to count labels: waits until the printer is at rest, and goes on at the first label that it
+ *                       has not counted. Where not: held.
+ *   the journal is lost, or another agent has it now  as for bytes: held unless handed back in good order.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  type DocumentPort,
+  DocumentRefusal,
+  type PrinterJobState,
+} from '../../drivers/transports/document.ts';
+import { TransportError } from '../../drivers/transports/transport.ts';
+import { JobFaultError } from '../contract/fault.ts';
+import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
+import type { DocumentDevice } from './document-device.ts';
+import type { PickedUpJob } from './job-source.ts';
+import type { PrinterDocument } from './journal.ts';
+import { Backoff } from './pause.ts';
+import { isIdle } from './printer-state.ts';
+import type { Chunk } from './render-protocol.ts';
+import { printedAtRest, type WindowSize } from './tally.ts';
+
+export interface DocumentRunContext extends AttemptContext {
+  device: DocumentDevice;
+  window: WindowSize;
+}
+
+/** First pause between two questions for a printer job's state, ms. */
+const POLL_MIN = 10;
+/** How often a printer that prints is asked how it is, ms. */
+const STATUS_EVERY = 2_000;
+const ENDED: ReadonlySet<PrinterJobState['phase']> = new Set(['completed', 'canceled', 'aborted']);
+
+/** How the document got to the printer. */
+interface Sending {
+  /** The printer said that it has all of it. */
+  complete: boolean;
+  /** The printer said no. */
+  refusal: DocumentRefusal | null;
+}
+
+export class DocumentRun extends JobAttempt {
+  readonly #context: DocumentRunContext;
+  /** While the printer is busy with others. */
+  readonly #busy: Backoff;
+  /** The counter of the printer's life before the document under way; null: not known. */
+  #odometer: number | null = null;
+
+  constructor(context: DocumentRunContext, delivery: PickedUpJob) {
+    super(context, delivery, { maxCopies: context.window.labels, documents: true });
+    this.#context = context;
+    this.#busy = new Backoff(context.timings.reconnectMin, context.timings.pollWaiting);
+  }
+
+  protected async print(): Promise<void> {
+    const cutOff = this.lookUp();
+    const { total, printed: from, delivery } = this.record.entry;
+    this.record.log.info({ delivery, labels: total, from }, 'job started');
+    this.record.progress([]);
+    if (cutOff && this.record.entry.document === undefined) printedAtRest(this.record.entry, null);
+    if (!cutOff) await this.check();
+    for (;;) {
+      try {
+        const port = await this.#context.device.connect(this.leave);
+        await this.#goOn(port);
+        while (this.record.entry.printed < total) await this.#document(port);
+        return;
+      } catch (error) {
+        if (!(error instanceof TransportError)) throw error;
+        await this.#disconnected(error);
+      }
+    }
+  }
+
+  /** Settles what became of the document that was under way, if one was. */
+  async #goOn(port: DocumentPort): Promise<void> {
+    const { document, printed } = this.record.entry;
+    if (!this.record.uncertain || document === undefined) return;
+    if (document.printerJob === null) {
+      for (const job of await port.find(document.name, this.end)) await port.cancel(job, this.end);
+      this.record.settle(printed, null);
+      return;
+    }
+    this.#odometer = this.record.entry.odometer;
+    const state = await port.jobState(document.printerJob, this.end);
+    if (state?.incomplete && isOurs(state, document)) await this.#cancel(port, document.printerJob);
+    await this.#follow(port, document.printerJob, { complete: false, refusal: null });
+  }
+
+  /** The next document, to its end. Returns without it where the printer is busy, after a while. */
+  async #document(port: DocumentPort): Promise<void> {
+    const { journal, device } = this.#context;
+    const { record } = this;
+    const { job } = this.delivery;
+    await this.#ready(port);
+    const { language } = job.format;
+    const mediaType = device.description?.mediaTypes[language];
+    if (mediaType === undefined) {
+      throw new JobFaultError('language-unsupported', `The printer does not take ${language}`);
+    }
+    const chunk = await this.#chunk();
+    if (this.boundary.aborted) throw new Interrupted();
+    if (!this.noted) {
+      journal.write(record.entry);
+      await this.note();
+    }
+    const { printed } = record.entry;
+    const upTo = chunk.first + chunk.count;
+    const name = `${job.jobId} ${printed + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
+    const document: PrinterDocument = {
+      name,
+      printerJob: null,
+      kibibytes: Math.ceil(chunk.bytes.length / 1024),
+    };
+    const odometer = device.countsLife ? this.#odometer : null;
+    record.restart({ base: printed, odometer, intent: upTo, sent: printed, document });
+    journal.write(record.entry);
+    const media = { width: job.format.width, height: job.format.height };
+    let printerJob: string;
+    try {
+      printerJob = await port.create({ name, language, media }, this.end);
+    } catch (error) {
+      if (!(error instanceof DocumentRefusal)) throw error;
+      record.settle(printed, null);
+      if (!error.retryLater) throw refused(error);
+      record.log.info({ code: error.code }, 'the printer takes no job now');
+      await this.wait(this.#busy.next());
+      return;
+    }
+    this.#busy.reset();
+    record.entry.document = { ...document, printerJob };
+    journal.write(record.entry);
+    record.log.debug({ printerJob, first: printed, labels: chunk.count }, 'printer job made');
+    const sending = await this.#send(port, printerJob, mediaType, chunk);
+    this.backoff.reset();
+    await this.#follow(port, printerJob, sending);
+    if (record.entry.printed === upTo) {
+      this.session?.taken();
+      this.position = upTo;
+    }
+  }
+
+  async #send(port: DocumentPort, printerJob: string, mediaType: string, chunk: Chunk): Promise<Sending> {
+    const { record } = this;
+    try {
+      await port.send(printerJob, mediaType, chunk.bytes, this.end);
+      record.entry.sent = chunk.first + chunk.count;
+      record.progress(record.reasons);
+      return { complete: true, refusal: null };
+    } catch (error) {
+      if (!(error instanceof DocumentRefusal)) throw error;
+      record.log.info({ code: error.code, printerJob }, 'the printer refused the document');
+      // It would wait for its document, and some printers take no other job until then.
+      await this.#cancel(port, printerJob);
+      return { complete: false, refusal: error };
+    }
+  }
+
+  /** Ends a printer job that has no document; that it was us is on record, since a person may cancel jobs too. */
+  async #cancel(port: DocumentPort, printerJob: string): Promise<void> {
+    const { entry } = this.record;
+    if (entry.document !== undefined) entry.document = { ...entry.document, canceled: true };
+    this.#context.journal.write(entry);
+    await port.cancel(printerJob, this.end);
+  }
+
+  /** The document with the first label that is not printed. It stays the next one until it is printed. */
+  async #chunk(): Promise<Chunk> {
+    const { printed } = this.record.entry;
+    if (this.session === null || this.position !== printed) this.openSession(printed);
+    if (!this.checked) await this.check();
+    const chunk = await this.rendering((session) => session.peek(this.end));
+    if (chunk === null) throw new Error(`the labels end at ${printed}`);
+    return chunk;
+  }
+
+  /** Waits until the printer works. */
+  async #ready(port: DocumentPort): Promise<void> {
+    const { timings } = this.#context;
+    for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, Math.max(POLL_MIN, wait * 1.5))) {
+      const status = await this.#status(port);
+      this.record.progress(status.reasons);
+      this.#odometer = status.odometer;
+      if (status.state !== 'stopped') return;
+      await this.wait(wait);
+    }
+  }
+
+  async #status(port: DocumentPort) {
+    const status = await port.status(this.end);
+    this.#context.device.answered(status);
+    return status;
+  }
+
+  /**
+   * Follows the printer's job to its end, and settles what came out.
+   * @throws JobFaultError `printer-aborted`, `printer-refused` when that is certain, and `outcome-unknown`
+   */
+  async #follow(port: DocumentPort, printerJob: string, sending: Sending): Promise<void> {
+    const { device, timings } = this.#context;
+    const { record } = this;
+    const { base, intent, document } = record.entry;
+    let asked = -STATUS_EVERY;
+    let wait = Math.max(POLL_MIN, timings.pollMin);
+    for (;;) {
+      const state = await port.jobState(printerJob, this.end);
+      if (state === null || !isOurs(state, document)) return await this.#lost(port);
+      const counted = this.#counted(state);
+      if (ENDED.has(state.phase)) return await this.#ended(port, state, sending);
+      const before = record.entry.printed;
+      if (counted !== null) record.entry.printed = Math.max(before, Math.min(base + counted, intent));
+      if (record.entry.printed > before) wait = Math.max(POLL_MIN, timings.pollMin);
+      const stuck = state.phase !== 'processing';
+      if (stuck || performance.now() - asked > STATUS_EVERY) {
+        asked = performance.now();
+        record.reasons = (await this.#status(port)).reasons;
+      }
+      device.answers = true;
+      record.progress(record.reasons);
+      if (stuck) await this.wait(wait);
+      else await this.sleep(wait);
+      wait = Math.min(stuck ? timings.pollWaiting : timings.pollMax, wait * 1.5);
+    }
+  }
+
+  /** Labels that are out by the job's own counter, where that can be believed. */
+  #counted(state: PrinterJobState): number | null {
+    const { device } = this.#context;
+    if (state.began === false) return 0;
+    if (device.description?.spooler !== false || state.impressions === null) return null;
+    // One that has always said 0 may not count at all.
+    return state.impressions > 0 || device.countsJobs ? state.impressions : null;
+  }
+
+  async #ended(port: DocumentPort, state: PrinterJobState, sending: Sending): Promise<void> {
+    const { record } = this;
+    const { base, intent, document } = record.entry;
+    const labels = intent - base;
+    const reasons = state.reasons.join(', ');
+    if (state.phase === 'completed') {
+      const short = state.kibibytes !== null && state.kibibytes < (document?.kibibytes ?? 0);
+      if (!sending.complete && short) {
+        throw new JobFaultError('outcome-unknown', 'The printer completed a job of which it had only a part');
+      }
+      await this.#learn(port, state, labels);
+      record.settle(intent, null);
+      return;
+    }
+    const counted = this.#counted(state);
+    const what = `The printer ${state.phase} its job ${document?.printerJob} (${reasons})`;
+    if (counted === null || counted > labels) {
+      throw new JobFaultError('outcome-unknown', `${what}, and cannot say how many labels came out`);
+    }
+    record.settle(base + counted, null);
+    record.log.info({ phase: state.phase, reasons, counted, labels }, 'the printer ended its job');
+    if (sending.refusal !== null && counted === 0) {
+      if (!sending.refusal.retryLater) throw refused(sending.refusal);
+      await this.wait(this.#busy.next());
+      return;
+    }
+    // It never had all of it, and printed nothing: that was the connection's fault, or ours. But what a person
+    // canceled at the printer stays canceled.
+    const byPerson = state.phase === 'canceled' && document?.canceled !== true;
+    if (!sending.complete && counted === 0 && !byPerson) return;
+    throw new JobFaultError('printer-aborted', what);
+  }
+
+  /** Whether the printer's counters count labels, by a document of which all are out. */
+  async #learn(port: DocumentPort, state: PrinterJobState, labels: number): Promise<void> {
+    const { device } = this.#context;
+    device.countsJobs = device.description?.spooler === false && state.impressions === labels;
+    const before = this.#odometer;
+    if (before === null) return;
+    const { odometer } = await this.#status(port);
+    device.countsLife = odometer !== null && odometer - before === labels;
+  }
+
+  /** The printer does not know its job any more. @throws JobFaultError `outcome-unknown` */
+  async #lost(port: DocumentPort): Promise<void> {
+    const { record } = this;
+    const { settle } = this.#context.timings;
+    if (record.entry.odometer === null) {
+      const message = 'The printer no longer knows its job, and has no counter that could tell what came out';
+      throw new JobFaultError('outcome-unknown', message);
+    }
+    let shown: number | null | undefined;
+    let since = 0;
+    for (;;) {
+      const status = await this.#status(port);
+      record.progress(status.reasons);
+      if (!isIdle(status)) shown = undefined;
+      else if (shown !== status.odometer) {
+        shown = status.odometer;
+        since = performance.now();
+      } else if (performance.now() - since >= settle) {
+        const printed = printedAtRest(record.entry, status.odometer);
+        record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
+        record.settle(printed, null);
+        return;
+      }
+      await this.wait(settle / 4);
+    }
+  }
+
+  async #disconnected(error: TransportError): Promise<void> {
+    const { device } = this.#context;
+    this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
+    await device.drop();
+    device.onStatus(null);
+    this.record.progress(['offline']);
+    await this.wait(this.backoff.next());
+  }
+}
+
+/** By its name, of which some printers keep only the beginning; by its ID alone where it says no name. */
+function isOurs(state: PrinterJobState, document: PrinterDocument | undefined): boolean {
+  const { name } = state;
+  return name === null || (name.length >= 8 && (document?.name.startsWith(name) ?? false));
+}
+
+function refused(refusal: DocumentRefusal): JobFaultError {
+  return new JobFaultError('printer-refused', `The printer refused the job: ${refusal.code}`);
+}

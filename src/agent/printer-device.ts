@@ -1,0 +1,29 @@
+/** What discovery and the agent know of a device, however it is driven: by bytes or by documents. */
+import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
+import type { TransportError } from '../../drivers/transports/transport.ts';
+
+/** What a probe found; null: a job is using the device, or about to, and knows better. */
+export type ProbeResult =
+  | { reachable: false; error: TransportError }
+  | { reachable: true; identity: DeviceIdentity | null; status: DeviceStatus | null }
+  | null;
+
+export interface PrinterDevice {
+  /** `stream`: takes bytes (`device.ts`); `document`: takes documents and keeps jobs (`document-device.ts`). */
+  readonly kind: 'stream' | 'document';
+  readonly uri: string;
+  /** The identity that the device must have; null: none is known. */
+  expected: string | null;
+  /** Another device has been found at its address: until that goes, it is not even tried. */
+  displaced: boolean;
+  /** Whether it has ever answered a question. One that never has is not waited for. */
+  answers: boolean;
+  /** Called with every status a job reads, and with null when the device could not be reached. */
+  onStatus: (status: DeviceStatus | null) => void;
+  /** The device was found at another address; a job under way goes on there when its connection breaks. */
+  moveTo(uri: string): void;
+  /** Closes what is open. What follows is on a new connection. */
+  drop(): Promise<void>;
+  /** Asks the device who and how it is. Never throws for a device that is not there. */
+  probe(signal: AbortSignal): Promise<ProbeResult>;
+}

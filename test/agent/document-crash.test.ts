@@ -1,0 +1,103 @@
+/**
+ * The agent dies by SIGKILL at every point of `document-run.ts`'s list, and at random moments, while a printer that
+ * takes documents prints: after its restart every label is out exactly once.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { backends } from '../setup/backends.ts';
+import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from './agent-process.ts';
+import { TestIppPrinter } from './ipp-site.ts';
+import { agentConfig, Directories, expected, jobFor, openSite, type Site } from './site.ts';
+
+const directories = new Directories();
+const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+let printer: TestIppPrinter;
+const children = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  await Promise.all([...children].map(kill));
+  await printer.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+async function start(dataDir: string, crash: AgentProcessOptions['crash'] = null): Promise<ChildProcess> {
+  const options: AgentProcessOptions = {
+    config: agentConfig(dataDir, printer, { window: { labels: 4 } }),
+    queues: site.queueOptions,
+    odometer: true,
+    crash,
+  };
+  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function prepare(): Promise<{ dataDir: string; printerId: string }> {
+  const serial = randomUUID();
+  printer = new TestIppPrinter(directories, { speed: 20, serial });
+  await printer.start();
+  return { dataDir: directories.make(), printerId: printerIdOf({ evidence: 'serial', value: serial }) };
+}
+
+const bytes: readonly CrashPoint[] = ['before bytes', 'inside bytes', 'after bytes'];
+const cases: { point: CrashPoint; nth: number }[] = [
+  ...CRASH_POINTS.filter((point) => !bytes.includes(point)).map((point) => ({ point, nth: 1 })),
+  ...DOCUMENT_POINTS.flatMap((point) => [1, 3].map((nth) => ({ point, nth }))),
+];
+
+test.each(cases)('killed: $point, time $nth', async (crash) => {
+  const { dataDir, printerId } = await prepare();
+  const job = jobFor(printerId, 5, 2);
+  const next = jobFor(printerId, ['next']);
+  const first = await start(dataDir, crash);
+  const died = once(first, 'exit');
+  await site.queues.enqueueMany([job, next]);
+  const [, signal] = await died;
+  expect(signal).toBe('SIGKILL');
+  await start(dataDir);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual([...expected(job), 'next']);
+  // Nothing is left behind in the printer that waits for a document.
+  expect(printer.jobs().filter(({ state }) => !['completed', 'canceled', 'aborted'].includes(state))).toEqual(
+    [],
+  );
+});
+
+test('killed again and again, at moments that nobody chose', async () => {
+  const { dataDir, printerId } = await prepare();
+  const jobs = [jobFor(printerId, 9, 2), jobFor(printerId, ['a', 'b'], 5)];
+  await site.queues.enqueueMany(jobs);
+  for (const count of [1, 6, 17, 26]) {
+    const child = await start(dataDir);
+    await printer.printed(count);
+    await kill(child);
+  }
+  await start(dataDir);
+  for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(jobs.flatMap(expected));
+});

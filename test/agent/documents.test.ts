@@ -1,0 +1,390 @@
+/** Jobs to a virtual IPP printer, with every fault that such a printer has; the agent in this process. */
+import { connect, createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { IppClient } from '../../drivers/ipp/client.ts';
+import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
+import type { AgentConfigInput } from '../../src/agent/config.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { queueSource } from '../../src/agent/queue-source.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
+import { barcodesIn } from '../road/judges.ts';
+import { backends } from '../setup/backends.ts';
+import { TestIppPrinter } from './ipp-site.ts';
+import {
+  agentConfig,
+  Directories,
+  expected,
+  jobFor,
+  logger,
+  openSite,
+  type Site,
+  testDrivers,
+} from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+async function startPrinter(options: Partial<VirtualIppPrinterOptions> = {}): Promise<TestIppPrinter> {
+  const printer = new TestIppPrinter(directories, options);
+  await printer.start();
+  running.push(printer);
+  return printer;
+}
+
+interface StartOptions {
+  dataDir?: string;
+  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
+  drivers?: AgentOptions['drivers'];
+}
+
+async function startAgent(printer: { uri: string }, options: StartOptions = {}) {
+  const dataDir = options.dataDir ?? directories.make();
+  const agent = new Agent({
+    config: agentConfig(dataDir, printer, options.config),
+    source: queueSource(site.queues),
+    drivers: options.drivers ?? testDrivers,
+    logger,
+  });
+  await agent.start();
+  running.push({ stop: () => agent.stop({ graceMs: 0 }) });
+  const { id } = agent;
+  const report = await site.reports.agent(
+    (state) =>
+      state.agentId === id &&
+      state.online &&
+      state.printers.some(({ reasons }) => !reasons.includes('offline')),
+  );
+  const [found] = report.printers;
+  if (found === undefined) throw new Error('no printer found');
+  return { agent, dataDir, printerId: found.id, description: found };
+}
+
+/** A job of designed labels, each with its record's `n` as a QR code. */
+function pdfJob(printerId: string, records: number | string[], copies = 1): QueuedJob {
+  return {
+    ...jobFor(printerId, records, copies),
+    template: {
+      name: 'Code',
+      width: 50,
+      height: 25,
+      fields: [{ name: 'n' }],
+      elements: [{ type: 'barcode', symbology: 'qr', value: 'label {{n}}', x: 5, y: 3, module: 0.5 }],
+    } as QueuedJob['template'],
+    format: { id: 'pdf-203-50x25', name: '50 × 25', language: 'pdf', dpi: 203, width: 50, height: 25 },
+  };
+}
+
+async function withClient(
+  printer: { uri: string },
+  work: (client: IppClient) => Promise<void>,
+): Promise<void> {
+  const client = new IppClient(printer.uri);
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+test('ZPL in documents of a bounded number of labels, each copy of every record in order', async () => {
+  const printer = await startPrinter({ name: 'Front desk', serial: 'IPP-1234' });
+  const { printerId, description } = await startAgent(printer, { config: { window: { labels: 4 } } });
+  expect(description).toMatchObject({
+    evidence: 'serial',
+    name: 'Front desk',
+    model: 'Platen Virtual Label Printer',
+    state: 'idle',
+    reasons: [],
+    formats: [
+      { id: 'zpl-203-50x25', language: 'zpl' },
+      { id: 'pdf-203-50x25', language: 'pdf' },
+    ],
+  });
+  const jobs = [jobFor(printerId, 3, 2), jobFor(printerId, ['x'], 10), jobFor(printerId, ['last'])];
+  for (const job of jobs) await site.queues.enqueue(job);
+  const ends = await Promise.all(jobs.map(({ jobId }) => site.reports.end(jobId)));
+  expect(ends.map(({ status, labels }) => [status, labels])).toEqual([
+    ['printed', { sent: 6, printed: 6 }],
+    ['printed', { sent: 10, printed: 10 }],
+    ['printed', { sent: 1, printed: 1 }],
+  ]);
+  expect(printer.labels).toEqual(jobs.flatMap(expected));
+  expect(printer.jobs().map(({ printed }) => printed)).toEqual([4, 2, 4, 4, 2, 1]);
+  // The name says which labels of which job it holds.
+  expect(printer.jobs()[1]?.name).toMatch(new RegExp(`^${jobs[0]?.jobId} 5-6 [0-9a-f]{8}$`));
+});
+
+test('PDF: a label a page, and what is on it', async () => {
+  const printer = await startPrinter({ rolls: [{ width: 100, height: 50 }] });
+  const { printerId, description } = await startAgent(printer, { drivers: standardDrivers });
+  expect(description.formats.map(({ id }) => id)).toEqual([
+    'zpl-203-50x25',
+    'zpl-203-100x50',
+    'pdf-203-50x25',
+    'pdf-203-100x50',
+  ]);
+  const names = description.formats.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const job = pdfJob(printerId, ['one', 'two', 'three'], 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  expect(printer.jobs().map(({ printed }) => printed)).toEqual([6]);
+  const codes = await Promise.all(printer.pictures.map((file) => barcodesIn(file)));
+  expect(codes.map(([code]) => code?.text)).toEqual(expected(job).map((n) => `label ${n}`));
+});
+
+test('a record that cannot be made fails the job before the printer hears of it', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, ['0', '1', 'bad']);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'value-invalid', record: 2 },
+  });
+  expect(printer.jobs()).toEqual([]);
+});
+
+test('a format that it names and refuses all the same: failed, clearly, and the next job prints', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  printer.misbehave({ refusedFormats: ['application/vnd.zebra-zpl'] });
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'failed',
+    labels: { printed: 0 },
+    error: { code: 'printer-refused', message: expect.stringContaining('document-format-not-supported') },
+  });
+  // Nothing of it is left waiting in the printer.
+  expect(printer.jobs().map(({ state }) => state)).toEqual(['canceled']);
+  printer.misbehave({ refusedFormats: [] });
+  const next = jobFor(printerId, ['next']);
+  await site.queues.enqueue(next);
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(['next']);
+});
+
+test.each(['busy', 'notAccepting'] as const)('%s: waits, and prints when it is taken', async (what) => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  printer.misbehave({ [what]: true });
+  const job = jobFor(printerId, 2);
+  const asked = new Promise<void>((resolve) => {
+    let times = 0;
+    printer.on('request', (operation) => {
+      if (operation === 'Create-Job' && ++times === 3) resolve();
+    });
+  });
+  await site.queues.enqueue(job);
+  await asked;
+  printer.misbehave({ [what]: false });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('out of media in the middle, then paused: waits, says why, and goes on', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, { config: { window: { labels: 4 } } });
+  const job = jobFor(printerId, 10);
+  await site.queues.enqueue(job);
+  await printer.printed(2);
+  printer.set({ mediaOut: true });
+  const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+  expect(waiting).toMatchObject({ status: 'printing' });
+  printer.set({ mediaOut: false, paused: true });
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
+  printer.set({ paused: false });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('off when the job comes: waits', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  await printer.powerOff();
+  const job = jobFor(printerId, 3);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  await printer.powerOn();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('aborted by the printer in the middle: failed, with the labels that it counted', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  printer.abortJobAfter(3);
+  const job = jobFor(printerId, 8);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'failed',
+    labels: { printed: 3 },
+    error: { code: 'printer-aborted', message: expect.stringContaining('aborted') },
+  });
+  expect(printer.labels).toEqual(expected(job).slice(0, 3));
+});
+
+test('aborted before it counted anything, by a printer of which nobody knows that it counts: held', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  printer.abortJobAfter(0);
+  const [first, second, third] = [jobFor(printerId, 8), jobFor(printerId, 2), jobFor(printerId, 8)];
+  await site.queues.enqueue(first);
+  expect(await site.reports.end(first.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown' },
+    uncertain: { from: 0, to: 8 },
+  });
+  // By now it has counted a job right, and is believed.
+  await site.queues.enqueue(second);
+  expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed' });
+  printer.abortJobAfter(0);
+  await site.queues.enqueue(third);
+  expect(await site.reports.end(third.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'printer-aborted' },
+  });
+});
+
+test.each(['Create-Job', 'Send-Document', 'Get-Job-Attributes'] as const)(
+  'the answer to %s is lost: each label once',
+  async (operation) => {
+    const printer = await startPrinter();
+    const { printerId } = await startAgent(printer, { config: { window: { labels: 4 } } });
+    printer.cutReply(4, operation);
+    const job = jobFor(printerId, 10);
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual(expected(job));
+  },
+);
+
+test('the connection breaks in the middle of a document: sent again, nothing twice', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 12);
+  printer.once('job', () => printer.dropConnectionAfter(2_000));
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+  const [broken, whole, ...more] = printer.jobs().map(({ state, printed }) => [state, printed]);
+  expect(['aborted', 'canceled'].map((state) => [state, 0])).toContainEqual(broken);
+  expect([whole, more]).toEqual([['completed', 12], []]);
+});
+
+test('power off in the middle, its jobs are gone: the counter tells where it counts, else the job is held', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  const [first, second, third] = [jobFor(printerId, 6), jobFor(printerId, 1), jobFor(printerId, 6)];
+  await site.queues.enqueue(first);
+  await printer.printed(2);
+  await printer.powerOff();
+  await site.reports.job(first.jobId, ({ reasons }) => reasons.includes('offline'));
+  await printer.powerOn();
+  const held = await site.reports.end(first.jobId);
+  expect(held).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
+  expect(held.uncertain?.to).toBe(6);
+  const before = printer.labels.length;
+  expect(held.uncertain?.from).toBeLessThanOrEqual(before);
+  await site.queues.enqueue(second);
+  expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed' });
+  await site.queues.enqueue(third);
+  await printer.printed(before + 3);
+  await printer.powerOff();
+  await site.reports.job(third.jobId, ({ reasons }) => reasons.includes('offline'));
+  await printer.powerOn();
+  expect(await site.reports.end(third.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  expect(printer.labels.slice(before + 1)).toEqual(expected(third));
+});
+
+test('after a restart, a job of somebody else with the same number is not taken for ours', async () => {
+  const printer = await startPrinter({ speed: 20, serial: 'SAME-0001' });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 6);
+  await site.queues.enqueue(job);
+  await printer.printed(1);
+  printer.set({ mediaOut: true });
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+  const ours = printer.jobs()[0];
+  const { port } = printer;
+  await printer.stop();
+  // The same printer, which has forgotten how far it had counted its jobs, and has one under that number already.
+  const other = new TestIppPrinter(directories, { port: 0, serial: 'SAME-0001' });
+  await other.start();
+  await withClient(other, async (client) => {
+    const request = { name: 'someone else', format: 'application/vnd.zebra-zpl' };
+    const theirs = await client.printJob(request, Buffer.from('^XA^FDx^FS^XZ'), AbortSignal.timeout(5_000));
+    expect(theirs.jobId).toBe(ours?.id);
+  });
+  const road = createServer((socket) => {
+    const on = connect(other.port, '127.0.0.1');
+    for (const end of [socket, on]) end.on('error', () => undefined);
+    socket.pipe(on).pipe(socket);
+  }).listen(port, '127.0.0.1');
+  running.push(other, { stop: async () => void road.close() });
+  const held = await site.reports.end(job.jobId);
+  expect(held).toMatchObject({ status: 'held', uncertain: { to: 6 } });
+  expect(other.jobs()).toHaveLength(1);
+});
+
+test('canceled at the printer: failed with what came out, and not printed again', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 8);
+  await site.queues.enqueue(job);
+  await printer.printed(2);
+  await withClient(printer, (client) =>
+    client.cancelJob(printer.jobs()[0]?.id ?? 0, AbortSignal.timeout(5_000)),
+  );
+  const end = await site.reports.end(job.jobId);
+  expect(end).toMatchObject({ status: 'failed', error: { code: 'printer-aborted' } });
+  expect(end.labels.printed).toBe(printer.labels.length);
+  expect(printer.labels.length).toBeLessThan(8);
+});
+
+test('a stop in the middle hands the job back; the next start looks the printer job up', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { agent, dataDir, printerId } = await startAgent(printer, { config: { window: { labels: 4 } } });
+  const job = jobFor(printerId, 12);
+  await site.queues.enqueue(job);
+  await printer.printed(2);
+  await agent.stop({ graceMs: 0 });
+  await startAgent(printer, { dataDir, config: { window: { labels: 4 } } });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('another printer answers at the address: it gets nothing of the job', async () => {
+  const printer = await startPrinter({ serial: 'FIRST-1' });
+  const { printerId } = await startAgent(printer);
+  const { port } = printer;
+  await printer.stop();
+  const other = new TestIppPrinter(directories, { port, serial: 'SECOND-2' });
+  await other.start();
+  const job = jobFor(printerId, 1);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  expect(other.jobs()).toEqual([]);
+  await other.stop();
+  const back = new TestIppPrinter(directories, { port, serial: 'FIRST-1' });
+  await back.start();
+  running.push(back);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect([other.labels, back.labels]).toEqual([[], ['0']]);
+});
