@@ -28,19 +28,18 @@ export class JobRecord {
   tally: Tally;
   reasons: readonly PrinterReason[] = [];
   readonly #context: RecordContext;
-  readonly #delivery: PickedUpJob;
   #seq = 0;
 
   constructor(context: RecordContext, delivery: PickedUpJob) {
     const { job } = delivery;
     this.#context = context;
-    this.#delivery = delivery;
     this.log = context.logger.child({ job: job.jobId, printer: context.printerId, tenant: job.tenantId });
     this.tally = new Tally(
       {
         jobId: job.jobId,
         printerId: context.printerId,
-        delivery: delivery.delivery,
+        // A queue that had lost the job counts from 1 again; what is reported now is newer all the same.
+        delivery: Math.max(delivery.delivery, (context.journal.look(job.jobId)?.entry.delivery ?? 0) + 1),
         total: labelCount(job),
         base: 0,
         odometer: null,
@@ -63,7 +62,8 @@ export class JobRecord {
 
   /** Goes on from another point; what was counted before is over. */
   restart(entry: Partial<JournalEntry>): void {
-    this.tally = new Tally({ ...this.entry, ...entry }, LOOKED_AT_MS);
+    const { delivery } = this.entry;
+    this.tally = new Tally({ ...this.entry, ...entry, delivery }, LOOKED_AT_MS);
   }
 
   /** `printed` labels are out, the others are neither printed nor under way; the odometer stands at this. */
@@ -77,7 +77,7 @@ export class JobRecord {
     const found = journal.look(this.entry.jobId);
     if (!found?.final) return false;
     this.log.info({ status: found.final.status }, 'job delivered again, finished before');
-    const { delivery } = this.#delivery;
+    const { delivery } = this.entry;
     const report = { ...found.final, at: new Date().toISOString(), delivery, seq: 0 };
     journal.finish({ ...found.entry, delivery }, report);
     reporter.lasting(report);

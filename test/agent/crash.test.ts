@@ -200,6 +200,8 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       const end = await site.reports.end(job.jobId);
       expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
       expect(end.uncertain?.from).toBeLessThanOrEqual(out);
+      // To the queue it is a first delivery; to whoever applies reports, newer than the first.
+      expect(end.delivery).toBe(2);
       expect(printer.labels).toEqual([...expected(job).slice(0, out), 'other', 'other']);
     },
   );
