@@ -57,17 +57,17 @@ export async function imageLayout(
   }
   const name = compileText(image ?? '', scope, `${place.pointer}/image`);
   const constant = name.fields.length === 0 ? name.fill({}) : undefined;
-  const drawn = new Map<string, Item[]>([['', []]]);
+  const usable = new Map<string, Picture>();
   const take = async (key: string, picture: Promise<Picture>) => {
-    drawn.set(key, imageItems(await picture.catch((error) => refuse(error, place)), element, dpi));
+    usable.set(key, await picture.catch((error) => refuse(error, place)));
   };
-  if (data !== undefined) await take('data', decode(data));
+  if (data !== undefined) await take('', decode(data));
   else {
-    // Any of them may be chosen; layout does not wait.
+    // Any of them may be chosen, and layout does not wait.
     for (const key of images.names) {
       if (constant === undefined || constant === key) await take(key, images.decode(key));
     }
-    if (constant !== undefined && !drawn.has(constant)) {
+    if (constant !== undefined && constant !== '' && !usable.has(constant)) {
       throw new ElementFault(
         'template-invalid',
         place,
@@ -75,13 +75,22 @@ export async function imageLayout(
       );
     }
   }
+  const nothing: Item[] = [];
+  // Drawn once each, at its first use; the same items ever after.
+  const drawn = new Map<string, Item[]>();
   return {
     fields: name.fields,
     layout: (record) => {
-      const items = drawn.get(data === undefined ? name.fill(record).trim() : 'data');
-      if (items === undefined) {
+      const key = name.fill(record).trim();
+      const known = drawn.get(key);
+      if (known !== undefined) return known;
+      const chosen = usable.get(key);
+      if (chosen === undefined) {
+        if (key === '') return nothing;
         throw new ElementFault('value-invalid', place, 'the template has no image of the name in the record');
       }
+      const items = imageItems(chosen, element, dpi);
+      drawn.set(key, items);
       return items;
     },
   };
