@@ -85,7 +85,13 @@ export class Agent {
     const logger = this.#logger;
     const dataDir = openDataDir(config.dataDir, config.id);
     const journal = new Journal(dataDir.db);
-    const prune = () => journal.prune(Date.now() - config.timings.journalKeep);
+    const prune = () => {
+      try {
+        journal.prune(Date.now() - config.timings.journalKeep);
+      } catch (error) {
+        logger.warn({ err: error }, 'journal not pruned');
+      }
+    };
     prune();
     const pool = new RenderPool({
       threads: config.renderThreads,

@@ -119,7 +119,7 @@ export class Reporter {
     for (let next = lane.waiting.shift(); next !== undefined; next = lane.waiting.shift()) {
       lane.lastProgress = performance.now();
       if (await this.#publish(next.report)) {
-        if (next.lasting) this.#options.journal.published(next.report);
+        if (next.lasting) this.#published(next.report);
       } else if (this.#stopped.signal.aborted) return;
       else if (next.lasting || lane.waiting.length === 0) lane.waiting.unshift(next);
       ended = next.lasting;
@@ -127,6 +127,18 @@ export class Reporter {
     lane.running = false;
     if (ended) this.#lanes.delete(jobId);
     this.#settle();
+  }
+
+  #published(report: JobReport): void {
+    try {
+      this.#options.journal.published(report);
+    } catch (error) {
+      // A full disk: at the next start it is published once more, which changes nothing.
+      this.#options.logger.warn(
+        { err: error, job: report.jobId },
+        'journal does not take that a report is out',
+      );
+    }
   }
 
   async #publishAgent(): Promise<void> {

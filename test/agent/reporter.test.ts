@@ -156,3 +156,20 @@ test('of the agent only the newest state is told', async () => {
   await road.arrived.agent(({ name }) => name === 'three');
   expect(road.arrived.all).toEqual([state('three')]);
 });
+
+test('a disk that is full keeps no report from the service, and does not end the process', async () => {
+  const { road, reporter, journal, dataDir } = setUp();
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const reports = [report(0, 1, 'printed'), report(1, 1, 'printed')];
+  for (const final of reports) journal.finish(entryOf(final), final);
+  dataDir.db.exec('PRAGMA query_only = 1');
+  for (const final of reports) reporter.lasting(final);
+  await Promise.all(reports.map(({ jobId }) => road.arrived.end(jobId)));
+  await reporter.stop(1_000);
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+  expect(journal.unpublished()).toHaveLength(2);
+});
