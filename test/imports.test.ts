@@ -18,8 +18,8 @@ const ALLOWED: Record<string, string[]> = {
   cli: ['server', 'agent', 'virtual', 'queue', 'render', 'drivers', 'contract'],
   server: ['queue', 'render', 'drivers', 'contract'],
   agent: ['queue', 'render', 'drivers', 'contract'],
-  // The drivers' codecs: a virtual printer speaks the same wire format from the other end.
-  virtual: ['drivers', 'contract'],
+  // The drivers' codecs and the interpreter of ZPL: a virtual printer speaks the same from the other end.
+  virtual: ['render', 'drivers', 'contract'],
   queue: ['contract'],
   drivers: ['render', 'contract'],
   render: ['contract'],

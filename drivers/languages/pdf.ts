@@ -1,5 +1,5 @@
 /**
- * PDF: vectors from the same display list as every other language, one document for one record or several, one
+ * PDF: vectors from the same display list as every other language (raw ZPL as a picture), one document for one record or several, one
  * page a copy, each page exactly the label.
  *
  * The drawing library rounds pages to whole points and would draw each copy anew. So the label is drawn once, on
@@ -9,11 +9,13 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { PDFDocument } from '@napi-rs/canvas';
-import { JobFaultError } from '../../src/contract/fault.ts';
+import type { LabelRecord } from '../../src/contract/print-request.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
+import { compileRawPictures } from '../../src/render/raw-picture.ts';
 import { drawList } from '../../src/render/vector.ts';
 import type { Language } from './language.ts';
+import { requireOwnOrientation } from './raw-zpl.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -22,14 +24,15 @@ export const pdf: Language = {
   mediaType: 'application/pdf',
   open: async (job) => {
     const { template, format, orientation, records } = job;
+    let layout: (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
     if (template.language === 'zpl') {
-      throw new JobFaultError('language-unsupported', 'A raw ZPL template prints on ZPL printers only');
-    }
-    const label = await compileLabel(template, { dpi: format.dpi, orientation, job });
+      requireOwnOrientation(job);
+      ({ layout } = compileRawPictures(template, { ...format, job }));
+    } else ({ layout } = await compileLabel(template, { dpi: format.dpi, orientation, job }));
     const document = async (labels: readonly { record: number; copies: number }[]) => {
       const pages = [];
       for (const { record, copies } of labels) {
-        pages.push({ list: label.layout(records[record] ?? {}, record), copies });
+        pages.push({ list: await layout(records[record] ?? {}, record), copies });
         await setImmediate();
       }
       return pdfDocument(pages);

@@ -83,7 +83,10 @@ export class RenderPool {
   }
 }
 
-type Receiver = { receive(answer: RenderAnswer): void; crash(error: RenderCrash): void };
+type Receiver = {
+  receive(answer: Exclude<RenderAnswer, { kind: 'working' }>): void;
+  crash(error: RenderCrash): void;
+};
 
 class RenderThread {
   readonly #worker: Worker;
@@ -145,10 +148,10 @@ class RenderThread {
   }
 
   #received(answer: RenderAnswer): void {
-    this.#asked--;
+    if (answer.kind !== 'working') this.#asked--;
     clearTimeout(this.#watchdog);
     if (this.#asked > 0) this.#watch();
-    this.#receivers.get(answer.session)?.receive(answer);
+    if (answer.kind !== 'working') this.#receivers.get(answer.session)?.receive(answer);
   }
 
   #watch(): void {
@@ -238,7 +241,7 @@ export class RenderSession {
     }
   }
 
-  #receive(answer: RenderAnswer): void {
+  #receive(answer: Exclude<RenderAnswer, { kind: 'working' }>): void {
     if (answer.kind === 'checked') this.#checked = true;
     else if (answer.kind === 'chunk') this.#ready.push(answer.chunk);
     else if (answer.kind === 'end') this.#ready.push(null);

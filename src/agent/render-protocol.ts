@@ -28,6 +28,8 @@ export type RenderRequest =
   | { kind: 'close'; session: number };
 
 export type RenderAnswer =
+  /** No answer: a check goes on, label by label. A large one takes minutes. */
+  | { kind: 'working'; session: number }
   | { kind: 'checked'; session: number }
   | { kind: 'chunk'; session: number; chunk: Chunk }
   | { kind: 'end'; session: number }

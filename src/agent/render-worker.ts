@@ -21,6 +21,9 @@ interface LanguagesModule {
 }
 const module: LanguagesModule = await import(String(workerData));
 
+/** How often a check says that it goes on; much less than what counts as stuck, ms. */
+const WORKING_MS = 500;
+
 type OpenRequest = Extract<RenderRequest, { kind: 'open' }>;
 
 class Session {
@@ -35,8 +38,13 @@ class Session {
 
   async check(): Promise<void> {
     let room = this.#request.cacheBytes;
+    let told = performance.now();
     for await (const chunk of this.#make(0)) {
       if (this.#closed) return;
+      if (performance.now() - told >= WORKING_MS) {
+        told = performance.now();
+        answer({ kind: 'working', session: this.#request.session });
+      }
       room -= chunk.bytes.length;
       if (room >= 0) this.#cache.push(chunk);
     }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -6,9 +7,11 @@ import { pdfDocument } from '../../drivers/languages/pdf.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
-import type { DesignedTemplate, Template } from '../contract/template.ts';
-import { compileLabel, type LabelTarget } from '../render/label-layout.ts';
+import type { Template } from '../contract/template.ts';
+import type { DisplayList } from '../render/display-list.ts';
+import { compileLabel } from '../render/label-layout.ts';
 import { rasterize } from '../render/raster.ts';
+import { compileRawPictures } from '../render/raw-picture.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords, readTemplate } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
@@ -22,6 +25,9 @@ interface RenderOptions {
   orientation: Orientation;
   copies: number;
 }
+
+/** Of a raw ZPL template that does not say how large its label is, mm: the most common one. */
+const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
 
 /** `platen render` */
 export function renderCommand(): Command {
@@ -49,12 +55,6 @@ export function renderCommand(): Command {
 /** Writes the labels; returns the paths. @throws JobFaultError naming record and element */
 async function render(template: Template, records: LabelRecord[], options: RenderOptions): Promise<string[]> {
   if (options.to === 'zpl') return [await renderZpl(template, records, options)];
-  if (template.language === 'zpl') {
-    throw new CommandFailure(
-      'A raw ZPL template can be rendered to ZPL only; "platen virtual" shows its picture.',
-      EXIT.usage,
-    );
-  }
   return options.to === 'pdf'
     ? [await renderPdf(template, records, options)]
     : await renderPng(template, records, options);
@@ -68,7 +68,10 @@ async function renderZpl(
   const dpi = Number(options.dpi);
   const job: QueuedJob = {
     v: 1,
-    jobId: '00000000-0000-0000-0000-000000000000',
+    // Formats stored in the printer are named after it: another file must not have the same.
+    jobId: createHash('sha256')
+      .update(JSON.stringify([template, records, options]))
+      .digest('hex'),
     tenantId: 'none',
     printerId: 'address-00000000',
     templateId: 'none',
@@ -78,8 +81,8 @@ async function renderZpl(
       name: 'none',
       language: 'zpl',
       dpi,
-      width: template.width ?? 100,
-      height: template.height ?? 100,
+      width: template.width ?? UNKNOWN_SIZE.width,
+      height: template.height ?? UNKNOWN_SIZE.height,
     },
     orientation: options.orientation,
     copies: options.copies,
@@ -95,37 +98,47 @@ async function renderZpl(
   return options.out;
 }
 
-/** The job that it would be if it were sent now. */
-function targetOf(records: LabelRecord[], { dpi, orientation }: RenderOptions): LabelTarget {
+type Layout = (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
+
+/** Laid out as the job that it would be if it were sent now. @throws JobFaultError */
+async function layoutOf(template: Template, records: LabelRecord[], options: RenderOptions): Promise<Layout> {
   const job = { createdAt: new Date().toISOString(), records };
-  return { dpi: Number(dpi), orientation, job };
+  const dpi = Number(options.dpi);
+  const { orientation } = options;
+  if (template.language !== 'zpl') return (await compileLabel(template, { dpi, orientation, job })).layout;
+  if (orientation === 'landscape') {
+    throw new CommandFailure(
+      'A raw ZPL template has its own orientation: leave --orientation out.',
+      EXIT.usage,
+    );
+  }
+  return compileRawPictures(template, { dpi, ...UNKNOWN_SIZE, job }).layout;
 }
 
 async function renderPdf(
-  template: DesignedTemplate,
+  template: Template,
   records: LabelRecord[],
   options: RenderOptions,
 ): Promise<string> {
-  const label = await compileLabel(template, targetOf(records, options));
-  const labels = records.map((record, index) => ({
-    list: label.layout(record, index),
-    copies: options.copies,
-  }));
+  const layout = await layoutOf(template, records, options);
+  const labels = [];
+  for (const [index, record] of records.entries())
+    labels.push({ list: await layout(record, index), copies: options.copies });
   await writeFile(options.out, pdfDocument(labels));
   return options.out;
 }
 
 async function renderPng(
-  template: DesignedTemplate,
+  template: Template,
   records: LabelRecord[],
   options: RenderOptions,
 ): Promise<string[]> {
-  const label = await compileLabel(template, targetOf(records, options));
+  const layout = await layoutOf(template, records, options);
   const total = records.length * options.copies;
   const paths = pngPaths(options.out, total);
   if (total > 1 && !options.out.endsWith('.png')) await mkdir(options.out, { recursive: true });
   for (const [index, record] of records.entries()) {
-    const picture = await rasterize(label.layout(record, index));
+    const picture = await rasterize(await layout(record, index));
     for (const path of paths.slice(index * options.copies, (index + 1) * options.copies))
       await writeFile(path, picture);
   }

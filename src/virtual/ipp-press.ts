@@ -3,12 +3,13 @@
  * closed cover, moves it through, and puts it in the tray. A label is out when its file has its name, and only then
  * do the counts say so.
  */
+
+import type { PrinterMemory } from '../render/zpl/printer-memory.ts';
 import type { IppJob } from './ipp-job.ts';
 import { DocumentError, type Sheet, sheetsOf } from './ipp-sheets.ts';
 import type { IppSpool } from './ipp-spool.ts';
 import type { LabelTray, RawDocument } from './label-tray.ts';
 import type { PrintedLabel, PrinterFaults } from './print-engine.ts';
-import type { PrinterMemory } from './printer-memory.ts';
 
 /** A label from an IPP job. */
 export interface PrintedPage extends PrintedLabel {

@@ -11,6 +11,7 @@ import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../drivers/ipp/names.ts';
 import type { Logger } from '../log.ts';
+import { PrinterMemory } from '../render/zpl/printer-memory.ts';
 import { Announcement, instanceName, reachableAt } from './ipp-announce.ts';
 import { DOCUMENT_FORMATS, type IppIdentity, type PrinterView, stateReasons } from './ipp-attributes.ts';
 import { PRINTER_PATH } from './ipp-exchange.ts';
@@ -25,7 +26,6 @@ import { WireFaults } from './ipp-wire-faults.ts';
 import { LabelTray } from './label-tray.ts';
 import { pdfPool } from './pdf-pool.ts';
 import type { PrinterFaults } from './print-engine.ts';
-import { PrinterMemory } from './printer-memory.ts';
 import { rasterPool } from './raster-pool.ts';
 
 export type { IppJobReport } from './ipp-job.ts';

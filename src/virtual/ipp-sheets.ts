@@ -1,13 +1,14 @@
 /** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
+
+import { isSerial, labelZpl, type MediaDots, planLabel } from '../render/zpl/label-plan.ts';
+import type { PrinterMemory } from '../render/zpl/printer-memory.ts';
+import { download } from '../render/zpl/zpl-download.ts';
+import { defaultSyntax, type ZplEvent, type ZplFormat, ZplStream } from '../render/zpl/zpl-stream.ts';
 import type { DocumentFormat, SpooledDocument } from './ipp-job.ts';
 import type { JobTicket } from './ipp-ticket.ts';
-import { isSerial, labelZpl, type MediaDots, planLabel } from './label-plan.ts';
 import type { RawDocument } from './label-tray.ts';
 import { type DocumentFault, type PdfPageReply, pdfDocument, pdfPool } from './pdf-pool.ts';
-import type { PrinterMemory } from './printer-memory.ts';
 import { type RasterReply, rasterPool } from './raster-pool.ts';
-import { download } from './zpl-download.ts';
-import { defaultSyntax, type ZplEvent, type ZplFormat, ZplStream } from './zpl-stream.ts';
 
 /** A label, ready to be printed. */
 export interface Sheet {

@@ -8,6 +8,9 @@
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import type { Logger } from '../log.ts';
+import type { MediaDots } from '../render/zpl/label-plan.ts';
+import { PrinterMemory } from '../render/zpl/printer-memory.ts';
+import { defaultSyntax, type ZplEvent } from '../render/zpl/zpl-stream.ts';
 import {
   hostIdentification,
   hostQuery,
@@ -16,13 +19,10 @@ import {
   type PrinterState,
   sgdValue,
 } from './host-replies.ts';
-import type { MediaDots } from './label-plan.ts';
 import { LabelTray } from './label-tray.ts';
 import { PrintEngine, type PrintedLabel, type PrinterFaults, type Waiting } from './print-engine.ts';
 import { type ConnectionHost, PrinterConnection } from './printer-connection.ts';
-import { PrinterMemory } from './printer-memory.ts';
 import { rasterPool } from './raster-pool.ts';
-import { defaultSyntax, type ZplEvent } from './zpl-stream.ts';
 
 export type { PrintedLabel, PrinterFaults } from './print-engine.ts';
 

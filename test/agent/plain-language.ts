@@ -1,4 +1,5 @@
 /** A language for tests: a label says its record's `n`; some records misbehave. Runs on the agent's render threads. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
@@ -11,6 +12,7 @@ async function open(job: QueuedJob): Promise<LabelEncoder> {
       if (n === 'bad') throw new JobFaultError('value-invalid', 'bad', { element: '/elements/0' });
       if (n === 'exit') process.exit(3);
       for (; n === 'hang'; );
+      if (n === 'slow') await sleep(40);
       if (n === 'throw') throw new TypeError('the secret value');
       // Some bulk, so that a connection can be cut in the middle of a label.
       const filler = '^FXfiller'.repeat(50);

@@ -101,6 +101,17 @@ test('a thread that is stuck is replaced', async () => {
   expect(await drain(pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8 }))).toHaveLength(2);
 });
 
+test('a large check is not stuck, however long it takes', async () => {
+  const pool = startPool(3_000);
+  const job = jobFor(
+    PRINTER,
+    Array.from({ length: 100 }, () => 'slow'),
+  );
+  const session = pool.open(job, { from: 0, maxCopies: 8 });
+  await session.check(never);
+  expect(await drain(session)).toHaveLength(100);
+});
+
 test('an abort ends the waiting, not the thread', async () => {
   const pool = startPool();
   const session = pool.open(jobFor(PRINTER, 20_000), { from: 0, maxCopies: 8 });

@@ -1,6 +1,6 @@
 /** `platen render`: a template file and records, to ZPL, PDF and PNG, without a service. */
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -63,9 +63,28 @@ test('PDF: one file, a page for each label, each page exactly the label', async 
   );
 });
 
-test('ZPL: one file, a format for each record, copies by the printer', async () => {
+test('ZPL: one file, a stored format and one for each record, copies by the printer', async () => {
   const [path = ''] = await render('zpl', 'label.zpl', '--copies', '7');
   const zpl = await readFile(path, 'latin1');
-  expect(zpl.match(/\^XA/g)).toHaveLength(codes.length);
+  expect(zpl.match(/\^XA/g)).toHaveLength(1 + codes.length + 1);
+  expect(zpl.match(/\^XFR:/g)).toHaveLength(codes.length);
   expect(zpl.match(/\^PQ7\b/g)).toHaveLength(codes.length);
+});
+
+test('raw ZPL: PNG and PDF, drawn with the dots it was written for', async () => {
+  const file = join(directory.path, 'raw.zpl');
+  await writeFile(file, '^XA^FO40,40^BY2^BCN,80,N,N,N^FDRAW-42^FS^XZ');
+  for (const [to, out] of [
+    ['png', 'raw.png'],
+    ['pdf', 'raw.pdf'],
+  ] as const) {
+    const path = join(directory.path, out);
+    const { code, stderr } = await platen(['render', file, '--to', to, '--out', path]);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    if (to === 'pdf')
+      await run('pdftoppm', ['-r', '203', '-png', '-singlefile', path, path.replace('.pdf', '')]);
+    expect((await barcodesIn(join(directory.path, 'raw.png'))).map((one) => one.text)).toEqual(['RAW-42']);
+    await rm(join(directory.path, 'raw.png'));
+  }
 });

@@ -5,13 +5,13 @@
  * a matter of joining strings; only one with graphics of text lets the event loop turn (see `raster.ts`).
  */
 import { setImmediate } from 'node:timers/promises';
-import { JobFaultError } from '../../../src/contract/fault.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/render/raw-zpl.ts';
 import type { LabelEncoder, Language } from '../language.ts';
+import { requireOwnOrientation } from '../raw-zpl.ts';
 import { BLANK, formatStart, itemFields } from './designed.ts';
 import { cuts, printerSettings, printQuantity } from './settings.ts';
 import { storedFormat } from './stored.ts';
@@ -59,12 +59,7 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
 
 /** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
 function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
-  if (job.orientation === 'landscape') {
-    throw new JobFaultError(
-      'language-unsupported',
-      'A raw ZPL template has its own orientation and cannot be printed in landscape',
-    );
-  }
+  requireOwnOrientation(job);
   const raw = compileRawZpl(template, job);
   return encoder(job, undefined, async (index, copies) => raw.fill(job.records[index] ?? {}, copies, index));
 }

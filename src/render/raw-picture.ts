@@ -1,0 +1,116 @@
+/**
+ * Raw ZPL templates as pictures, for what does not speak ZPL: a PDF printer, a preview. The interpreter is that of
+ * the virtual printer; the dots are those of the printer that the template was written for (its `dpi`), and the
+ * label is as large as the template says, so nothing is scaled.
+ *
+ * What comes out is what an interpreter makes of the template, its fonts and its barcodes included; on a ZPL printer
+ * the printer itself decides.
+ */
+import { createCanvas, loadImage } from '@napi-rs/canvas';
+import { JobFaultError } from '../contract/fault.ts';
+import type { LabelRecord } from '../contract/print-request.ts';
+import type { RawZplTemplate } from '../contract/template.ts';
+import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
+import type { JobFacts } from './built-ins.ts';
+import { type DisplayList, dots } from './display-list.ts';
+import { compileRawZpl } from './raw-zpl.ts';
+import { composeMedia, drawFields } from './zpl/draw.ts';
+import { type LabelPlan, labelZpl, planLabel } from './zpl/label-plan.ts';
+import { PrinterMemory } from './zpl/printer-memory.ts';
+import { download } from './zpl/zpl-download.ts';
+import { defaultSyntax, type ZplEvent, ZplStream } from './zpl/zpl-stream.ts';
+
+/** The most that a template may store in the printer that we play, and the longest format, bytes. */
+const MEMORY = 16 * 1024 * 1024;
+
+/** What a template that does not say so was written for. */
+export interface RawTarget {
+  readonly dpi: number;
+  /** mm */
+  readonly width: number;
+  readonly height: number;
+  readonly job?: JobFacts;
+}
+
+export interface RawPictures {
+  /**
+   * The label of one record, drawn.
+   * @param index the record's number in its job, for errors
+   * @throws JobFaultError `value-invalid`; `template-invalid`: it prints something that cannot be drawn
+   */
+  layout(record: LabelRecord, index?: number): Promise<DisplayList>;
+}
+
+/** @throws JobFaultError `template-invalid` */
+export function compileRawPictures(template: RawZplTemplate, target: RawTarget): RawPictures {
+  const raw = compileRawZpl(template, target.job);
+  const dpi = template.dpi ?? target.dpi;
+  const [widthMm, heightMm] = [template.width ?? target.width, template.height ?? target.height];
+  const sheet = { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
+  return {
+    layout: async (record, index = 0) => {
+      const bitmap = await picture(raw.fill(record, 1, index), sheet, index);
+      return { ...sheet, items: [{ kind: 'bitmap', x: 0, y: 0, bitmap, scale: 1 }] };
+    },
+  };
+}
+
+async function picture(
+  zpl: string,
+  { dpi, width, height }: Omit<DisplayList, 'items'>,
+  record: number,
+): Promise<Bitmap> {
+  const dpmm = Math.max(1, Math.round(dpi / 25.4));
+  const refuse = (reason: string) =>
+    new JobFaultError('template-invalid', `/source: it cannot be drawn: ${reason}`, {
+      element: '/source',
+      record,
+    });
+  const { plan, faults } = plannedLabel(zpl, { width, height, dpmm });
+  const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
+  if (fault !== undefined) throw refuse(fault);
+  if (plan === undefined) return createBitmap(width, height);
+  const page = { ...plan, dpmm, mediaWidth: width, mediaHeight: height };
+  let png: Buffer;
+  try {
+    png = await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false);
+  } catch {
+    // The rasteriser's message may quote the data.
+    throw refuse('a command or its data is not understood');
+  }
+  return await dotsOf(png, width, height);
+}
+
+/** The one label that a raw template prints; undefined: it prints none. */
+function plannedLabel(
+  zpl: string,
+  media: { width: number; height: number; dpmm: number },
+): { plan: LabelPlan | undefined; faults: string[] } {
+  const memory = new PrinterMemory(MEMORY);
+  const faults: string[] = [];
+  let plan: LabelPlan | undefined;
+  const take = (event: ZplEvent): void => {
+    if (event.kind === 'format') plan = planLabel(event.format, memory, media) ?? plan;
+    else if (event.kind === 'discarded') faults.push('it is too long');
+    else if (event.kind === 'control') {
+      const refused = download(event.name, event.params, memory);
+      if (refused !== undefined) faults.push(refused);
+    }
+  };
+  const stream = new ZplStream(defaultSyntax(), MEMORY, take);
+  stream.push(Buffer.from(zpl, 'utf8'));
+  return { plan, faults };
+}
+
+async function dotsOf(png: Buffer, width: number, height: number): Promise<Bitmap> {
+  const context = createCanvas(width, height).getContext('2d');
+  context.fillStyle = 'white';
+  context.fillRect(0, 0, width, height);
+  context.drawImage(await loadImage(png), 0, 0);
+  const rgba = context.getImageData(0, 0, width, height).data;
+  const bitmap = createBitmap(width, height);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
+  }
+  return bitmap;
+}
