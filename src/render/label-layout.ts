@@ -52,7 +52,14 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
       ? { dpi, width: grid.height, height: grid.width, widthMm: template.height, heightMm: template.width }
       : { dpi, width: grid.width, height: grid.height, widthMm: template.width, heightMm: template.height };
   const media = { x: 0, y: 0, width: sheet.width, height: sheet.height };
-  const turned = (items: readonly Item[]) => items.map((item) => turnItem(item, turn, media));
+  const lying = new WeakMap<readonly Item[], readonly Item[]>();
+  /** The same items for the same items. */
+  const turned = (items: readonly Item[]): readonly Item[] => {
+    if (turn === 0) return items;
+    const known = lying.get(items) ?? items.map((item) => turnItem(item, turn, media));
+    lying.set(items, known);
+    return known;
+  };
 
   const scope = templateScope(template, target.job);
   const elements = await asJobFault(undefined, async () => {

@@ -11,6 +11,13 @@ import { ElementFault, type ElementLayout, type ElementPlace, isInside } from '.
 import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';
 import { turnPoint, upright } from './turn.ts';
 
+/**
+ * Labels of a job say many things again (a product, a sender, a unit). Their lines are laid out once and are the same
+ * items every time, so that a language can keep what it made of them too. Bounded: few texts, and short ones.
+ */
+const MOST_RECENT = 64;
+const LONGEST_RECENT = 1000;
+
 function faceOf(element: TextElement, place: ElementPlace): Face {
   if (element.font === 'sans') return `sans${element.bold ? '-bold' : ''}${element.italic ? '-italic' : ''}`;
   if (element.italic) {
@@ -57,44 +64,54 @@ export function textLayout(
   };
   const ink = element.reverse ? 'white' : 'black';
 
+  const layLines = (text: string): Item[] => {
+    const missing = missingGlyph(text);
+    if (missing !== null) {
+      const point = (missing.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      throw new ElementFault('value-invalid', place, `no font has the character U+${point}`);
+    }
+    const block = layoutText(style, text);
+    if (block === null) {
+      throw new ElementFault(
+        'does-not-fit',
+        place,
+        `the text does not fit its box even at ${SMALLEST_TEXT} mm`,
+      );
+    }
+    const box = boxAround(element, grid, style, block);
+    const items: Item[] = element.reverse ? [{ kind: 'fill', ...box, ink: 'black' }] : [];
+    for (const line of block.lines) {
+      if (line.text.trim() === '') continue;
+      const item: TextItem = {
+        kind: 'text',
+        ...turnPoint(box, turn, line.x, line.y),
+        turn,
+        text: line.text,
+        size: block.size,
+        face: style.face,
+        ...(style.spacing === 0 ? {} : { spacing: style.spacing }),
+        ink,
+        native: isNative(element, line.text),
+      };
+      if (element.overflow !== 'clip' && !isInside(grid, advanceBox(item, line.width))) {
+        throw new ElementFault('does-not-fit', place, 'the text runs over the edge of the label');
+      }
+      items.push(item);
+    }
+    return items;
+  };
+
+  const recent = new Map<string, Item[]>();
   return {
     fields: merged.fields,
     layout: (record) => {
       const text = printable(merged.fill(record));
       if (text === '' && !element.reverse) return [];
-      const missing = missingGlyph(text);
-      if (missing !== null) {
-        const point = (missing.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-        throw new ElementFault('value-invalid', place, `no font has the character U+${point}`);
-      }
-      const block = layoutText(style, text);
-      if (block === null) {
-        throw new ElementFault(
-          'does-not-fit',
-          place,
-          `the text does not fit its box even at ${SMALLEST_TEXT} mm`,
-        );
-      }
-      const box = boxAround(element, grid, style, block);
-      const items: Item[] = element.reverse ? [{ kind: 'fill', ...box, ink: 'black' }] : [];
-      for (const line of block.lines) {
-        if (line.text.trim() === '') continue;
-        const item: TextItem = {
-          kind: 'text',
-          ...turnPoint(box, turn, line.x, line.y),
-          turn,
-          text: line.text,
-          size: block.size,
-          face: style.face,
-          ...(style.spacing === 0 ? {} : { spacing: style.spacing }),
-          ink,
-          native: isNative(element, line.text),
-        };
-        if (element.overflow !== 'clip' && !isInside(grid, advanceBox(item, line.width))) {
-          throw new ElementFault('does-not-fit', place, 'the text runs over the edge of the label');
-        }
-        items.push(item);
-      }
+      const known = recent.get(text);
+      if (known !== undefined) return known;
+      const items = layLines(text);
+      if (recent.size === MOST_RECENT) recent.clear();
+      if (text.length <= LONGEST_RECENT) recent.set(text, items);
       return items;
     },
   };

@@ -65,11 +65,18 @@ export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boo
   return native === undefined ? drawnFields(item, sheet) : { zpl: completeField(native), canvas: false };
 }
 
-/** An item as a graphic. */
+/** What items became, as long as the renderer keeps them: it uses an item again for what a job says again. */
+const drawnBefore = new WeakMap<Item, string>();
+
+/** An item as a graphic, on the label that it was laid out for. */
 export function drawnFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
+  const known = drawnBefore.get(item);
+  if (known !== undefined) return { zpl: known, canvas: false };
   const { x, y, bitmap, ink } = stampOf(item);
   const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
-  return { zpl: graphicField(bitmap, x, y, sheet, ink === 'white'), canvas };
+  const zpl = graphicField(bitmap, x, y, sheet, ink === 'white');
+  drawnBefore.set(item, zpl);
+  return { zpl, canvas };
 }
 
 /** undefined: not as a command that is sure to come out as we would draw it. */
