@@ -1,9 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { designedTemplate } from '../../src/contract/template.ts';
 import { templateScope } from '../../src/render/built-ins.ts';
 import { ValueFault } from '../../src/render/filters.ts';
 import { compileText } from '../../src/render/merge.ts';
 import { compileRawZpl } from '../../src/render/raw-zpl.ts';
+import { templateProblems } from '../../src/render/template-check.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
 import { design } from './judges.ts';
 
@@ -153,6 +156,19 @@ describe('filters', () => {
       { seed: 3 },
     );
   });
+});
+
+test('what docs/templates.md shows is so', async () => {
+  const page = await readFile(new URL('../../docs/templates.md', import.meta.url), 'utf8');
+  const examples = Array.from(page.matchAll(/`(\{\{[^`]*\}\})`/g), (match) =>
+    (match[1] ?? '').replaceAll('\\|', '|'),
+  );
+  expect(examples.length).toBeGreaterThan(20);
+  for (const example of examples.filter((one) => one !== '{{name | filter:argument:argument | filter}}')) {
+    expect(() => compileText(example, scope)).not.toThrow();
+  }
+  const template = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  expect(await templateProblems(designedTemplate.parse(JSON.parse(template)))).toEqual([]);
 });
 
 describe('built-ins', () => {
