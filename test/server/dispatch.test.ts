@@ -232,6 +232,26 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-queued');
     });
 
+    test('a job that was handed back with labels under way says which may be out', async () => {
+      const printerId = await newPrinter();
+      const id = await enqueue(printerId, { numberCopies: 9 });
+      await inQueue(printerId, id);
+      await service.report({
+        kind: 'job',
+        jobId: id,
+        agentId: 'agent-one',
+        printerId,
+        at: new Date().toISOString(),
+        delivery: 1,
+        seq: 4,
+        status: 'queued',
+        labels: { sent: 6, printed: 4 },
+        reasons: [],
+      });
+      const answer = await service.admin('POST', `/jobs/${id}/cancel`);
+      expect(answer.body).toMatchObject({ status: 'canceled', uncertain: { from: 4, to: 6 } });
+    });
+
     test('a job that was never added is canceled, and never added', async () => {
       const printerId = await newPrinter();
       queue.broken = true;

@@ -99,7 +99,11 @@ export class JobTable {
         throw new ProblemError('job-not-queued', 'an agent has taken the job already');
       }
       await client.query(
-        `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now() WHERE id = $1`,
+        // Handed back with labels under way: those may have come out.
+        `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(),
+           uncertain_from = CASE WHEN sent > printed THEN printed END,
+           uncertain_to = CASE WHEN sent > printed THEN sent END
+         WHERE id = $1`,
         [id],
       );
     });
