@@ -44,6 +44,8 @@ const RAW_QUEUE = 'Local Raw Printer';
 /** A printer may look at the whole document before it answers, ms. */
 const DOCUMENT_REPLY = 30_000;
 const MOST_MEDIA = 20;
+/** How far a size may be from the printer's own and still be meant, mm. */
+const TOLERANCE = 0.5;
 
 const DESCRIPTION = [
   'printer-name',
@@ -89,7 +91,8 @@ export const ippTransport: DocumentTransport = {
 
 /** What a printer understands of a job's attributes. */
 interface Abilities {
-  mediaSize: boolean;
+  /** Sizes that a job may name: some refuse a job for any other. Empty: none may be named. */
+  media: MediaSize[];
   scaling: boolean;
 }
 
@@ -97,7 +100,7 @@ class IppPort implements DocumentPort {
   readonly #questions: IppClient;
   readonly #documents: IppClient;
   /** As of the last description. */
-  #abilities: Abilities = { mediaSize: false, scaling: false };
+  #abilities: Abilities = { media: [], scaling: false };
 
   constructor(uri: URL, timeouts: TransportTimeouts, { user, password, ca, fingerprint256 }: DeviceAccess) {
     const { connect, write, query } = timeouts;
@@ -113,7 +116,7 @@ class IppPort implements DocumentPort {
   async describe(signal: AbortSignal): Promise<DocumentDescription> {
     const said = await answered(this.#questions.getPrinterAttributes(signal, DESCRIPTION));
     this.#abilities = {
-      mediaSize: stringsOf(said, 'media-col-supported').includes('media-size'),
+      media: stringsOf(said, 'media-col-supported').includes('media-size') ? mediaOf(said) : [],
       scaling: stringsOf(said, 'print-scaling-supported').includes('none'),
     };
     return description(said);
@@ -128,10 +131,13 @@ class IppPort implements DocumentPort {
   }
 
   async create({ name, language, media }: DocumentRequest, signal: AbortSignal): Promise<string> {
+    const near = (size: MediaSize) =>
+      Math.abs(size.width - media.width) <= TOLERANCE && Math.abs(size.height - media.height) <= TOLERANCE;
+    const size = language === 'pdf' ? this.#abilities.media.find(near) : undefined;
     const attributes = [
       integer('copies', 1),
       // ZPL says itself what it is; a printer that takes it as it is may mind being told.
-      ...(language === 'pdf' && this.#abilities.mediaSize ? [mediaCol(media)] : []),
+      ...(size === undefined ? [] : [mediaCol(size)]),
       ...(language === 'pdf' && this.#abilities.scaling ? [keyword('print-scaling', 'none')] : []),
     ];
     const job = await accepted(this.#questions.createJob({ name, attributes }, signal));
@@ -246,7 +252,7 @@ function description(said: readonly IppAttribute[]): DocumentDescription {
     ...(makeAndModel !== undefined && { makeAndModel }),
     ...(name !== undefined && { name }),
     ...(dpi !== undefined && { dpi }),
-    media: mediaOf(said),
+    media: mediaOf(said).slice(0, MOST_MEDIA),
     languages,
     mediaTypes: { ...(zpl !== undefined && { zpl }), ...(formats.includes(PDF) && { pdf: PDF }) },
     spooler,
@@ -277,7 +283,7 @@ function mediaOf(said: readonly IppAttribute[]): MediaSize[] {
     return width > 0 && height > 0 && width <= 2_000 && height <= 2_000 ? [{ width, height }] : [];
   });
   const unique = new Map(sizes.map((size) => [`${size.width}x${size.height}`, size]));
-  return [...unique.values()].slice(0, MOST_MEDIA);
+  return [...unique.values()];
 }
 
 function count(said: readonly IppAttribute[], name: string): number | null {

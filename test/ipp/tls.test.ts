@@ -1,52 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import type { IppTls } from '../../drivers/ipp/tls.ts';
 import { peer } from '../transports/peer.ts';
+import { selfSigned } from './certificate.ts';
 import { ippAnswer } from './http-peer.ts';
 
 const never = new AbortController().signal;
-
-/** A certificate that a printer made for itself. */
-function selfSigned(): { key: string; cert: string } {
-  const directory = mkdtempSync(join(tmpdir(), 'platen-test-tls-'));
-  try {
-    const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ].concat([
-        '-keyout',
-        key,
-        '-out',
-        cert,
-        '-subj',
-        '/CN=printer',
-        '-addext',
-        'subjectAltName=IP:127.0.0.1',
-      ]),
-      { stdio: 'ignore' },
-    );
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
 
 async function securePrinter() {
   const identity = selfSigned();

@@ -1,0 +1,189 @@
+/** The same label through printing systems of others: a CUPS queue, the PWG's sample printer, and over TLS. */
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { IppClient } from '../../drivers/ipp/client.ts';
+import { numbersOf } from '../../drivers/ipp/message.ts';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { selfSigned } from '../ipp/certificate.ts';
+import { type Cupsd, freePort, startCupsd } from '../ipp/cupsd.ts';
+import { type Ippeveprinter, startIppeveprinter } from '../ipp/ippeveprinter.ts';
+import { barcodesIn } from '../road/judges.ts';
+import { backends } from '../setup/backends.ts';
+import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
+import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+let cups: Cupsd;
+let eve: Ippeveprinter;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  [site, cups, eve] = await Promise.all([
+    openSite(redis),
+    startCupsd(),
+    startIppeveprinter('marker-supply-low-report'),
+  ]);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await Promise.all([site?.close(), cups?.stop(), eve?.stop()]);
+  directories.remove();
+});
+
+const startAgent = (on: { uri: string }, options: StartOptions = {}) =>
+  startAgentOn({ site, directories, running }, on, { drivers: standardDrivers, ...options });
+
+const queue = (name: string) => ({ uri: `ipp://127.0.0.1:${cups.port}/printers/${name}` });
+
+/** The bytes that the language makes of a whole job, in documents of one record each. */
+async function bytesOf(job: QueuedJob): Promise<Buffer> {
+  const encoder = await LANGUAGES[job.format.language].open(job);
+  const parts = [encoder.begin()];
+  for (const index of job.records.keys()) parts.push(await encoder.label(index, job.copies));
+  return Buffer.concat([...parts, encoder.end()]);
+}
+
+/** Takes one connection after the other, each to its end. */
+async function sink(port = 0) {
+  const documents: Buffer[] = [];
+  const server = createServer({ allowHalfOpen: true }, async (socket) => {
+    const parts: Buffer[] = [];
+    for await (const part of socket) parts.push(part);
+    documents.push(Buffer.concat(parts));
+    socket.end();
+    server.emit('document');
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  running.push({ stop: async () => void server.close() });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  return { documents, port: address.port };
+}
+
+test('a raw CUPS queue: byte for byte what the language made', async () => {
+  const device = await sink();
+  await cups.addQueue('sink', `socket://127.0.0.1:${device.port}`);
+  const { printerId, description } = await startAgent(queue('sink'));
+  expect(description).toMatchObject({ evidence: 'uuid', formats: [{ language: 'zpl' }] });
+  const job = designedJob(printerId, 'zpl', ['a', 'b'], 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  expect(device.documents).toEqual([await bytesOf(job)]);
+});
+
+test('a raw CUPS queue in front of a ZPL printer: the labels, in documents of a few', async () => {
+  const printer = new TestPrinter(directories);
+  await printer.start();
+  running.push(printer);
+  await cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
+  const { printerId } = await startAgent(queue('labels'), { config: { window: { labels: 4 } } });
+  const job = jobFor(printerId, 5, 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  // To CUPS a job is completed when the device has taken it: the last labels may still be under way.
+  await printer.printed(10);
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('behind the queue there is nobody: the job waits, and is canceled there: held, since CUPS cannot tell', async () => {
+  await cups.addQueue('nobody', `socket://127.0.0.1:${await freePort()}`);
+  const { printerId } = await startAgent(queue('nobody'));
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ labels }) => labels.sent === 2);
+  const client = new IppClient(queue('nobody').uri);
+  const signal = AbortSignal.timeout(20_000);
+  let id = 0;
+  while (id === 0) {
+    const jobs = await client.getJobs(signal, ['job-id', 'job-state']);
+    // 5: processing
+    id =
+      jobs.flatMap((one) => (numbersOf(one, 'job-state')[0] === 5 ? numbersOf(one, 'job-id') : []))[0] ?? 0;
+  }
+  await client.cancelJob(id, signal);
+  client.close();
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown', message: expect.stringContaining('canceled') },
+    uncertain: { from: 0, to: 2 },
+  });
+});
+
+test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waited for while it is busy', async () => {
+  const { printerId, description } = await startAgent(eve);
+  expect(description).toMatchObject({ evidence: 'uuid', model: 'Zebra ZD421' });
+  expect([...new Set(description.formats.map(({ language }) => language))]).toEqual(['zpl', 'pdf']);
+  const zpl = designedJob(printerId, 'zpl', ['a', 'b'], 2);
+  await site.queues.enqueue(zpl);
+  expect(await site.reports.end(zpl.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  expect(eve.printed()).toEqual([await bytesOf(zpl)]);
+
+  // A job of somebody else that waits for its document keeps it from taking ours.
+  const client = new IppClient(eve.uri);
+  const other = await client.createJob({ name: 'other' }, AbortSignal.timeout(5_000));
+  const pdf = designedJob(printerId, 'pdf', ['c', 'd', 'e']);
+  await site.queues.enqueue(pdf);
+  await site.reports.job(pdf.jobId, ({ status }) => status === 'printing');
+  await client.cancelJob(other.jobId, AbortSignal.timeout(5_000));
+  client.close();
+  expect(await site.reports.end(pdf.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  const [, document, ...more] = eve.printed();
+  expect(more).toEqual([]);
+  const directory = directories.make();
+  writeFileSync(join(directory, 'labels.pdf'), document ?? '');
+  await promisify(execFile)('pdftoppm', [
+    '-r',
+    '300',
+    '-png',
+    join(directory, 'labels.pdf'),
+    join(directory, 'page'),
+  ]);
+  const pages = readdirSync(directory)
+    .filter((file) => file.endsWith('.png'))
+    .sort();
+  const codes = await Promise.all(pages.map((file) => barcodesIn(join(directory, file))));
+  expect(codes.map(([code]) => code?.text)).toEqual(['label c', 'label d', 'label e']);
+});
+
+test('over TLS: only the printer with the certificate that it is known by, and nobody sees the password', async () => {
+  const printer = new TestIppPrinter(directories);
+  await printer.start();
+  running.push(printer);
+  const identity = selfSigned();
+  const headers: string[] = [];
+  const server = createTlsServer(identity, (socket) => {
+    const on = connect(printer.port, '127.0.0.1');
+    socket.once('data', (bytes) => headers.push(bytes.toString('latin1')));
+    for (const end of [socket, on]) end.on('error', () => undefined);
+    socket.pipe(on).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  running.push({ stop: async () => void server.close() });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const host = `127.0.0.1:${address.port}`;
+  const uri = `ipps://${host}/ipp/print`;
+  const { fingerprint256 } = new X509Certificate(identity.cert);
+  const access = { host, user: 'agent', password: 'the secret word', fingerprint256 };
+  const { printerId } = await startAgent({ uri }, { config: { access: [access] } });
+  const job = designedJob(printerId, 'zpl', ['a']);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  const basic = Buffer.from('agent:the secret word').toString('base64');
+  expect(headers.some((text) => text.includes(basic))).toBe(true);
+  expect(JSON.stringify(site.reports.all)).not.toContain('the secret word');
+});
