@@ -2,34 +2,12 @@
 import { connect, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
-<<<<<<< HEAD
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { barcodesIn } from '../road/judges.ts';
 import { backends } from '../setup/backends.ts';
 import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
 import { Directories, expected, jobFor, openSite, type Site } from './site.ts';
-=======
-import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../src/agent/config.ts';
-import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
-import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
-import { barcodesIn } from '../road/judges.ts';
-import { backends } from '../setup/backends.ts';
-import { TestIppPrinter } from './ipp-site.ts';
-import {
-  agentConfig,
-  Directories,
-  expected,
-  jobFor,
-  logger,
-  openSite,
-  type Site,
-  testDrivers,
-} from './site.ts';
->>>>>>> 080a5ba34d0c337d97387d81c868a1a1776354b1
 
 const directories = new Directories();
 const redis = backends().find(({ kind }) => kind === 'redis');
@@ -55,53 +33,8 @@ async function startPrinter(options: Partial<VirtualIppPrinterOptions> = {}): Pr
   return printer;
 }
 
-<<<<<<< HEAD
 const startAgent = (on: { uri: string }, options: StartOptions = {}) =>
   startAgentOn({ site, directories, running }, on, options);
-=======
-interface StartOptions {
-  dataDir?: string;
-  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
-  drivers?: AgentOptions['drivers'];
-}
-
-async function startAgent(printer: { uri: string }, options: StartOptions = {}) {
-  const dataDir = options.dataDir ?? directories.make();
-  const agent = new Agent({
-    config: agentConfig(dataDir, printer, options.config),
-    source: queueSource(site.queues),
-    drivers: options.drivers ?? testDrivers,
-    logger,
-  });
-  await agent.start();
-  running.push({ stop: () => agent.stop({ graceMs: 0 }) });
-  const { id } = agent;
-  const report = await site.reports.agent(
-    (state) =>
-      state.agentId === id &&
-      state.online &&
-      state.printers.some(({ reasons }) => !reasons.includes('offline')),
-  );
-  const [found] = report.printers;
-  if (found === undefined) throw new Error('no printer found');
-  return { agent, dataDir, printerId: found.id, description: found };
-}
-
-/** A job of designed labels, each with its record's `n` as a QR code. */
-function pdfJob(printerId: string, records: number | string[], copies = 1): QueuedJob {
-  return {
-    ...jobFor(printerId, records, copies),
-    template: {
-      name: 'Code',
-      width: 50,
-      height: 25,
-      fields: [{ name: 'n' }],
-      elements: [{ type: 'barcode', symbology: 'qr', value: 'label {{n}}', x: 5, y: 3, module: 0.5 }],
-    } as QueuedJob['template'],
-    format: { id: 'pdf-203-50x25', name: '50 × 25', language: 'pdf', dpi: 203, width: 50, height: 25 },
-  };
-}
->>>>>>> 080a5ba34d0c337d97387d81c868a1a1776354b1
 
 async function withClient(
   printer: { uri: string },
@@ -154,11 +87,7 @@ test('PDF: a label a page, and what is on it', async () => {
   ]);
   const names = description.formats.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-<<<<<<< HEAD
   const job = designedJob(printerId, 'pdf', ['one', 'two', 'three'], 2);
-=======
-  const job = pdfJob(printerId, ['one', 'two', 'three'], 2);
->>>>>>> 080a5ba34d0c337d97387d81c868a1a1776354b1
   await site.queues.enqueue(job);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
   expect(printer.jobs().map(({ printed }) => printed)).toEqual([6]);

@@ -1,7 +1,6 @@
 /** What tests of printers that take documents share: a virtual IPP printer that tells what it has printed. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-<<<<<<< HEAD
 import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { queueSource } from '../../src/agent/queue-source.ts';
@@ -9,10 +8,6 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { agentConfig, type Directories, jobFor, logger, type Site, testDrivers } from './site.ts';
-=======
-import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
-import type { Directories } from './site.ts';
->>>>>>> 080a5ba34d0c337d97387d81c868a1a1776354b1
 
 /** Reads the record's `n` of every label, in order, from the ZPL that it took; `?` where it took something else. */
 export class TestIppPrinter extends VirtualIppPrinter {
@@ -40,7 +35,6 @@ export class TestIppPrinter extends VirtualIppPrinter {
     while (this.labels.length < count) await once(this, 'label');
   }
 }
-<<<<<<< HEAD
 
 export interface StartOptions {
   dataDir?: string;
@@ -95,5 +89,3 @@ export function designedJob(
     format: { id: `${language}-203-50x25`, name: '50 × 25', language, dpi: 203, width: 50, height: 25 },
   };
 }
-=======
->>>>>>> 080a5ba34d0c337d97387d81c868a1a1776354b1
