@@ -240,13 +240,18 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
 describe.each(backends())('the connections of 30 workers on $name', ({ kind, open }) => {
   it('are shared', async () => {
     const backend = await open();
-    const name = `count-${randomBytes(4).toString('hex')}`;
-    const queues = await openQueues({ ...backend, logger: keepingLogger() });
-    const redis = kind === 'redis' ? new Redis(inject('redisUrl'), { connectionName: name }) : undefined;
+    // A Redis user of its own tells these connections from those of the tests that run beside this one.
+    const redis = kind === 'redis' ? new Redis(inject('redisUrl')) : undefined;
+    const user = `count-${randomBytes(4).toString('hex')}`;
+    const redisUrl = redis && new URL(inject('redisUrl'));
+    if (redisUrl) {
+      redisUrl.username = user;
+      await redis?.acl('SETUSER', user, 'on', `>${redisUrl.password}`, '~*', '&*', '+@all');
+    }
+    const queues = await openQueues({ ...backend, redisUrl: redisUrl?.href, logger: keepingLogger() });
     const clients = async () => {
-      if (redis === undefined) return 0;
-      const list = String(await redis.call('CLIENT', 'LIST'));
-      return list.split('\n').filter((line) => line.includes(` cmd=`)).length;
+      const list = String(await redis?.call('CLIENT', 'LIST'));
+      return list.split('\n').filter((line) => line.includes(` user=${user} `)).length;
     };
     const idle = await clients();
     const got = new Collected<string>();
@@ -260,8 +265,8 @@ describe.each(backends())('the connections of 30 workers on $name', ({ kind, ope
     await queues.enqueueMany(printers.map((printer) => job(printer)));
     await got.reach(30);
     if (redis !== undefined) {
-      // The others of the run share this Redis too, but not so many of them.
       expect((await clients()) - idle).toBe(30);
+      await redis.acl('DELUSER', user);
       redis.disconnect();
     } else {
       const client = new Client(backend.database);

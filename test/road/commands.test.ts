@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { nobody, nobodyCanRun } from '../setup/ordinary-user.ts';
 import { barcodesIn } from './judges.ts';
 import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
 
@@ -196,11 +197,11 @@ describe('exit codes and messages', () => {
   });
 });
 
-test.skipIf(process.getuid?.() !== 0)('"up" works for an ordinary user too', async () => {
-  const nobody = 65_534;
+test.runIf(nobodyCanRun)('"up" works for an ordinary user too', async () => {
+  const { uid = 0, gid = 0 } = nobody ?? {};
   const dataDir = await mkdtemp(join(tmpdir(), 'platen-user-'));
-  await chown(dataDir, nobody, nobody);
-  const own = await PlatenUp.start({ dataDir, uid: nobody, env: { HOME: dataDir } });
+  await chown(dataDir, uid, gid);
+  const own = await PlatenUp.start({ dataDir, uid, env: { HOME: dataDir } });
   try {
     expect(await readdir(dataDir)).toContain('service.json');
     expect(await own.admin.printers()).toHaveLength(1);

@@ -22,11 +22,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
+import { nobody, nobodyCanRun } from '../setup/ordinary-user.ts';
 
 const root = process.getuid?.() === 0;
-const nobody = root
-  ? { uid: Number(execFileSync('id', ['-u', 'nobody'])), gid: Number(execFileSync('id', ['-g', 'nobody'])) }
-  : undefined;
 const parentProgram = fileURLToPath(new URL('./embedded-parent.ts', import.meta.url));
 const answerOf = z.object({
   pid: z.number().optional(),
@@ -278,7 +276,7 @@ describe.runIf(root)('the embedded PostgreSQL started by root', () => {
     expect(statSync(`/proc/${answer.pid}`).uid).toBe(nobody?.uid);
   });
 
-  it("runs as the directory's owner, who can start it alone afterwards", async () => {
+  it.runIf(nobodyCanRun)("runs as the directory's owner, who can start it alone afterwards", async () => {
     const dataDir = freshDirectory();
     chownSync(dataDir, 1, 1);
     const first = await startParent(dataDir, 'by root');
@@ -296,7 +294,7 @@ describe.runIf(root)('the embedded PostgreSQL started by root', () => {
     expect(answer.kept).toEqual(['one']);
   });
 
-  it('works for an ordinary user, and ends with a killed parent there too', async () => {
+  it.runIf(nobodyCanRun)('works for an ordinary user, and ends with a killed parent there too', async () => {
     const dataDir = freshDirectory();
     const { uid = 0, gid = 0 } = nobody ?? {};
     chownSync(dataDir, uid, gid);
@@ -308,7 +306,7 @@ describe.runIf(root)('the embedded PostgreSQL started by root', () => {
     expect(second.answer.kept).toEqual(['one', 'two']);
   });
 
-  it('tells an ordinary user whose directory it is not', async () => {
+  it.runIf(nobodyCanRun)('tells an ordinary user whose directory it is not', async () => {
     const dataDir = freshDirectory();
     chmodSync(dataDir, 0o755);
     const { answer } = await startParent(dataDir, '', nobody);
