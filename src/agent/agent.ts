@@ -19,6 +19,7 @@ import { Discovery, type DiscoveryEvent } from './discovery/discovery.ts';
 import type { FoundPrinter } from './discovery/found-printer.ts';
 import { KnownPrinters } from './discovery/known-printers.ts';
 import type { DiscoveryProvider } from './discovery/provider.ts';
+import { providersOf } from './discovery/providers.ts';
 import { type Drivers, standardDrivers } from './drivers.ts';
 import type { JobSource } from './job-source.ts';
 import { Journal } from './journal.ts';
@@ -102,7 +103,11 @@ export class Agent {
     pool.start();
     const reporter = new Reporter({ source: this.#options.source, journal, logger });
     const discovery = new Discovery({
-      providers: [configuredPrinters(config.printers), ...(this.#options.providers ?? [])],
+      providers: [
+        configuredPrinters(config.printers),
+        ...providersOf(config.discovery),
+        ...(this.#options.providers ?? []),
+      ],
       known: new KnownPrinters(dataDir.db),
       timings: config.timings,
       device: (candidate) => deviceFor(candidate, config, drivers),

@@ -6,6 +6,7 @@ import { tenantId } from '../contract/admin.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
 import { printerId } from '../contract/printer.ts';
 import { agentId } from '../contract/report.ts';
+import { discoveryConfig } from './discovery/discovery-config.ts';
 
 const millimetres = z.number().positive().max(2_000);
 const dotsPerInch = z.number().min(50).max(2_400);
@@ -119,6 +120,7 @@ export const agentConfig = z.strictObject({
     })
     .prefault({}),
   timings: timings.prefault({}),
+  discovery: discoveryConfig.prefault({}),
   access: z.array(accessEntry).max(5_000).default([]),
   transport: transportTimeouts.prefault({}),
 });

@@ -18,6 +18,7 @@ interface AgentCommandOptions {
   name?: string;
   tenant?: string;
   printer: string[];
+  discover?: true;
 }
 
 /** `platen agent` */
@@ -29,6 +30,7 @@ export function agentCommand(): Command {
     .option('--name <name>', "what it is called; by default the machine's name")
     .option('--tenant <id>', 'the tenant whose printers these are; by default they serve every tenant')
     .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
+    .option('--discover', 'also drive what announces itself (DNS-SD), local CUPS queues and USB printers')
     .addHelpText(
       'after',
       "\nREDIS_URL (or DATABASE_URL, where the service's queues are in PostgreSQL) says where the jobs come from.",
@@ -67,6 +69,7 @@ async function configOf(options: AgentCommandOptions): Promise<AgentConfigInput>
     dataDir: options.data,
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.tenant === undefined ? {} : { tenantId: options.tenant }),
+    ...(options.discover ? { discovery: { dnsSd: true, cups: true, usb: true } } : {}),
     ...(options.printer.length === 0 ? {} : { printers: options.printer.map((uri) => ({ uri })) }),
   };
   const config = agentConfig.safeParse(merged);

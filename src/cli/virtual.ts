@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { createLogger } from '../log.ts';
-import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
+import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
+import { type PrintedLabel, VirtualZplPrinter } from '../virtual/zpl-printer.ts';
 import { numberFrom, positiveNumber } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -15,6 +16,7 @@ interface VirtualOptions {
   height: number;
   speed: number;
   serial?: string;
+  ipp?: true;
   json?: true;
 }
 
@@ -23,7 +25,7 @@ const DPI = { '203': 203, '300': 300, '600': 600 } as const;
 /** `platen virtual` */
 export function virtualCommand(): Command {
   return new Command('virtual')
-    .description('run a ZPL printer that prints every label as a numbered PNG, beside the ZPL that made it')
+    .description('run a printer that prints every label as a numbered PNG, beside what it was made from')
     .option('--name <name>', 'what it calls itself', 'virtual')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'TCP port; 0 picks one', numberFrom(0, 65_535), 9100)
@@ -33,10 +35,11 @@ export function virtualCommand(): Command {
     .option('--height <mm>', 'media length', positiveNumber, 152.4)
     .option('--speed <ips>', 'inches per second', positiveNumber, 6)
     .option('--serial <serial>', 'serial number; one is made up at the first start, and kept')
+    .option('--ipp', 'be an IPP printer instead, which takes PDF and ZPL and announces itself by DNS-SD')
     .option('--json', 'print JSON lines')
     .action(async (options: VirtualOptions) => {
       const logger = createLogger();
-      const printer = new VirtualZplPrinter({
+      const common = {
         name: options.name,
         host: options.host,
         port: options.port,
@@ -47,15 +50,16 @@ export function virtualCommand(): Command {
         speed: options.speed,
         ...(options.serial === undefined ? {} : { serial: options.serial }),
         logger,
-      });
-      printer.on('label', ({ number, file, faults }) => {
+      };
+      const printer = options.ipp ? new VirtualIppPrinter(common) : new VirtualZplPrinter(common);
+      printer.on('label', ({ number, file, faults }: PrintedLabel) => {
         if (options.json) process.stdout.write(`${JSON.stringify({ number, file, faults })}\n`);
         else printLine(faults.length === 0 ? file : `${file}  ${faults.join('; ')}`);
       });
       const stopSignal = untilToldToStop(logger);
       await printer.start();
       try {
-        const uri = `socket://${options.host}:${printer.port}`;
+        const uri = 'uri' in printer ? printer.uri : `socket://${options.host}:${printer.port}`;
         options.json ? printJson({ uri }) : printLine(`${options.name} listens at ${uri}`);
         await stopped(stopSignal);
       } finally {

@@ -71,12 +71,16 @@ export class Discovery {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#loops);
+    await Promise.all(this.#options.providers.map((provider) => provider.stop?.()));
   }
 
   async #loop(provider: DiscoveryProvider): Promise<void> {
     const { timings, logger } = this.#options;
     const stopped = this.#stopped.signal;
+    let news = new AbortController();
+    provider.onNews = () => news.abort();
     while (!stopped.aborted) {
+      news = new AbortController();
       const limit = AbortSignal.any([stopped, AbortSignal.timeout(timings.scanTimeout)]);
       try {
         const candidates = await orAborted(provider.scan(limit), limit);
@@ -85,7 +89,7 @@ export class Discovery {
       } catch (error) {
         if (!stopped.aborted) logger.warn({ err: error, provider: provider.id }, 'scan failed');
       }
-      await pause(timings.scan, stopped);
+      await pause(timings.scan, stopped, news.signal);
     }
   }
 

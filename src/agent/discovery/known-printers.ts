@@ -6,12 +6,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { languageId } from '../../contract/format.ts';
 import { identityEvidence, printerId } from '../../contract/printer.ts';
-import { printerEntry } from '../config.ts';
+import { candidate } from './provider.ts';
 
 export const knownPrinter = z.object({
   id: printerId,
   provider: z.string(),
-  candidate: printerEntry,
+  candidate,
   /** What the device said of itself; null: it has never said anything. */
   identity: z
     .object({

@@ -1,0 +1,92 @@
+/** From announcement to printer: a virtual IPP printer is found by DNS-SD, goes, and comes back elsewhere as itself. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { agentConfig } from '../../src/agent/config.ts';
+import { deviceFor } from '../../src/agent/devices.ts';
+import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
+import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
+import { providersOf } from '../../src/agent/discovery/providers.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { createLogger } from '../../src/log.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+
+const LOOPBACK = '127.0.0.1';
+const cleanUp: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).reverse()) await undo();
+});
+
+/** Waits for an event of one printer; the whole run has one deadline. */
+class Events {
+  readonly #seen: { event: DiscoveryEvent; printer: FoundPrinter }[] = [];
+  #wake: () => void = () => {};
+
+  readonly heard = (event: DiscoveryEvent, printer: FoundPrinter) => {
+    this.#seen.push({ event, printer });
+    this.#wake();
+  };
+
+  async next(event: DiscoveryEvent, name: string): Promise<FoundPrinter> {
+    for (;;) {
+      const at = this.#seen.findIndex(
+        (one) => one.event === event && one.printer.describe().name.startsWith(name),
+      );
+      if (at >= 0) return this.#seen.splice(0, at + 1).at(-1)?.printer ?? expect.fail();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+async function announced(name: string, directory: string): Promise<VirtualIppPrinter> {
+  const printer = new VirtualIppPrinter({
+    name,
+    outDir: directory,
+    dpi: 203,
+    width: 101.6,
+    height: 152.4,
+    serial: 'D5J0042',
+    announce: [LOOPBACK],
+  });
+  await printer.start();
+  cleanUp.push(() => printer.stop());
+  return printer;
+}
+
+test('is added, goes offline, and is the same printer at another address and under another name', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'platen-found-'));
+  cleanUp.push(() => rmSync(directory, { recursive: true, force: true }));
+  const config = agentConfig.parse({
+    dataDir: directory,
+    discovery: { dnsSd: true, interfaces: [LOOPBACK] },
+    timings: { scan: 1_000 },
+  });
+  const events = new Events();
+  const discovery = new Discovery({
+    providers: providersOf(config.discovery),
+    known: { all: () => [], put: () => {}, forget: () => {} },
+    timings: config.timings,
+    device: (candidate) => deviceFor(candidate, config, standardDrivers),
+    onEvent: events.heard,
+    logger: createLogger({ level: 'silent' }),
+  });
+  discovery.start();
+  cleanUp.push(() => discovery.stop());
+
+  const first = await announced('wandering', join(directory, 'one'));
+  const found = await events.next('back', 'wandering');
+  const id = found.id;
+  expect(found.describe()).toMatchObject({ evidence: 'serial', state: 'idle', uri: first.uri });
+
+  await first.stop();
+  await events.next('offline', 'wandering');
+
+  const second = await announced('wandering off', join(directory, 'two'));
+  expect(second.uri).not.toBe(first.uri);
+  const again = await events.next('back', 'wandering');
+  expect(again.id).toBe(id);
+  expect(again.describe()).toMatchObject({ state: 'idle', uri: second.uri });
+});
