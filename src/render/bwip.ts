@@ -4,9 +4,13 @@ import { z } from 'zod';
 
 /** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
 export class SymbolError extends Error {
-  constructor(reason: string) {
+  /** bwip-js's name of the fault, where it found it: `GS1badChecksum`. */
+  readonly fault: string | undefined;
+
+  constructor(reason: string, fault?: string) {
     super(reason);
     this.name = 'SymbolError';
+    this.fault = fault;
   }
 }
 
@@ -16,9 +20,14 @@ const cells = z.tuple([z.object({ pixs: z.array(z.number()) })]);
 const postal = z.tuple([z.object({ bbs: z.array(z.number()), bhs: z.array(z.number()) })]);
 
 /** bwip-js says `bwipp.GS1badMonth#3346: AI 17: Invalid month`; an AI it quotes can be any text of the value. */
-function reasonOf(error: unknown): string {
-  const said = error instanceof Error ? /^bwipp\.\w+#\d+: (.*)$/s.exec(error.message)?.[1] : undefined;
-  if (said === undefined) throw error;
+function symbolError(error: unknown): SymbolError {
+  const match = error instanceof Error ? /^bwipp\.(\w+)#\d+: (.*)$/s.exec(error.message) : null;
+  if (match === null) throw error;
+  const [, fault = '', said = ''] = match;
+  return new SymbolError(reasonOf(said), fault);
+}
+
+function reasonOf(said: string): string {
   const ai = /^AI ([^:]*): (.*)$/s.exec(said);
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
@@ -30,7 +39,7 @@ function encode(bcid: string, text: string, options: Record<string, string | boo
   try {
     return bwipjs.raw({ bcid, text, ...options });
   } catch (error) {
-    throw new SymbolError(reasonOf(error));
+    throw symbolError(error);
   }
 }
 

@@ -38,7 +38,7 @@ export interface ElementString {
 
 /**
  * Checks an element string against the GS1 rules (syntax, AIs, lengths, character sets, check digits, dates, AIs
- * that need or exclude each other) and makes what the symbol carries.
+ * that exclude each other) and makes what the symbol carries.
  * @throws SymbolError naming the AI
  */
 export function elementString(value: string): ElementString {
@@ -46,7 +46,13 @@ export function elementString(value: string): ElementString {
   if (!isWellKnown(value)) {
     // `*` is in the same character sets as the brackets are; the checker has no way to write a bracket.
     const checked = value.replaceAll(OPEN, '*').replaceAll(CLOSE, '*');
-    bwipWidths('gs1-128', checked, { parse: false, lintreqs: true });
+    try {
+      bwipWidths('gs1-128', checked, { parse: false, lintreqs: true });
+    } catch (error) {
+      // A batch number needs its GTIN on the same item, not in the same symbol: logistic labels spread AIs over
+      // several. It is the last of the rules that are looked at.
+      if (!(error instanceof SymbolError && error.fault === 'GS1missingAIs')) throw error;
+    }
   }
   const data: number[] = [];
   let separator = false;

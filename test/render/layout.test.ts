@@ -238,11 +238,11 @@ describe('errors name template, element, record and reason, and never the value'
       /AI \(0999\).*recogni/,
     ],
     [
-      'GS1: needs another AI',
+      'GS1: AIs that exclude each other',
       { type: 'barcode', symbology: 'gs1-128', height: 5 },
-      '(02)04012345678901',
+      '(01)04012345678901(37)5',
       'value-invalid',
-      /AI.*37/,
+      /AIs \(01\) and \(37\) are mutually exclusive/,
     ],
     ['a character no font has', { type: 'text', size: 4 }, '\u{12000}SECRET', 'value-invalid', /U\+12000/],
     ['text over the edge', { type: 'text', size: 4, x: 90 }, secret, 'does-not-fit', /edge/],
@@ -331,4 +331,15 @@ test('a PNG is the raster, with its resolution', async () => {
   expect(differingDots(await dotsOf(png), rasterBitmap(list))).toBe(0);
   // pHYs: 203 dpi is 7992 dots a metre.
   expect(png.readUInt32BE(png.indexOf('pHYs') + 4)).toBe(7992);
+});
+
+test('GS1: an AI whose companion may stand in another symbol of the label is no fault', async () => {
+  const barcode = { type: 'barcode', symbology: 'gs1-128', height: 20, x: 2 };
+  const source = design(150, 60, [
+    { ...barcode, y: 2, value: '(00){{sscc}}' },
+    { ...barcode, y: 30, value: '(02){{gtin}}(37){{count}}' },
+  ]);
+  const label = await compileLabel(source, { dpi: DPI, orientation: 'portrait' });
+  const record = { sscc: '340123450000000017', gtin: '04012345678901', count: 12 };
+  expect(label.layout(record).items.filter(({ kind }) => kind === 'bars')).toHaveLength(2);
 });
