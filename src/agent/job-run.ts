@@ -2,96 +2,42 @@
  * One delivery of one job: the state machine that `worker.ts` describes. It holds the device from its start to
  * its end, and always ends: with a result for the queue, never with an exception.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
-import type { PrinterEntry, Timings } from './config.ts';
+import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
+import type { PrinterEntry } from './config.ts';
 import type { Device } from './device.ts';
-import { JobRecord, type RecordContext } from './job-record.ts';
-import type { HandlerResult, PickedUpJob } from './job-source.ts';
-import { Backoff, pause } from './pause.ts';
+import type { PickedUpJob } from './job-source.ts';
 import { canConfirm, isBlocked, isIdle } from './printer-state.ts';
-import { RenderCrash, type RenderPool, type RenderSession } from './render-pool.ts';
+import { RenderCrash } from './render-pool.ts';
 import type { Chunk } from './render-protocol.ts';
 import { printedAtRest, type WindowSize } from './tally.ts';
 
-export interface RunContext extends RecordContext {
+export interface RunContext extends AttemptContext {
   device: Device;
   confirmation(): PrinterEntry['confirmation'];
-  pool: Pick<RenderPool, 'open'>;
   window: WindowSize;
-  timings: Timings;
-  stop: { leave: AbortSignal; boundary: AbortSignal; end: AbortSignal };
 }
 
-/** The agent stops, or the queue took the job away. */
-class Interrupted extends Error {}
-
-/** Longest wait for the queue to store the note of a hand-back, ms. */
-const NOTE_MS = 2_000;
 /** How often a printer with a counter may fail to tell it, before the counter counts as lost. */
 const MUTE_LIMIT = 5;
 
-export class JobRun {
+export class JobRun extends JobAttempt {
   readonly #context: RunContext;
-  readonly #delivery: PickedUpJob;
-  readonly #record: JobRecord;
-  /** The queue took the job away, and some time has passed since. */
-  readonly #lostForGood = new AbortController();
-  /** Ends what only waits; ends sending at a label boundary; ends everything. */
-  readonly #leave: AbortSignal;
-  readonly #boundary: AbortSignal;
-  readonly #end: AbortSignal;
-  readonly #backoff: Backoff;
-  readonly #maxCopies: number;
-  #session: RenderSession | null = null;
-  /** The label that the session gives next. */
-  #position = 0;
-  #checked = false;
-  #alone = false;
-  /** This delivery's note is in the queue. */
-  #noted = false;
   #mute = 0;
 
   constructor(context: RunContext, delivery: PickedUpJob) {
+    super(context, delivery, { maxCopies: Math.max(1, Math.floor(context.window.labels / 2)) });
     this.#context = context;
-    this.#delivery = delivery;
-    this.#record = new JobRecord(context, delivery);
-    const { stop, timings } = context;
-    this.#leave = AbortSignal.any([stop.leave, delivery.signal]);
-    this.#boundary = AbortSignal.any([stop.boundary, delivery.signal]);
-    this.#end = AbortSignal.any([stop.end, this.#lostForGood.signal]);
-    this.#backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
-    this.#maxCopies = Math.max(1, Math.floor(context.window.labels / 2));
   }
 
-  async run(): Promise<HandlerResult> {
-    const { signal } = this.#delivery;
-    const onLost = () => setTimeout(() => this.#lostForGood.abort(), this.#context.timings.confirm).unref();
-    if (signal.aborted) onLost();
-    else signal.addEventListener('abort', onLost, { once: true });
-    try {
-      if (this.#record.repeat()) return 'done';
-      await this.#onDevice();
-      this.#record.finish('printed');
-      return 'done';
-    } catch (error) {
-      if (this.#isInterruption(error)) return await this.#handBack();
-      this.#fail(error);
-      return 'done';
-    } finally {
-      signal.removeEventListener('abort', onLost);
-      this.#session?.close();
-    }
-  }
-
-  async #onDevice(): Promise<void> {
+  protected async print(): Promise<void> {
     const { device } = this.#context;
     device.claim();
     let clean = false;
     try {
-      await this.#print();
+      await this.#onDevice();
       clean = true;
     } finally {
       // Half a question or half a label may be on the connection.
@@ -100,20 +46,20 @@ export class JobRun {
     }
   }
 
-  async #print(): Promise<void> {
-    const { entry, log } = this.#record;
-    const cutOff = this.#lookUp();
-    const from = this.#record.entry.printed;
+  async #onDevice(): Promise<void> {
+    const { entry, log } = this.record;
+    const cutOff = this.lookUp();
+    const from = this.record.entry.printed;
     log.info({ delivery: entry.delivery, labels: entry.total, from }, 'job started');
-    this.#record.progress([]);
+    this.record.progress([]);
     // A job that was cut off is checked once it is known where it goes on.
-    if (!cutOff) await this.#check();
+    if (!cutOff) await this.check();
     for (;;) {
       try {
-        const connection = await this.#context.device.connect(this.#leave);
+        const connection = await this.#context.device.connect(this.leave);
         const blind = !(await this.#ready(connection));
-        this.#backoff.reset();
-        if (this.#record.entry.printed < entry.total) await this.#send(connection, blind);
+        this.backoff.reset();
+        if (this.record.entry.printed < entry.total) await this.#send(connection, blind);
         return;
       } catch (error) {
         if (!(error instanceof TransportError)) throw error;
@@ -123,45 +69,15 @@ export class JobRun {
   }
 
   /**
-   * Where the job stands by what journal and queue know. True: some of it may be under way.
-   * @throws JobFaultError `outcome-unknown`
-   */
-  #lookUp(): boolean {
-    const { note, delivery } = this.#delivery;
-    const { journal, agentId } = this.#context;
-    const { jobId, total } = this.#record.entry;
-    const found = note === null || note.agentId === agentId ? journal.look(jobId) : null;
-    if (found !== null) {
-      this.#record.restart({ ...found.entry, delivery });
-    } else if (note?.resumeAt === null) {
-      // Which labels are out, only the agent that had it could tell.
-      this.#record.restart({ intent: total });
-      const who =
-        note.agentId === agentId ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
-      throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
-    } else if (note !== null) {
-      this.#record.settle(note.resumeAt, null);
-    }
-    return this.#record.uncertain;
-  }
-
-  /** Makes every label that is left once, before the first of them is sent. */
-  async #check(): Promise<void> {
-    if (this.#session === null) this.#openSession(this.#record.entry.printed);
-    await this.#rendering((session) => session.check(this.#leave));
-    this.#checked = true;
-  }
-
-  /**
    * Waits until the printer can take the job, and settles what a cut left open. False: the printer cannot say
    * what it prints, and the job goes to it blind.
    * @throws TransportError, JobFaultError `outcome-unknown`, Interrupted
    */
   async #ready(connection: Connection): Promise<boolean> {
     const { timings, device } = this.#context;
-    const record = this.#record;
+    const record = this.record;
     const abandon = device.dialect?.abandon;
-    if (record.uncertain && abandon !== undefined) await connection.write(abandon, this.#end);
+    if (record.uncertain && abandon !== undefined) await connection.write(abandon, this.end);
     /** The counter that the printer at rest shows, and since when. */
     let shown: number | null | undefined;
     let since = 0;
@@ -188,16 +104,16 @@ export class JobRun {
         }
       }
       record.progress(status.reasons);
-      await this.#wait(shown === undefined ? wait : timings.settle / 4);
+      await this.wait(shown === undefined ? wait : timings.settle / 4);
     }
   }
 
   /** @throws JobFaultError `outcome-unknown` */
   #readyBlind(): void {
-    const { entry } = this.#record;
+    const { entry } = this.record;
     const printed = this.#trusted() && entry.intent === entry.sent ? entry.sent : entry.printed;
     if (entry.intent > printed) printedAtRest(entry, null);
-    this.#record.settle(printed, null);
+    this.record.settle(printed, null);
   }
 
   #trusted(): boolean {
@@ -209,7 +125,7 @@ export class JobRun {
     const { device } = this.#context;
     if (device.dialect === null || (!device.answers && this.#trusted())) return null;
     try {
-      const status = await device.dialect.status(connection, this.#end);
+      const status = await device.dialect.status(connection, this.end);
       device.answered(status);
       return status;
     } catch (error) {
@@ -224,7 +140,7 @@ export class JobRun {
    * @throws TransportError `query-timeout`, so that it is asked again on a new connection
    */
   #told(status: DeviceStatus): DeviceStatus {
-    if (this.#record.entry.odometer !== null && status.odometer === null && this.#mute < MUTE_LIMIT) {
+    if (this.record.entry.odometer !== null && status.odometer === null && this.#mute < MUTE_LIMIT) {
       this.#mute++;
       throw new TransportError('query-timeout', 'it did not tell its label counter');
     }
@@ -233,18 +149,18 @@ export class JobRun {
 
   /** Sends what is left, never further ahead of the printer than the window, until all is confirmed. */
   async #send(connection: Connection, blind: boolean): Promise<void> {
-    const record = this.#record;
+    const record = this.record;
     const { total, printed: base } = record.entry;
     // A session that has given chunks is not gone on with: what went before the first label (formats stored in the
     // printer, its settings) may be gone with the connection, or with the printer's power.
-    const untouched = this.#session?.from === base && this.#position === base;
-    if (!untouched) this.#openSession(base);
-    if (!this.#checked) await this.#check();
+    const untouched = this.session?.from === base && this.position === base;
+    if (!untouched) this.openSession(base);
+    if (!this.checked) await this.check();
     const started = performance.now();
     let moved = started;
     let blocked = false;
     for (;;) {
-      const burst = blocked || this.#boundary.aborted ? [] : await this.#collect(blind);
+      const burst = blocked || this.boundary.aborted ? [] : await this.#collect(blind);
       if (burst.length > 0) {
         await this.#write(connection, burst);
         moved = performance.now();
@@ -261,9 +177,7 @@ export class JobRun {
       if (blind) continue;
 
       const perLabel = (moved - started) / Math.max(1, record.tally.estimated - base);
-      await this.#sleep(
-        blocked ? this.#context.timings.pollWaiting : this.#pollAfter(moved, perLabel, ended),
-      );
+      await this.sleep(blocked ? this.#context.timings.pollWaiting : this.#pollAfter(moved, perLabel, ended));
       const before = record.tally.estimated;
       const status = await this.#ask(connection);
       if (status === null) throw new TransportError('query-timeout', 'it has answered before');
@@ -287,34 +201,34 @@ export class JobRun {
   #pollAfter(moved: number, perLabel: number, ended: boolean): number {
     const { pollMin, pollMax } = this.#context.timings;
     const needed = ended ? 1 : Math.ceil(this.#context.window.labels / 2);
-    const spare = ((this.#record.tally.outstanding - needed) * perLabel) / 2;
+    const spare = ((this.record.tally.outstanding - needed) * perLabel) / 2;
     return Math.min(pollMax, Math.max(pollMin, (performance.now() - moved) / 8, spare));
   }
 
   /** @throws Interrupted when the job has to go, and either nothing is under way or nothing moves */
   #leaveIfTold(stuck: boolean): void {
-    const { printed, sent } = this.#record.entry;
-    if (this.#end.aborted) throw new Interrupted();
-    if (this.#boundary.aborted && (printed === sent || stuck)) throw new Interrupted();
-    if (this.#leave.aborted && stuck) throw new Interrupted();
+    const { printed, sent } = this.record.entry;
+    if (this.end.aborted) throw new Interrupted();
+    if (this.boundary.aborted && (printed === sent || stuck)) throw new Interrupted();
+    if (this.leave.aborted && stuck) throw new Interrupted();
   }
 
   /** The chunks that fit the window and are made. Waits for one where none is there. */
   async #collect(blind: boolean): Promise<Chunk[]> {
     const { window } = this.#context;
-    const { tally, entry } = this.#record;
+    const { tally, entry } = this.record;
     const burst: Chunk[] = [];
-    while (this.#position < entry.total) {
-      if (burst.length > 0 && this.#session?.available !== true) break;
-      const chunk = await this.#rendering((session) => session.peek(this.#end));
-      if (chunk === null) throw new RenderCrash(`the labels end at ${this.#position}`);
+    while (this.position < entry.total) {
+      if (burst.length > 0 && this.session?.available !== true) break;
+      const chunk = await this.rendering((session) => session.peek(this.end));
+      if (chunk === null) throw new RenderCrash(`the labels end at ${this.position}`);
       // Blind, the window only bounds what one journal entry covers.
       const full = blind
         ? burst.length > 0 && chunk.first + chunk.count - entry.sent > window.labels
         : !tally.fits(chunk, burst, window);
       if (full) break;
-      this.#session?.taken();
-      this.#position = chunk.first + chunk.count;
+      this.session?.taken();
+      this.position = chunk.first + chunk.count;
       burst.push(chunk);
     }
     return burst;
@@ -323,114 +237,37 @@ export class JobRun {
   /** Journal, note, bytes, in the order that `worker.ts` gives; stops at a label boundary when it has to. */
   async #write(connection: Connection, burst: Chunk[]): Promise<void> {
     const { journal } = this.#context;
-    const { entry, tally } = this.#record;
+    const { entry, tally } = this.record;
     const upTo = Math.max(...burst.map(({ first, count }) => first + count));
-    if (!this.#noted && entry.odometer === null) {
+    if (!this.noted && entry.odometer === null) {
       journal.write(entry);
-      await this.#note();
+      await this.note();
     }
     entry.intent = Math.max(entry.intent, upTo);
     try {
       journal.write(entry);
-      if (!this.#noted) await this.#note();
+      if (!this.noted) await this.note();
       for (const chunk of burst) {
-        if (this.#boundary.aborted) {
+        if (this.boundary.aborted) {
           entry.intent = entry.sent;
           return;
         }
-        await connection.write(chunk.bytes, this.#end);
+        await connection.write(chunk.bytes, this.end);
         tally.wrote(chunk, performance.now());
       }
     } catch (error) {
       // No byte goes out before the note.
-      if (!this.#noted) entry.intent = entry.sent;
+      if (!this.noted) entry.intent = entry.sent;
       throw error;
-    }
-  }
-
-  /** Resolves when the queue has the note that this agent may have sent some of the job. @throws Interrupted */
-  async #note(): Promise<void> {
-    const { agentId, timings } = this.#context;
-    const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
-    while (!this.#noted) {
-      try {
-        await this.#delivery.setNote({ agentId, resumeAt: null });
-        this.#noted = true;
-      } catch (error) {
-        this.#record.log.warn({ err: error }, 'the queue does not take the note that the job starts');
-        await this.#wait(backoff.next());
-      }
     }
   }
 
   async #disconnected(error: TransportError): Promise<void> {
     const { device } = this.#context;
-    this.#record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
+    this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
     await device.drop();
     device.onStatus(null);
-    this.#record.progress(['offline']);
-    await this.#wait(this.#backoff.next());
-  }
-
-  /** Waits while nothing moves: a stop ends it at once. @throws Interrupted */
-  async #wait(ms: number): Promise<void> {
-    await pause(ms, this.#leave);
-    if (this.#leave.aborted) throw new Interrupted();
-  }
-
-  /** Waits while the printer prints: only the last end of all ends it. @throws Interrupted */
-  async #sleep(ms: number): Promise<void> {
-    await pause(ms, this.#end);
-    if (this.#end.aborted) throw new Interrupted();
-  }
-
-  #openSession(from: number): RenderSession {
-    this.#session?.close();
-    const options = { from, maxCopies: this.#maxCopies, alone: this.#alone };
-    this.#session = this.#context.pool.open(this.#delivery.job, options);
-    this.#position = from;
-    return this.#session;
-  }
-
-  /** Something with the render session; once, after a crash, on a thread of its own. */
-  async #rendering<T>(work: (session: RenderSession) => Promise<T>): Promise<T> {
-    try {
-      return await work(this.#session ?? this.#openSession(this.#position));
-    } catch (error) {
-      if (!(error instanceof RenderCrash) || this.#alone) throw error;
-      this.#alone = true;
-      return await work(this.#openSession(this.#position));
-    }
-  }
-
-  #isInterruption(error: unknown): boolean {
-    const aborted = this.#leave.aborted && error === this.#leave.reason;
-    return error instanceof Interrupted || aborted || this.#end.aborted;
-  }
-
-  /** Gives the job back to the queue, with a note where to go on, if that is certain. */
-  async #handBack(): Promise<HandlerResult> {
-    const lost = this.#delivery.signal.aborted;
-    const { agentId } = this.#context;
-    try {
-      this.#record.handBack(lost);
-      if (!lost && this.#noted && !this.#record.uncertain) {
-        const note = this.#delivery.setNote({ agentId, resumeAt: this.#record.entry.printed });
-        await Promise.race([note, sleep(NOTE_MS, undefined, { ref: false })]);
-      }
-    } catch (error) {
-      this.#record.log.warn({ err: error }, 'handed back without a note where the job goes on');
-    }
-    return 'hand-back';
-  }
-
-  #fail(error: unknown): void {
-    if (error instanceof JobFaultError) {
-      this.#record.fail(error.fault);
-      return;
-    }
-    this.#record.log.error({ err: error }, 'job held after an unforeseen failure');
-    const message = error instanceof RenderCrash ? error.message : 'The agent failed while printing';
-    this.#record.fail({ code: 'internal', message });
+    this.record.progress(['offline']);
+    await this.wait(this.backoff.next());
   }
 }
