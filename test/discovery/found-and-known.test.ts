@@ -13,7 +13,7 @@ import { createLogger } from '../../src/log.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
 
 const LOOPBACK = '127.0.0.1';
-const cleanUp: (() => Promise<unknown> | void)[] = [];
+const cleanUp: (() => unknown)[] = [];
 afterEach(async () => {
   for (const undo of cleanUp.splice(0).reverse()) await undo();
 });
