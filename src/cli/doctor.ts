@@ -86,7 +86,11 @@ const CHECKS: Record<string, (dataDir: string) => Promise<Found | null>> = {
   DATABASE_URL: async () => {
     const connectionString = process.env['DATABASE_URL'];
     if (connectionString === undefined) return null;
-    const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    const client = new Client({
+      connectionString,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
+    });
     try {
       await client.connect();
       const { rows } = await client.query<{ server_version: string }>('SHOW server_version');

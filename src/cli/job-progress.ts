@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FINAL_STATUSES, type JobView } from '../contract/job.ts';
 import type { AdminClient } from './admin-client.ts';
+import { CommandFailure } from './failure.ts';
 
 const POLL_MS = 200;
 
@@ -39,10 +40,22 @@ export async function followJob(
 }
 
 /** Shows progress on stderr: in place on a terminal, a line per change elsewhere. */
-export function progressOnStderr(): (job: JobView) => void {
+function progressOnStderr(): (job: JobView) => void {
   const inPlace = process.stderr.isTTY;
   return (job) => {
     const ended = FINAL_STATUSES.includes(job.status);
     process.stderr.write(inPlace ? `\r\x1b[K${jobLine(job)}${ended ? '\n' : ''}` : `${jobLine(job)}\n`);
   };
+}
+
+/**
+ * Follows a job with progress on stderr, for so many seconds.
+ * @throws CommandFailure when it has not ended by then; the job itself goes on
+ */
+export async function followFor(client: AdminClient, id: string, seconds: number): Promise<JobView> {
+  const signal = AbortSignal.timeout(seconds * 1000);
+  return await followJob(client, id, progressOnStderr(), signal).catch((error: unknown) => {
+    if (signal.aborted) throw new CommandFailure(`Job ${id} has not ended after ${seconds} s; it goes on.`);
+    throw error;
+  });
 }

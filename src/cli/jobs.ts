@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { JOB_STATUSES, jobStatus } from '../contract/job.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { followJob, jobLine, progressOnStderr } from './job-progress.ts';
+import { followFor, jobLine } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 
@@ -48,12 +48,11 @@ export function jobCommand(): Command {
     .description("show a job's state")
     .argument('<id>', 'the job')
     .option('--follow', 'stay until the job has ended')
+    .option('--timeout <seconds>', 'how long --follow stays', numberFrom(1, 1_000_000), 3600)
     .option('--json', 'print JSON')
-    .action(async (id: string, options: ServiceOptions & { follow?: true; json?: true }) => {
+    .action(async (id: string, options: ServiceOptions & { follow?: true; timeout: number; json?: true }) => {
       const client = await connect(options);
-      const job = options.follow
-        ? await followJob(client, id, progressOnStderr(), new AbortController().signal)
-        : await client.job(id);
+      const job = options.follow ? await followFor(client, id, options.timeout) : await client.job(id);
       options.json ? printJson(job) : printLine(jobLine(job));
     });
 

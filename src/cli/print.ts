@@ -5,7 +5,7 @@ import { orientation } from '../contract/print-request.ts';
 import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords } from './input-file.ts';
-import { followJob, progressOnStderr } from './job-progress.ts';
+import { followFor } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 
@@ -95,12 +95,7 @@ export function printCommand(): Command {
       const client = await connect(options);
       const id = await client.print(options.tenant, await printRequestOf(client, template, options));
       if (!options.wait) return options.json ? printJson({ id }) : printLine(id);
-      const signal = AbortSignal.timeout(options.timeout * 1000);
-      const job = await followJob(client, id, progressOnStderr(), signal).catch((error: unknown) => {
-        if (signal.aborted)
-          throw new CommandFailure(`Job ${id} has not ended after ${options.timeout} s; it goes on.`);
-        throw error;
-      });
+      const job = await followFor(client, id, options.timeout);
       options.json ? printJson(job) : printLine(job.id);
       if (job.status !== 'printed') throw new CommandFailure(`Job ${id} is ${job.status}.`);
     });

@@ -123,6 +123,7 @@ test('template import, validate, print --wait, job show, jobs', async () => {
     expect(await barcodesIn(picture)).toEqual([{ format: 'QRCode', text: '4711' }]);
 
   expect(await json(shape, 'job', 'show', job.id)).toMatchObject({ id: job.id, status: 'printed' });
+  expect(await json(shape, 'job', 'show', job.id, '--follow')).toMatchObject({ status: 'printed' });
   expect((await json(z.array(shape), 'jobs', '--status', 'printed')).map((one) => one.id)).toContain(job.id);
 });
 
