@@ -27,9 +27,8 @@ export class LabelSink {
   lastAt = 0;
 
   constructor(serial: string) {
-    const [dpi, dpmm] = [203, 8];
-    const media = { width: 812, height: 1218 };
-    this.#identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21', dpi, dpmm, ...media };
+    const media = { dpi: 203, width: 812, height: 1218 };
+    this.#identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21', ...media };
   }
 
   /** Labels printed since it was made: its odometer. */

@@ -15,7 +15,7 @@ import type { JobFacts } from './built-ins.ts';
 import { type DisplayList, dots } from './display-list.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 import { composeMedia, drawFields } from './zpl/draw.ts';
-import { type LabelPlan, labelZpl, planLabel } from './zpl/label-plan.ts';
+import { type LabelPlan, labelZpl, type MediaDots, planLabel } from './zpl/label-plan.ts';
 import { PrinterMemory } from './zpl/printer-memory.ts';
 import { download } from './zpl/zpl-download.ts';
 import { defaultSyntax, type ZplEvent, ZplStream } from './zpl/zpl-stream.ts';
@@ -60,17 +60,16 @@ async function picture(
   { dpi, width, height }: Omit<DisplayList, 'items'>,
   record: number,
 ): Promise<Bitmap> {
-  const dpmm = Math.max(1, Math.round(dpi / 25.4));
   const refuse = (reason: string) =>
     new JobFaultError('template-invalid', `/source: it cannot be drawn: ${reason}`, {
       element: '/source',
       record,
     });
-  const { plan, faults } = plannedLabel(zpl, { width, height, dpmm });
+  const { plan, faults } = plannedLabel(zpl, { width, height, dpi });
   const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
   if (fault !== undefined) throw refuse(fault);
   if (plan === undefined) return createBitmap(width, height);
-  const page = { ...plan, dpmm, mediaWidth: width, mediaHeight: height };
+  const page = { ...plan, mediaWidth: width, mediaHeight: height };
   let png: Buffer;
   try {
     png = await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false);
@@ -82,10 +81,7 @@ async function picture(
 }
 
 /** The one label that a raw template prints; undefined: it prints none. */
-function plannedLabel(
-  zpl: string,
-  media: { width: number; height: number; dpmm: number },
-): { plan: LabelPlan | undefined; faults: string[] } {
+function plannedLabel(zpl: string, media: MediaDots): { plan: LabelPlan | undefined; faults: string[] } {
   const memory = new PrinterMemory(MEMORY);
   const faults: string[] = [];
   let plan: LabelPlan | undefined;

@@ -1,7 +1,7 @@
 /** The place of a symbol on the label, quiet zones included, and whether there is room for it. */
 import type { BarcodeElement } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { dots, type Rect } from './display-list.ts';
+import { dots, millimetres, type Rect } from './display-list.ts';
 import { ElementFault, type ElementPlace, isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
 import type { QuietZone } from './symbology/rules.ts';
@@ -59,7 +59,7 @@ export function fits(barcode: Barcode, box: SymbolBox): boolean {
 
 /** Dots as millimetres, for people. */
 export function mm(length: number, grid: LabelGrid): string {
-  return ((length * 25.4) / grid.dpi).toFixed(1);
+  return millimetres(length, grid.dpi).toFixed(1);
 }
 
 /** @throws ElementFault `does-not-fit` */

@@ -13,7 +13,7 @@ import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/tem
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { isBuiltIn, type JobFacts, numbered, templateScope } from './built-ins.ts';
-import { dots, type Item } from './display-list.ts';
+import { dots, type Item, millimetres } from './display-list.ts';
 import { compileElement } from './element.ts';
 import { createImageSet, PictureFault } from './image.ts';
 import { labelGrid } from './label-layout.ts';
@@ -236,7 +236,7 @@ async function imageProblems(template: DesignedTemplate): Promise<TemplateProble
 function moduleProblems(template: DesignedTemplate, dpi: number): TemplateProblem[] {
   return template.elements.flatMap((element, index) => {
     if (element.type !== 'barcode' || element.moduleDots !== undefined) return [];
-    const printed = (Math.max(1, dots(element.module, dpi)) * 25.4) / dpi;
+    const printed = millimetres(Math.max(1, dots(element.module, dpi)), dpi);
     if (Math.abs(printed - element.module) / element.module <= MODULE_TOLERANCE) return [];
     const message = `a module of ${element.module} mm is printed as ${printed.toFixed(3)} mm at ${dpi} dpi`;
     return [warning('module-rounded', `/elements/${index}/module`, message)];

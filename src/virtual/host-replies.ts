@@ -32,7 +32,6 @@ export interface PrinterIdentity {
   readonly model: string;
   readonly firmware: string;
   readonly dpi: number;
-  readonly dpmm: number;
   /** Media, dots. */
   readonly width: number;
   readonly height: number;
@@ -79,9 +78,14 @@ export function hostStatus(state: PrinterState, length: number): string {
   return [first, second, ['1234', '0']].map((line) => `${STX}${line.join(',')}${ETX}${EOL}`).join('');
 }
 
-/** `~HI`: model, firmware, dots/mm, memory, options. */
+/** Model, firmware, dots/mm, memory, options. Dots/mm are whole, as printers say them: 8 is 203 dpi, 12 is 300. */
+function hostLine({ model, firmware, dpi }: PrinterIdentity): string {
+  return `${model},${firmware},${Math.round(dpi / 25.4)},8192KB,X`;
+}
+
+/** `~HI` */
 export function hostIdentification(identity: PrinterIdentity): string {
-  return `${STX}${identity.model},${identity.firmware},${identity.dpmm},8192KB,X${ETX}${EOL}`;
+  return `${STX}${hostLine(identity)}${ETX}${EOL}`;
 }
 
 const MEDIA_OUT = 0x1;
@@ -123,7 +127,7 @@ function queryLines(kind: string, state: PrinterState, identity: PrinterIdentity
 }
 
 function printedInches(state: PrinterState, identity: PrinterIdentity): number {
-  return (state.odometer * identity.height) / identity.dpmm / 25.4;
+  return (state.odometer * identity.height) / identity.dpi;
 }
 
 /** What `getvar` of a variable gives, without quotes; undefined for an unknown one, which is answered `"?"`. */
@@ -140,7 +144,7 @@ export function sgdValue(
     'device.product_name': identity.model,
     'device.friendly_name': identity.name,
     'device.languages': 'zpl',
-    'device.host_identification': `${identity.model},${identity.firmware},${identity.dpmm},8192KB,X`,
+    'device.host_identification': hostLine(identity),
     'appl.name': identity.firmware,
     'head.resolution.in_dpi': String(identity.dpi),
     'ezpl.print_width': String(identity.width),

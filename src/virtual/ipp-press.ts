@@ -20,7 +20,7 @@ export interface PressHost {
   readonly spool: IppSpool;
   readonly memory: PrinterMemory;
   readonly tray: LabelTray;
-  readonly dpmm: number;
+  readonly dpi: number;
   /** Time that a label of this height (mm) takes, ms; 0: none. */
   labelTime(height: number): number;
   printed(page: PrintedPage): void;
@@ -107,7 +107,7 @@ export class IppPress {
     // A document of several pages lies beside its first; ZPL beside each label.
     let kept: string | undefined;
     for (let copy = 0; copy < ticket.copies && !over(); copy++) {
-      const sheets = sheetsOf(document, ticket, this.#host.dpmm, this.#host.memory);
+      const sheets = sheetsOf(document, ticket, this.#host.dpi, this.#host.memory);
       for (;;) {
         const sheet = await this.#drawn(sheets.next(), over, power);
         if (!sheet) break;

@@ -97,7 +97,6 @@ export interface VirtualIppPrinterEvents {
   status: [VirtualIppPrinterState & { fault?: string }];
 }
 
-const DOTS_PER_MM = { 203: 8, 300: 12, 600: 24 } as const;
 /** Makes a UUID of a serial number, the same at each start (RFC 9562 §5.5). */
 const UUID_NAMESPACE = '5b1f6f0e-6f0d-4a53-9b0c-3d1c2f0c6b5e';
 const FULL_SPEED = 60;
@@ -150,7 +149,7 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
       spool: this.#spool,
       memory: this.#memory,
       tray: this.#tray,
-      dpmm: DOTS_PER_MM[options.dpi],
+      dpi: options.dpi,
       labelTime: (height) => (speed > 0 && speed < Infinity ? (height / 25.4 / speed) * 1000 : 0),
       printed: (page) => this.emit('label', page),
       changed: (fault) => this.#changed(fault),

@@ -1,5 +1,6 @@
 /** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
 
+import { dots } from '../render/display-list.ts';
 import { isSerial, labelZpl, type MediaDots, planLabel } from '../render/zpl/label-plan.ts';
 import type { PrinterMemory } from '../render/zpl/printer-memory.ts';
 import { download } from '../render/zpl/zpl-download.ts';
@@ -46,13 +47,13 @@ export function detect(document: Buffer): DocumentFormat | undefined {
 export function sheetsOf(
   document: SpooledDocument,
   ticket: JobTicket,
-  dpmm: number,
+  dpi: number,
   memory: PrinterMemory,
 ): AsyncGenerator<Sheet, void, void> {
   const media = {
-    dpmm,
-    width: Math.round(ticket.roll.width * dpmm),
-    height: Math.round(ticket.roll.height * dpmm),
+    dpi,
+    width: dots(ticket.roll.width, dpi),
+    height: dots(ticket.roll.height, dpi),
   };
   return document.format === 'application/pdf'
     ? pages(document.bytes, ticket, media)
@@ -106,7 +107,7 @@ async function* formatSheets(
   const plan = planLabel(format, memory, media);
   if (!plan) return;
   const { width, length, inverted, mirrored } = plan;
-  const page = { dpmm: media.dpmm, width, length, mediaWidth: media.width, mediaHeight: media.height };
+  const page = { width, length, mediaWidth: media.width, mediaHeight: media.height };
   const faults = [...refused, ...plan.faults];
   const draw = (zpl: string, why: readonly string[]) =>
     rasterPool.draw({ ...page, inverted, mirrored, zpl, faults: why });

@@ -12,7 +12,7 @@ export interface PdfPageRequest {
   readonly document: PdfDocument;
   /** From 1. */
   readonly page: number;
-  readonly dpmm: number;
+  readonly dpi: number;
   /** Media, dots. */
   readonly width: number;
   readonly height: number;

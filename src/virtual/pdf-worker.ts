@@ -10,7 +10,7 @@ import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { DocumentFault, PdfDocument, PdfPageReply, PdfPageRequest } from './pdf-pool.ts';
 
-const POINTS_PER_MM = 72 / 25.4;
+const POINTS_PER_INCH = 72;
 /** Above this a pixel of the antialiased page is white. */
 const THRESHOLD = 128;
 /** Largest picture within a page, pixels. */
@@ -45,11 +45,11 @@ function documentOf({ key, bytes }: PdfDocument): Promise<PDFDocumentProxy> {
 }
 
 async function draw(request: PdfPageRequest): Promise<PdfPageReply> {
-  const { id, width, height, dpmm } = request;
+  const { id, width, height, dpi } = request;
   const document = await documentOf(request.document);
   const page = await document.getPage(request.page);
   const rotation = (page.rotate + request.rotation) % 360;
-  let scale = dpmm / POINTS_PER_MM;
+  let scale = dpi / POINTS_PER_INCH;
   if (request.fit) {
     const own = page.getViewport({ scale: 1, rotation });
     scale = Math.min(width / own.width, height / own.height);

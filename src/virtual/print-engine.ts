@@ -183,9 +183,9 @@ export class PrintEngine {
     const { plan } = batch;
     const serial = isSerial(plan) ? Math.floor(batch.printed / plan.replicates) : 0;
     if (batch.picture?.serial === serial) return batch.picture.reply;
-    const { width: mediaWidth, height: mediaHeight, dpmm } = this.#host.media;
+    const { width: mediaWidth, height: mediaHeight } = this.#host.media;
     const { width, length, inverted, mirrored, faults } = plan;
-    const page = { dpmm, width, length, mediaWidth, mediaHeight, inverted, mirrored };
+    const page = { width, length, mediaWidth, mediaHeight, inverted, mirrored };
     const reply = rasterPool
       .draw({ ...page, zpl: labelZpl(plan, serial), faults })
       .catch((error: unknown) => rasterPool.draw({ ...page, zpl: '', faults: [...faults, String(error)] }));

@@ -4,7 +4,6 @@ import { DrawingThread } from './drawing-thread.ts';
 export interface RasterRequest {
   readonly id: number;
   readonly zpl: string;
-  readonly dpmm: number;
   /** Printable part and media, dots. */
   readonly width: number;
   readonly length: number;

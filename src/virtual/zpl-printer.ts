@@ -8,6 +8,7 @@
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import type { Logger } from '../log.ts';
+import { dots } from '../render/display-list.ts';
 import type { MediaDots } from '../render/zpl/label-plan.ts';
 import { PrinterMemory } from '../render/zpl/printer-memory.ts';
 import { defaultSyntax, type ZplEvent } from '../render/zpl/zpl-stream.ts';
@@ -62,7 +63,6 @@ export interface VirtualZplPrinterEvents {
   status: [PrinterState & { fault?: string }];
 }
 
-const DOTS_PER_MM = { 203: 8, 300: 12, 600: 24 } as const;
 const FIRMWARE = 'V92.21.39Z';
 /** `~HS` counts formats in three digits. */
 const MAX_FORMATS = 998;
@@ -94,12 +94,8 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     super();
     this.#options = options;
     this.#port = options.port ?? 0;
-    const dpmm = DOTS_PER_MM[options.dpi];
-    this.#media = {
-      width: Math.round(options.width * dpmm),
-      height: Math.round(options.height * dpmm),
-      dpmm,
-    };
+    const { dpi } = options;
+    this.#media = { width: dots(options.width, dpi), height: dots(options.height, dpi), dpi };
     this.answers = options.answers ?? true;
     this.#tray = new LabelTray(options.outDir);
     this.#memory = new PrinterMemory(options.storage ?? 16 * 1024 * 1024);
@@ -198,7 +194,7 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
 
   identity(): PrinterIdentity {
     const { name, dpi, model = `ZT411-${dpi}dpi` } = this.#options;
-    return { name, serial: this.#tray.serial, model, firmware: FIRMWARE, dpi, ...this.#media };
+    return { name, serial: this.#tray.serial, model, firmware: FIRMWARE, ...this.#media };
   }
 
   // Connections

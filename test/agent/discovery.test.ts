@@ -12,6 +12,7 @@ import { addressOf, printerIdOf } from '../../src/agent/discovery/identity.ts';
 import { KnownPrinters } from '../../src/agent/discovery/known-printers.ts';
 import type { Candidate, DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { printerId } from '../../src/contract/printer.ts';
+import { dots, millimetres } from '../../src/render/display-list.ts';
 import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
 
 const directories = new Directories();
@@ -242,6 +243,17 @@ test('formats have IDs made from what they are', () => {
   expect(formatsOf(plain, said(101.72, 152.53))[0]?.id).toBe('zpl-203-101.6x152.4');
   expect(formatsOf(plain, said(101.6, 152.4))[0]?.id).toBe('zpl-203-101.6x152.4');
   expect(formatsOf(plain, said(50.05, 25.02))[0]?.id).toBe('zpl-203-50x25');
+  // Whole dots of what is sold, at each resolution.
+  for (const dpi of [203, 300, 600]) {
+    for (const [width, height] of [
+      [101.6, 152.4],
+      [76.2, 50.8],
+      [57, 32],
+    ] as const) {
+      const mm = (length: number) => millimetres(dots(length, dpi), dpi);
+      expect(formatsOf(plain, { ...said(mm(width), mm(height)), dpi })[0]).toMatchObject({ width, height });
+    }
+  }
   expect(formatsOf(plain, null)[0]?.id).toBe('zpl-203-101.6x152.4');
   const two = candidate('socket://10.0.0.7:9100', {
     formats: [

@@ -4,7 +4,7 @@ import { type LabelPlan, labelZpl, planLabel } from '../../src/render/zpl/label-
 import { PrinterMemory } from '../../src/render/zpl/printer-memory.ts';
 import { defaultSyntax, ZplStream } from '../../src/render/zpl/zpl-stream.ts';
 
-const MEDIA = { width: 400, height: 200, dpmm: 8 };
+const MEDIA = { width: 400, height: 200, dpi: 203 };
 
 function plans(text: string, memory = new PrinterMemory(1 << 20)): (LabelPlan | undefined)[] {
   const found: (LabelPlan | undefined)[] = [];

@@ -196,6 +196,27 @@ describe('what it says of itself', () => {
     expect(await client.getvar('no.such.thing')).toBe('"?"');
   });
 
+  it.each([
+    [203, '8', [812, 1218]],
+    [300, '12', [1200, 1800]],
+    [600, '24', [2400, 3600]],
+  ] as const)(
+    'is %i dpi to the dot, and says the nominal %s dots a mm',
+    async (dpi, dotsPerMm, [width, height]) => {
+      const { printer, printed } = await bench({ dpi, width: 101.6, height: 152.4 });
+      const client = new Client(printer.port);
+      expect(await client.ask('~HI', /\x03\r\n$/)).toContain(`,${dotsPerMm},8192KB`);
+      expect(await client.getvar('ezpl.print_width')).toBe(`"${width}"`);
+      client.send(`^XA^FO${width - 1},${height - 1}^GB1,1,1^FS^XZ`);
+      const [label] = await printed(1);
+      expect(await look(label?.file ?? '')).toMatchObject({
+        width,
+        height,
+        ink: [width - 1, height - 1, width - 1, height - 1],
+      });
+    },
+  );
+
   it('answers ~HS while it is out of media, paused, or behind', async () => {
     const { printer, printed } = await bench();
     const client = new Client(printer.port);
@@ -412,7 +433,7 @@ describe('start and stop', () => {
       client.send('^XA^FO0,0^GB9,9,9^FS^XZ');
       const [label] = await once(printer, 'label');
       expect(label.number).toBe(round);
-      expect(await look(label.file)).toMatchObject({ width: 360, height: 240 });
+      expect(await look(label.file)).toMatchObject({ width: 354, height: 236 });
       await printer.stop();
     }
     expect(serials[0]).toBe(serials[1]);

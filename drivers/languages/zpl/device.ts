@@ -14,6 +14,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { millimetres } from '../../../src/render/display-list.ts';
 import { type Connection, TransportError } from '../../transports/transport.ts';
 import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../device.ts';
 import {
@@ -63,7 +64,7 @@ async function identify(connection: Connection, signal: AbortSignal): Promise<De
   const dpi = wholeNumber(inDpi) || (host?.dpmm && DPI[host.dpmm]) || undefined;
   const mm = (dots: string | null): number | undefined => {
     const count = wholeNumber(dots);
-    return count && dpi ? Math.round((count / dpi) * 2540) / 100 : undefined;
+    return count && dpi ? Math.round(100 * millimetres(count, dpi)) / 100 : undefined;
   };
   const width = mm(printWidth);
   const height = mm(labelLength);

@@ -8,7 +8,6 @@ import { createCanvas, loadImage } from '@napi-rs/canvas';
 
 /** Where a label goes, dots. */
 export interface LabelPage {
-  readonly dpmm: number;
   /** Printable part and media. */
   readonly width: number;
   readonly length: number;
@@ -19,6 +18,8 @@ export interface LabelPage {
 }
 
 const MARK = 8;
+/** The rasteriser wants mm, and has no other use for the resolution: dots in eighths are exact both ways. */
+const UNIT = 8;
 
 /**
  * The picture of the fields, a PNG; undefined when nothing on the label leaves a mark.
@@ -26,12 +27,12 @@ const MARK = 8;
  */
 export async function drawFields(
   zpl: string,
-  { width, length, dpmm }: Pick<LabelPage, 'width' | 'length' | 'dpmm'>,
+  { width, length }: Pick<LabelPage, 'width' | 'length'>,
 ): Promise<Buffer | undefined> {
   const { ready } = await import('zpl-renderer-js');
   const { api } = await ready;
   try {
-    const [picture] = await api.zplToBase64MultipleAsync(zpl, width / dpmm, length / dpmm, dpmm);
+    const [picture] = await api.zplToBase64MultipleAsync(zpl, width / UNIT, length / UNIT, UNIT);
     return picture === undefined ? undefined : Buffer.from(picture, 'base64');
   } catch (error) {
     if (String(error).includes('no labels parsed')) return undefined;

@@ -19,7 +19,7 @@ import { toDots } from './zpl-units.ts';
 export interface MediaDots {
   readonly width: number;
   readonly height: number;
-  readonly dpmm: number;
+  readonly dpi: number;
 }
 
 export interface LabelPlan {
@@ -266,7 +266,7 @@ class PlanBuilder {
 
   #plain(command: ZplCommand): string {
     const unit = this.#memory.settings.get('MU');
-    return `^${command.name}${toDots(command.name, text(command), unit, this.#media.dpmm)}`;
+    return `^${command.name}${toDots(command.name, text(command), unit, this.#media.dpi)}`;
   }
 
   #graphicField(command: ZplCommand): void {
@@ -295,7 +295,7 @@ class PlanBuilder {
   /** Puts a lasting setting in force, measured in dots. */
   #set(command: ZplCommand): string {
     const { settings } = this.#memory;
-    const value = toDots(command.name, text(command), settings.get('MU'), this.#media.dpmm);
+    const value = toDots(command.name, text(command), settings.get('MU'), this.#media.dpi);
     if (isLastingSetting(command.name)) settings.set(command.name, value);
     return value;
   }

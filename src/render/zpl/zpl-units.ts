@@ -29,17 +29,17 @@ const MEASURED: Record<string, readonly number[]> = {
 };
 
 /** Dots per unit under `^MU a,b,c`: 1 for dots, dots per mm for M, per inch for I, c/b for a change of dpi. */
-function factor(unit: string, dpmm: number): number {
+function factor(unit: string, dpi: number): number {
   const [kind = 'D', base = '', desired = ''] = unit.toUpperCase().split(',');
-  if (kind.trim() === 'M') return dpmm;
-  if (kind.trim() === 'I') return dpmm * 25.4;
+  if (kind.trim() === 'M') return dpi / 25.4;
+  if (kind.trim() === 'I') return dpi;
   const scale = Number(desired) / Number(base);
   return Number.isFinite(scale) && scale > 0 ? scale : 1;
 }
 
 /** The command's parameters in dots. `unit`: the parameters of the `^MU` in force, if any. */
-export function toDots(name: string, params: string, unit: string | undefined, dpmm: number): string {
-  const scale = unit === undefined ? 1 : factor(unit, dpmm);
+export function toDots(name: string, params: string, unit: string | undefined, dpi: number): string {
+  const scale = unit === undefined ? 1 : factor(unit, dpi);
   const font = name.startsWith('A') ? [1, 2] : undefined;
   const measured = font ?? MEASURED[name];
   if (scale === 1 || !measured) return params;
