@@ -5,6 +5,13 @@ import { z } from 'zod';
 export const languageId = z.enum(['zpl', 'pdf']);
 export type LanguageId = z.infer<typeof languageId>;
 
+/** What a printer moves through at a time: a label, or a page, which may be a sheet of labels. */
+const PRINTS: Readonly<Record<LanguageId, 'labels' | 'pages'>> = { zpl: 'labels', pdf: 'pages' };
+
+export function printsPages(language: LanguageId): boolean {
+  return PRINTS[language] === 'pages';
+}
+
 /**
  * How the printer is set for a format. All optional: what is not set is not sent, and stays as the printer is.
  * Ranges are those of the ZPL II Programming Guide, by the command named; a printer may have a smaller one. On

@@ -19,6 +19,8 @@ export const LIMITS = {
   images: 100,
   /** Longest raw template source or embedded image (base64), characters. */
   templateSource: 2 * 1024 * 1024,
-  /** Longest side of a label, mm. */
+  /** Most labels on one sheet. */
+  labelsPerSheet: 1_000,
+  /** Longest side of a label, and of a sheet of labels, mm. */
   labelSide: 2_000,
 } as const;

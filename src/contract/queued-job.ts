@@ -3,7 +3,7 @@
  * down, and a template edited later does not change what was queued.
  */
 import { z } from 'zod';
-import { printerFormat } from './format.ts';
+import { printerFormat, printsPages } from './format.ts';
 import { labelRecord, orientation } from './print-request.ts';
 import { printerId } from './printer.ts';
 import { template } from './template.ts';
@@ -30,4 +30,10 @@ export type QueuedJob = z.infer<typeof queuedJob>;
 /** The labels a job prints: records × copies. */
 export function labelCount(job: Pick<QueuedJob, 'records' | 'copies'>): number {
   return job.records.length * job.copies;
+}
+
+/** How many labels the printer puts on a page: those of the sheet, where it prints pages and the template has one. */
+export function labelsPerPage({ template, format }: Pick<QueuedJob, 'template' | 'format'>): number {
+  if (template.language === 'zpl' || template.sheet === undefined || !printsPages(format.language)) return 1;
+  return template.sheet.columns * template.sheet.rows;
 }

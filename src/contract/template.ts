@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
+import { labelSheet, sheetFaults } from './sheet.ts';
 
 const mm = z.number().min(-LIMITS.labelSide).max(LIMITS.labelSide);
 const length = z.number().positive().max(LIMITS.labelSide);
@@ -261,12 +262,14 @@ const uniqueFields = z
 const timeZone = z.string().min(1).max(100).optional();
 const dpi = z.int().min(100).max(1200).optional();
 
-export const designedTemplate = z.strictObject({
+const designedMembers = z.strictObject({
   name: templateName,
   language: z.literal('platen').default('platen'),
   /** The label, mm. */
   width: length,
   height: length,
+  /** The page that several such labels lie on, on printers that print pages. */
+  sheet: labelSheet.optional(),
   /** The resolution that it was designed for; printing at another gives a warning. */
   dpi,
   timeZone,
@@ -280,6 +283,12 @@ export const designedTemplate = z.strictObject({
       error: 'two images have the same name',
     }),
   elements: z.array(templateElement).max(LIMITS.elements),
+});
+export const designedTemplate = designedMembers.superRefine((label, context) => {
+  if (label.sheet === undefined) return;
+  for (const { path, message } of sheetFaults(label, label.sheet)) {
+    context.addIssue({ code: 'custom', path, message });
+  }
 });
 export type DesignedTemplate = z.infer<typeof designedTemplate>;
 
