@@ -1,0 +1,402 @@
+/**
+ * What the interface document (`shared/interface.md`) refuses: one case for each row and rule of it, with the status
+ * and the problem code. `rule` says which.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type CallOptions, codeOf, FORMAT_PDF, pointersOf } from './harness.ts';
+import { GLOBEX_PRINTER, InterfaceSite, LEFT, PDF_ONLY } from './interface-site.ts';
+
+const site = new InterfaceSite();
+beforeAll(() => site.start());
+afterAll(() => site.stop());
+
+type Case = {
+  rule: string;
+  /** Made when it runs: IDs are known only then. */
+  request: () => CallOptions;
+  status: number;
+  code?: string;
+  /** JSON pointers that the answer must name. */
+  at?: string[];
+};
+
+const CALLER_CASES: Case[] = [
+  {
+    rule: 'Authentication 4: a missing token is 401',
+    request: () => ({ token: undefined }),
+    status: 401,
+    code: 'token-missing',
+  },
+  {
+    rule: 'Authentication 4: an invalid token is 401',
+    request: () => ({ token: 'not.a.token' }),
+    status: 401,
+    code: 'token-invalid',
+  },
+  {
+    rule: 'Authentication 4: another scheme than Bearer is 401',
+    request: () => ({ token: undefined, headers: { authorization: 'Basic cGtfeDpza195' } }),
+    status: 401,
+    code: 'token-missing',
+  },
+  {
+    rule: 'the token comes before the tenant',
+    request: () => ({ token: undefined, tenant: undefined }),
+    status: 401,
+    code: 'token-missing',
+  },
+  {
+    rule: 'the token comes before anything about the body',
+    request: () => ({ token: undefined, raw: '{' }),
+    status: 401,
+    code: 'token-missing',
+  },
+  {
+    rule: 'Errors 400: tenant context missing',
+    request: () => ({ tenant: undefined }),
+    status: 400,
+    code: 'tenant-missing',
+  },
+  {
+    rule: 'Errors 400: tenant context malformed',
+    request: () => ({ tenant: 'No Such_Tenant!' }),
+    status: 400,
+    code: 'tenant-invalid',
+  },
+  {
+    rule: 'Errors 403: a tenant that the account does not belong to',
+    request: () => ({ tenant: 'globex' }),
+    status: 403,
+    code: 'tenant-forbidden',
+  },
+  {
+    rule: 'Errors 403: a tenant that does not exist tells nothing more',
+    request: () => ({ tenant: 'nobody' }),
+    status: 403,
+    code: 'tenant-forbidden',
+  },
+  {
+    rule: 'Authentication 3: without jobs:enqueue it is 403',
+    request: () => ({ token: site.tokens.reader }),
+    status: 403,
+    code: 'permission-missing',
+  },
+  {
+    rule: 'the tenant comes before the payload',
+    request: () => ({ tenant: undefined, raw: '{' }),
+    status: 400,
+    code: 'tenant-missing',
+  },
+  {
+    rule: 'the permission comes before the payload',
+    request: () => ({ token: site.tokens.reader, raw: '{' }),
+    status: 403,
+    code: 'permission-missing',
+  },
+];
+
+const PAYLOAD_CASES: Case[] = [
+  {
+    rule: 'Common headers: Content-Type is application/json',
+    request: () => ({ raw: '{}', headers: { 'content-type': 'text/plain' } }),
+    status: 400,
+    code: 'content-type-unsupported',
+  },
+  {
+    rule: 'a body is needed',
+    request: () => ({ method: 'POST', body: undefined }),
+    status: 400,
+    code: 'body-missing',
+  },
+  { rule: 'an empty body is none', request: () => ({ raw: ' ' }), status: 400, code: 'body-missing' },
+  { rule: 'Errors 400: not JSON', request: () => ({ raw: '{"idT":' }), status: 400, code: 'json-invalid' },
+  {
+    rule: 'Errors 400: not UTF-8',
+    request: () => ({ raw: new Uint8Array(Buffer.from('{"idT":"\xfc"}', 'latin1')) }),
+    status: 400,
+    code: 'json-invalid',
+  },
+  {
+    rule: 'the payload is an object',
+    request: () => ({ body: [] }),
+    status: 400,
+    code: 'payload-invalid',
+    at: [''],
+  },
+  {
+    rule: 'Limits 3: a body over the limit',
+    request: () => ({ body: site.payload({ data: [{ sku: 'x'.repeat(70_000) }] }) }),
+    status: 413,
+    code: 'body-too-large',
+  },
+  {
+    rule: 'idT is required',
+    request: () => ({ body: site.payload({ idT: undefined }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/idT'],
+  },
+  {
+    rule: 'idT is a string',
+    request: () => ({ body: site.payload({ idT: 5 }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/idT'],
+  },
+  {
+    rule: 'printerId or printer is required',
+    request: () => ({ body: site.payload({ printerId: undefined }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/printerId'],
+  },
+  {
+    rule: 'orientation is portrait or landscape',
+    request: () => ({ body: site.payload({ orientation: 'upside-down' }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/orientation'],
+  },
+  ...[0, -1, 1.5, '2', null].map((numberCopies) => ({
+    rule: `Limits 2: copies are positive whole numbers, not ${JSON.stringify(numberCopies)}`,
+    request: () => ({ body: site.payload({ numberCopies }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/numberCopies'],
+  })),
+  {
+    rule: 'an unknown field is named, so that a misspelt one is noticed',
+    request: () => ({ body: site.payload({ numberCopy: 3, printr: 'x' }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/numberCopy', '/printr'],
+  },
+  {
+    rule: 'data is an array',
+    request: () => ({ body: site.payload({ data: {} }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data'],
+  },
+  {
+    rule: 'data has a record',
+    request: () => ({ body: site.payload({ data: [] }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data'],
+  },
+  {
+    rule: 'a record is an object',
+    request: () => ({ body: site.payload({ data: [{ sku: 'a' }, 'b'] }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data/1'],
+  },
+  {
+    rule: 'values are not nested',
+    request: () => ({ body: site.payload({ data: [{ sku: { a: 1 } }, { 'a/b~c': [1] }] }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data/0/sku', '/data/1/a~1b~0c'],
+  },
+  {
+    rule: 'a number that would lose digits is refused, not printed wrong',
+    request: () => ({ raw: JSON.stringify(site.payload()).replace('"A-1"', '340123450000000018123') }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data/0/sku'],
+  },
+  ...['__proto__', '_\\u005fproto__', '__\\u0070roto__'].map((key) => ({
+    rule: `a field named ${key} is refused, not left out in silence`,
+    request: () => ({ raw: JSON.stringify(site.payload()).replace('"sku"', `"${key}"`) }),
+    status: 400,
+    code: 'json-invalid',
+  })),
+  {
+    rule: 'Limits 3: records in data',
+    request: () => ({ body: site.payload({ data: Array.from({ length: 51 }, () => ({ sku: 'a' })) }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data'],
+  },
+  {
+    rule: 'Limits 3: labels of a job',
+    request: () => ({ body: site.payload({ numberCopies: 501, data: [{}, {}] }) }),
+    status: 400,
+    code: 'labels-limit',
+    at: ['/numberCopies'],
+  },
+  {
+    rule: 'Errors 404: no such template',
+    request: () => ({ body: site.payload({ idT: 'no-such-template' }) }),
+    status: 404,
+    code: 'template-not-found',
+  },
+  {
+    rule: 'Errors 404: a template ID with characters that no ID has',
+    request: () => ({ body: site.payload({ idT: 'a\0b' }) }),
+    status: 404,
+    code: 'template-not-found',
+  },
+  {
+    rule: "Errors 404: another tenant's template",
+    request: () => ({ body: site.payload({ idT: site.ids.other }) }),
+    status: 404,
+    code: 'template-not-found',
+  },
+  {
+    rule: 'the payload comes before the template',
+    request: () => ({ body: site.payload({ idT: 'no-such-template', numberCopies: 0 }) }),
+    status: 400,
+    code: 'payload-invalid',
+  },
+  {
+    rule: 'the template comes before the printer',
+    request: () => ({ body: site.payload({ idT: 'no-such-template', printerId: 'nowhere' }) }),
+    status: 404,
+    code: 'template-not-found',
+  },
+  {
+    rule: 'routing: an unknown printer ID',
+    request: () => ({ body: site.payload({ printerId: 'serial-000000000000' }) }),
+    status: 400,
+    code: 'printer-unknown',
+    at: ['/printerId'],
+  },
+  {
+    rule: 'routing: an unknown printer name',
+    request: () => ({ body: site.payload({ printerId: undefined, printer: 'Nowhere' }) }),
+    status: 400,
+    code: 'printer-unknown',
+    at: ['/printer'],
+  },
+  {
+    rule: 'routing: a name is matched exactly, not in part',
+    request: () => ({ body: site.payload({ printerId: undefined, printer: 'Zebr' }) }),
+    status: 400,
+    code: 'printer-unknown',
+  },
+  {
+    rule: 'routing: a name is matched exactly, capitals too',
+    request: () => ({ body: site.payload({ printerId: undefined, printer: 'zebra' }) }),
+    status: 400,
+    code: 'printer-unknown',
+  },
+  {
+    rule: 'routing: a name with a NUL is unknown, not an error of the database',
+    request: () => ({ body: site.payload({ printerId: 'a\0b', printer: 'a\0b' }) }),
+    status: 400,
+    code: 'printer-unknown',
+  },
+  {
+    rule: 'routing: a name that several printers have',
+    request: () => ({ body: site.payload({ printerId: undefined, printer: 'Twin' }) }),
+    status: 400,
+    code: 'printer-ambiguous',
+    at: ['/printer'],
+  },
+  {
+    rule: 'agent assignment: a printer that no agent has any more',
+    request: () => ({ body: site.payload({ printerId: LEFT }) }),
+    status: 400,
+    code: 'printer-unassigned',
+    at: ['/printerId'],
+  },
+  {
+    rule: "routing: another tenant's printer is unknown",
+    request: () => ({ body: site.payload({ printerId: GLOBEX_PRINTER }) }),
+    status: 400,
+    code: 'printer-unknown',
+  },
+  {
+    rule: 'format: neither a name nor an ID of the printer',
+    request: () => ({ body: site.payload({ format: 'A4' }) }),
+    status: 400,
+    code: 'format-unknown',
+    at: ['/format'],
+  },
+  {
+    rule: 'format: a ZPL template in a PDF format',
+    request: () => ({ body: site.payload({ idT: site.ids.raw, format: FORMAT_PDF.id }) }),
+    status: 400,
+    code: 'format-incompatible',
+    at: ['/format'],
+  },
+  {
+    rule: 'format: a ZPL template on a printer without ZPL',
+    request: () => ({ body: site.payload({ idT: site.ids.raw, printerId: PDF_ONLY }) }),
+    status: 400,
+    code: 'format-incompatible',
+  },
+  {
+    rule: 'Errors 403: the quota, which comes last',
+    request: () => ({
+      token: site.tokens.broke,
+      tenant: 'broke',
+      body: site.payload({ idT: site.ids.broke, numberCopies: 4 }),
+    }),
+    status: 403,
+    code: 'quota-exceeded',
+  },
+  {
+    rule: 'the printer comes before the quota',
+    request: () => ({
+      token: site.tokens.broke,
+      tenant: 'broke',
+      body: site.payload({ idT: site.ids.broke, numberCopies: 4, printerId: 'nowhere' }),
+    }),
+    status: 400,
+    code: 'printer-unknown',
+  },
+];
+
+const KEY_CASES: Case[] = [
+  {
+    rule: 'Idempotency-Key is required',
+    request: () => ({ key: undefined }),
+    status: 400,
+    code: 'idempotency-key-missing',
+  },
+  {
+    rule: 'Idempotency-Key has no blanks',
+    request: () => ({ key: 'two words' }),
+    status: 400,
+    code: 'idempotency-key-invalid',
+  },
+  {
+    rule: 'Idempotency-Key has at most 255 characters',
+    request: () => ({ key: 'k'.repeat(256) }),
+    status: 400,
+    code: 'idempotency-key-invalid',
+  },
+  {
+    rule: 'the permission comes before the Idempotency-Key',
+    request: () => ({ token: site.tokens.reader, key: undefined }),
+    status: 403,
+    code: 'permission-missing',
+  },
+];
+
+function expectProblem(answer: Answer, expected: Case): void {
+  expect({ status: answer.status, code: codeOf(answer) }).toEqual({
+    status: expected.status,
+    code: expected.code,
+  });
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  if (expected.at !== undefined) expect(pointersOf(answer)).toEqual(expected.at);
+  if (expected.status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
+}
+
+describe('what POST /v2/jobs refuses', () => {
+  test.each([...CALLER_CASES, ...KEY_CASES, ...PAYLOAD_CASES])('$rule → $status $code', async (each) => {
+    const before = await site.jobCount();
+    expectProblem(await site.enqueue(each.request()), each);
+    expect(await site.jobCount()).toBe(before);
+  });
+});
+
+describe('what POST /v2/jobs/validate refuses, the same', () => {
+  test.each([...CALLER_CASES, ...PAYLOAD_CASES])('$rule → $status $code', async (each) => {
+    expectProblem(await site.validate(each.request()), each);
+  });
+});

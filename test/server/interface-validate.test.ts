@@ -1,0 +1,153 @@
+/** Validation and quota (`shared/interface.md`), and which routes there are. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, FORMAT_203, PRINTER } from './harness.ts';
+import { InterfaceSite } from './interface-site.ts';
+
+const site = new InterfaceSite();
+beforeAll(() => site.start());
+afterAll(() => site.stop());
+
+describe('POST /v2/jobs/validate', () => {
+  test('answers labels and route, creates no job and takes no allowance', async () => {
+    const before = await site.jobCount();
+    const answer = await site.validate({
+      token: site.tokens.broke,
+      tenant: 'broke',
+      body: site.payload({ idT: site.ids.broke, numberCopies: 3 }),
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      valid: true,
+      labels: 3,
+      route: {
+        printerId: PRINTER,
+        printer: 'Zebra',
+        agentId: 'agent-one',
+        format: { id: FORMAT_203.id, name: FORMAT_203.name },
+      },
+      warnings: [],
+      warningCount: 0,
+    });
+    expect(await site.jobCount()).toBe(before);
+    expect((await site.service.admin('GET', '/tenants/broke')).body).toMatchObject({
+      quota: { labels: 3, used: 0 },
+    });
+  });
+
+  test('warns of missing and unknown fields with record and field', async () => {
+    const answer = await site.validate({
+      body: site.payload({
+        data: [
+          { sku: 'a', name: 'b' },
+          { sku: 'c', Name: 'd' },
+        ],
+      }),
+    });
+    expect(answer.body).toMatchObject({
+      warnings: [
+        { code: 'field-missing', record: 1, field: 'name' },
+        { code: 'field-unknown', record: 1, field: 'Name' },
+      ],
+      warningCount: 2,
+    });
+  });
+
+  test('a template with fields and no data: every field is missing', async () => {
+    const answer = await site.validate({ body: site.payload({ data: undefined }) });
+    expect(answer.body).toMatchObject({
+      warnings: [
+        { code: 'field-missing', field: 'sku' },
+        { code: 'field-missing', field: 'name' },
+      ],
+    });
+  });
+
+  test('warns of a label that the media does not fit', async () => {
+    const answer = await site.validate({ body: site.payload({ orientation: 'landscape' }) });
+    expect(answer.body).toMatchObject({ warnings: [{ code: 'size-mismatch' }] });
+  });
+
+  test('warns of a value that the barcode cannot hold, without repeating it', async () => {
+    const idT = await site.service.template('acme', {
+      name: 'EAN',
+      width: 101.6,
+      height: 152.4,
+      elements: [{ type: 'barcode', symbology: 'ean13', value: '{{ean}}', x: 5, y: 5, height: 20 }],
+    });
+    const answer = await site.validate({
+      body: site.payload({ idT, data: [{ ean: '4006381333931' }, { ean: '4006381333932' }] }),
+    });
+    expect(answer.body).toMatchObject({
+      valid: true,
+      warnings: [{ code: 'value-invalid', record: 1 }],
+      warningCount: 1,
+    });
+    expect(answer.text).not.toContain('4006381333932');
+  });
+
+  test('lists a thousand warnings at most, and counts them all', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, index]));
+    const data = Array.from({ length: 20 }, () => ({ sku: 'a', name: 'b', ...fields }));
+    const answer = await site.validate({ body: site.payload({ data }) });
+    expect(answer.body).toMatchObject({ warningCount: 2_000, warnings: { length: 1_000 } });
+  });
+});
+
+describe('quota', () => {
+  test('counts records × copies, blocks what goes over, and a refused job takes nothing', async () => {
+    const tenant = await site.service.tenant('counted', 10);
+    const token = await site.service.token(await site.service.integration(tenant));
+    const idT = await site.service.template(tenant);
+    const post = (numberCopies: number) =>
+      site.enqueue({ token, tenant, body: site.payload({ idT, numberCopies, data: [{}, {}] }) });
+    expect((await post(4)).status).toBe(201);
+    expect(codeOf(await post(2))).toBe('quota-exceeded');
+    expect((await post(1)).status).toBe(201);
+    expect(codeOf(await post(1))).toBe('quota-exceeded');
+    expect((await site.service.admin('GET', `/tenants/${tenant}`)).body).toMatchObject({
+      quota: { labels: 10, used: 10 },
+    });
+  });
+
+  test('last month does not count', async () => {
+    const tenant = await site.service.tenant('monthly', 1);
+    const token = await site.service.token(await site.service.integration(tenant));
+    const idT = await site.service.template(tenant);
+    const post = () => site.enqueue({ token, tenant, body: site.payload({ idT }) });
+    expect((await post()).status).toBe(201);
+    expect((await post()).status).toBe(403);
+    await site.service.pool.query(
+      `UPDATE platen.usage SET month = (month - interval '1 month')::date WHERE tenant_id = $1`,
+      [tenant],
+    );
+    expect((await post()).status).toBe(201);
+  });
+
+  test('what was printed before a quota was set counts in it', async () => {
+    const tenant = await site.service.tenant('latecomer');
+    const token = await site.service.token(await site.service.integration(tenant));
+    const idT = await site.service.template(tenant);
+    const post = () => site.enqueue({ token, tenant, body: site.payload({ idT, numberCopies: 2 }) });
+    for (let i = 0; i < 3; i += 1) expect((await post()).status).toBe(201);
+    await site.service.tenant(tenant, 7);
+    expect((await post()).status).toBe(403);
+    await site.service.tenant(tenant, 8);
+    expect((await post()).status).toBe(201);
+  });
+});
+
+describe('Versioning: only the two routes', () => {
+  test.each([
+    ['GET', '/v2/jobs', 405],
+    ['DELETE', '/v2/jobs/validate', 405],
+    ['POST', '/v1/jobs', 404],
+    ['GET', '/v2/jobs/0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', 404],
+    ['GET', '/nothing', 404],
+    ['GET', '/%zz', 400],
+  ])('%s %s → %i', async (method, path, status) => {
+    const answer = await site.service.call(path, { method, token: site.tokens.good, tenant: 'acme' });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    if (status === 405) expect(answer.headers.get('allow')).toContain('POST');
+  });
+});
