@@ -1,0 +1,59 @@
+/** The service's configuration, as the environment gives it. */
+import { describe, expect, test } from 'vitest';
+import { ConfigError, configFromEnv } from '../../src/server/config.ts';
+
+describe('configuration from the environment', () => {
+  test('defaults, and every variable', () => {
+    expect(configFromEnv({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      tokenLifetime: 600,
+      audience: 'platen',
+      trustProxy: false,
+    });
+    const config = configFromEnv({
+      PLATEN_HOST: '0.0.0.0',
+      PLATEN_PORT: '0',
+      PLATEN_PUBLIC_URL: 'https://print.example.test/',
+      PLATEN_TOKEN_LIFETIME: '60',
+      PLATEN_TRUST_PROXY: '10.0.0.0/8',
+      PLATEN_PUBLIC_JOB_STATUS: 'true',
+      PLATEN_MAX_RECORDS: '20000',
+      AUTH_ISSUER: 'https://login.test/',
+      AUTH_JWKS_URL: 'https://login.test/keys',
+    });
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      port: 0,
+      publicUrl: 'https://print.example.test',
+      tokenLifetime: 60,
+      trustProxy: '10.0.0.0/8',
+      publicJobStatus: true,
+      limits: { records: 20_000, labels: 100_000 },
+      externalAuth: { issuer: 'https://login.test/', tenantClaim: 'tenant' },
+    });
+    expect(configFromEnv({ PLATEN_PORT: '1' }, { port: 2 }).port).toBe(2);
+  });
+
+  test.each([
+    [{ PLATEN_PORT: 'eighty' }, 'PLATEN_PORT=eighty: expected a whole number'],
+    [{ PLATEN_PORT: '70000' }, /PLATEN_PORT=70000: .*65535/],
+    [{ PLATEN_PUBLIC_URL: 'ftp://x' }, 'PLATEN_PUBLIC_URL=ftp://x: expected an http or https URL'],
+    [{ PLATEN_PUBLIC_JOB_STATUS: 'maybe' }, 'PLATEN_PUBLIC_JOB_STATUS=maybe: expected true or false'],
+    [{ AUTH_ISSUER: 'https://login.test' }, 'AUTH_JWKS_URL is missing'],
+  ])('%j → an error that names variable, value and what was expected', (env, message) => {
+    expect(() => configFromEnv(env)).toThrow(ConfigError);
+    expect(() => configFromEnv(env)).toThrow(message);
+  });
+
+  test('a secret is never part of the error', () => {
+    const wrong = () =>
+      configFromEnv({
+        PLATEN_ADMIN_TOKEN: 'too-short-secret',
+        AUTH_ISSUER: 'x',
+        AUTH_JWKS_URL: 'redis://user:hunter2@x',
+      });
+    expect(wrong).toThrow(/PLATEN_ADMIN_TOKEN=\(a secret, not shown\): expected 24 to 500/);
+    expect(wrong).not.toThrow(/too-short|hunter2/);
+  });
+});
