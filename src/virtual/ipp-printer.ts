@@ -10,7 +10,6 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../drivers/ipp/names.ts';
-import type { Logger } from '../log.ts';
 import { PrinterMemory } from '../render/zpl/printer-memory.ts';
 import { Announcement, instanceName, reachableAt } from './ipp-announce.ts';
 import { DOCUMENT_FORMATS, type IppIdentity, type PrinterView, stateReasons } from './ipp-attributes.ts';
@@ -27,33 +26,17 @@ import { LabelTray } from './label-tray.ts';
 import { pdfPool } from './pdf-pool.ts';
 import type { PrinterFaults } from './print-engine.ts';
 import { rasterPool } from './raster-pool.ts';
+import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from './virtual-printer.ts';
 
 export type { IppJobReport } from './ipp-job.ts';
 export type { IppMisbehavior } from './ipp-operations.ts';
 export type { PrintedPage } from './ipp-press.ts';
 
-export interface VirtualIppPrinterOptions {
-  /** What the printer calls itself. */
-  readonly name: string;
-  /** HTTP port; 0 (default): any free one. */
-  readonly port?: number;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Where labels are written; made if it is not there. */
-  readonly outDir: string;
-  readonly dpi: 203 | 300 | 600;
-  /** Media, mm. */
-  readonly width: number;
-  readonly height: number;
+export interface VirtualIppPrinterOptions extends VirtualPrinterOptions {
   /** Further rolls, which print when a job names them; at most nine. */
   readonly rolls?: readonly LabelSize[];
-  /** Inches per second; 0 or Infinity (default): as fast as it can. */
-  readonly speed?: number;
-  /** Default: made up once, and kept in the directory. */
-  readonly serial?: string;
-  /** Default `Platen`, `Virtual Label Printer`. */
+  /** Default `Platen`; the default model is `Virtual Label Printer`. */
   readonly make?: string;
-  readonly model?: string;
   readonly location?: string;
   /**
    * Whether it announces itself by DNS-SD: on the interfaces it can be reached by (default), on those with these IPv4
@@ -70,9 +53,6 @@ export interface VirtualIppPrinterOptions {
   readonly documentWait?: number;
   /** Longest silence, ms, in the middle of a request; default 30,000. */
   readonly idle?: number;
-  /** Memory for stored formats and graphics, bytes; default 16 MiB. */
-  readonly storage?: number;
-  readonly logger?: Logger;
 }
 
 export interface VirtualIppPrinterState extends PrinterFaults {
@@ -128,7 +108,7 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
     this.#options = options;
     this.#port = options.port ?? 0;
     this.#rolls = rollsOf([options, ...(options.rolls ?? [])]);
-    this.#memory = new PrinterMemory(options.storage ?? 16 * 1024 * 1024);
+    this.#memory = new PrinterMemory(options.storage ?? DEFAULT_STORAGE);
     this.#tray = new LabelTray(options.outDir);
     this.#numbers = new JobNumbers(options.outDir, (error) => this.#changed(String(error)));
     this.#wire = new WireFaults((operation) => this.emit('held', operation));
@@ -144,13 +124,12 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
         this.#press.wake();
       },
     });
-    const { speed = 0 } = options;
     this.#press = new IppPress({
       spool: this.#spool,
       memory: this.#memory,
       tray: this.#tray,
       dpi: options.dpi,
-      labelTime: (height) => (speed > 0 && speed < Infinity ? (height / 25.4 / speed) * 1000 : 0),
+      labelTime: (height) => labelTime(height, options.speed),
       printed: (page) => this.emit('label', page),
       changed: (fault) => this.#changed(fault),
     });

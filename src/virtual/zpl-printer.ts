@@ -7,7 +7,6 @@
  */
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import type { Logger } from '../log.ts';
 import { dots } from '../render/display-list.ts';
 import type { MediaDots } from '../render/zpl/label-plan.ts';
 import { PrinterMemory } from '../render/zpl/printer-memory.ts';
@@ -24,36 +23,17 @@ import { LabelTray } from './label-tray.ts';
 import { PrintEngine, type PrintedLabel, type PrinterFaults, type Waiting } from './print-engine.ts';
 import { type ConnectionHost, PrinterConnection } from './printer-connection.ts';
 import { rasterPool } from './raster-pool.ts';
+import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from './virtual-printer.ts';
 
 export type { PrintedLabel, PrinterFaults } from './print-engine.ts';
 
-export interface VirtualZplPrinterOptions {
-  /** What the printer calls itself. */
-  readonly name: string;
-  /** TCP port; 0 (default): any free one. */
-  readonly port?: number;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Where labels are written; made if it is not there. */
-  readonly outDir: string;
-  readonly dpi: 203 | 300 | 600;
-  /** Media, mm. */
-  readonly width: number;
-  readonly height: number;
-  /** Inches per second; 0 or Infinity (default): as fast as it can. */
-  readonly speed?: number;
-  /** Default: made up once, and kept in the directory. */
-  readonly serial?: string;
-  readonly model?: string;
+export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
   /** False: no query is answered, as over a one-way interface. */
   readonly answers?: boolean;
   /** Receive buffer, bytes; default 1 MiB. */
   readonly bufferSize?: number;
   /** Largest format or download, bytes; default 8 MiB. */
   readonly formatLimit?: number;
-  /** Memory for stored formats and graphics, bytes; default 16 MiB. */
-  readonly storage?: number;
-  readonly logger?: Logger;
 }
 
 export interface VirtualZplPrinterEvents {
@@ -98,13 +78,12 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     this.#media = { width: dots(options.width, dpi), height: dots(options.height, dpi), dpi };
     this.answers = options.answers ?? true;
     this.#tray = new LabelTray(options.outDir);
-    this.#memory = new PrinterMemory(options.storage ?? 16 * 1024 * 1024);
-    const speed = options.speed ?? 0;
+    this.#memory = new PrinterMemory(options.storage ?? DEFAULT_STORAGE);
     this.#engine = new PrintEngine({
       media: this.#media,
       memory: this.#memory,
       tray: this.#tray,
-      labelTime: speed > 0 ? (options.height / 25.4 / speed) * 1000 : 0,
+      labelTime: labelTime(options.height, options.speed),
       printed: (label) => this.#printed(label),
       changed: (fault) => this.#changed(fault),
       room: () => this.#pump(),
