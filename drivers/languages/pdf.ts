@@ -1,21 +1,16 @@
 /**
- * PDF: vectors from the same display list as every other language (raw ZPL as a picture), one document for one record or several, one
- * page a copy, each page exactly the label.
+ * PDF: vectors from the same display list as every other language (raw ZPL as a picture), one document for one record
+ * or several, each page exactly the label, or exactly the sheet of labels.
  *
- * The drawing library rounds pages to whole points and would draw each copy anew. So the label is drawn once, on
- * a page rounded up, and the document is finished here: page objects with the exact /MediaBox, one a copy, that
+ * The drawing library rounds pages to whole points and would draw each copy anew. So a page is drawn once, rounded
+ * up, and the document is finished here: page objects with the exact /MediaBox, one a copy, that
  * share one content stream (ISO 32000-1 §7.7.3), and a new cross-reference table (§7.5.4). A superseded object
  * stays in the file and is referred to no more.
  */
-import { setImmediate } from 'node:timers/promises';
 import { PDFDocument } from '@napi-rs/canvas';
-import type { LabelRecord } from '../../src/contract/print-request.ts';
-import type { DisplayList } from '../../src/render/display-list.ts';
-import { compileLabel } from '../../src/render/label-layout.ts';
-import { compileRawPictures } from '../../src/render/raw-picture.ts';
-import { drawList } from '../../src/render/vector.ts';
+import { drawPage } from '../../src/render/vector.ts';
 import type { Language } from './language.ts';
-import { requireOwnOrientation } from './raw-zpl.ts';
+import { openPages, type PageRun } from './pages.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -23,19 +18,11 @@ export const pdf: Language = {
   id: 'pdf',
   mediaType: 'application/pdf',
   open: async (job) => {
-    const { template, format, orientation, records } = job;
-    let layout: (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
-    if (template.language === 'zpl') {
-      requireOwnOrientation(job);
-      ({ layout } = compileRawPictures(template, { ...format, job }));
-    } else ({ layout } = await compileLabel(template, { dpi: format.dpi, orientation, job }));
+    const pages = await openPages(job);
     const document = async (labels: readonly { record: number; copies: number }[]) => {
-      const pages = [];
-      for (const { record, copies } of labels) {
-        pages.push({ list: await layout(records[record] ?? {}, record), copies });
-        await setImmediate();
-      }
-      return pdfDocument(pages);
+      const runs: PageRun[] = [];
+      for await (const run of pages(labels)) runs.push(run);
+      return pdfDocument(runs);
     };
     return {
       begin: () => NOTHING,
@@ -46,17 +33,17 @@ export const pdf: Language = {
   },
 };
 
-/** A PDF of labels, in their order, each as often as it says. */
-export function pdfDocument(labels: readonly { list: DisplayList; copies: number }[]): Uint8Array {
+/** A PDF of pages, in their order, each as often as it says. */
+export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
   const document = new PDFDocument({ creator: 'Platen' });
-  const pages = labels.map(({ list, copies }) => {
-    const width = (list.widthMm * 72) / 25.4;
-    const height = (list.heightMm * 72) / 25.4;
+  const pages = runs.map(({ page, copies }) => {
+    const width = (page.widthMm * 72) / 25.4;
+    const height = (page.heightMm * 72) / 25.4;
     const context = document.beginPage(Math.ceil(width), Math.ceil(height));
     // PDF measures from the bottom: what is cut off the rounded page is at its top and right.
     context.translate(0, Math.ceil(height) - height);
-    context.scale(72 / list.dpi, 72 / list.dpi);
-    drawList(context, list);
+    context.scale(72 / page.dpi, 72 / page.dpi);
+    drawPage(context, page);
     document.endPage();
     return { width, height, copies };
   });

@@ -3,15 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
-import { pdfDocument } from '../../drivers/languages/pdf.ts';
+import { openPages } from '../../drivers/languages/pages.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
-import type { QueuedJob } from '../contract/queued-job.ts';
+import { labelCount, labelsPerPage, type QueuedJob } from '../contract/queued-job.ts';
 import type { Template } from '../contract/template.ts';
-import type { DisplayList } from '../render/display-list.ts';
-import { compileLabel } from '../render/label-layout.ts';
-import { rasterize } from '../render/raster.ts';
-import { compileRawPictures } from '../render/raw-picture.ts';
+import { rasterizePage } from '../render/raster.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords, readTemplate } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
@@ -54,19 +51,19 @@ export function renderCommand(): Command {
 
 /** Writes the labels; returns the paths. @throws JobFaultError naming record and element */
 async function render(template: Template, records: LabelRecord[], options: RenderOptions): Promise<string[]> {
-  if (options.to === 'zpl') return [await renderZpl(template, records, options)];
-  return options.to === 'pdf'
-    ? [await renderPdf(template, records, options)]
-    : await renderPng(template, records, options);
+  if (template.language === 'zpl' && options.orientation === 'landscape') {
+    throw new CommandFailure(
+      'A raw ZPL template has its own orientation: leave --orientation out.',
+      EXIT.usage,
+    );
+  }
+  const job = jobOf(template, records, options);
+  return options.to === 'png' ? await renderPng(job, options.out) : [await renderFile(job, options.out)];
 }
 
-async function renderZpl(
-  template: Template,
-  records: LabelRecord[],
-  options: RenderOptions,
-): Promise<string> {
-  const dpi = Number(options.dpi);
-  const job: QueuedJob = {
+/** Of a job that is never sent; PNGs are pages too. */
+function jobOf(template: Template, records: LabelRecord[], options: RenderOptions): QueuedJob {
+  return {
     v: 1,
     // Formats stored in the printer are named after it: another file must not have the same.
     jobId: createHash('sha256')
@@ -79,8 +76,8 @@ async function renderZpl(
     format: {
       id: 'none',
       name: 'none',
-      language: 'zpl',
-      dpi,
+      language: options.to === 'zpl' ? 'zpl' : 'pdf',
+      dpi: Number(options.dpi),
       width: template.width ?? UNKNOWN_SIZE.width,
       height: template.height ?? UNKNOWN_SIZE.height,
     },
@@ -89,58 +86,33 @@ async function renderZpl(
     records,
     createdAt: new Date().toISOString(),
   };
-  const encoder = await LANGUAGES.zpl.open(job);
+}
+
+function labelsOf({ records, copies }: QueuedJob): { record: number; copies: number }[] {
+  return records.map((_, record) => ({ record, copies }));
+}
+
+/** All labels in one file. */
+async function renderFile(job: QueuedJob, out: string): Promise<string> {
+  const encoder = await LANGUAGES[job.format.language].open(job);
   const chunks = [encoder.begin()];
-  for (let record = 0; record < records.length; record++)
-    chunks.push(await encoder.label(record, options.copies));
+  if (encoder.document !== undefined) chunks.push(await encoder.document(labelsOf(job)));
+  else for (const { record, copies } of labelsOf(job)) chunks.push(await encoder.label(record, copies));
   chunks.push(encoder.end());
-  await writeFile(options.out, Buffer.concat(chunks));
-  return options.out;
+  await writeFile(out, Buffer.concat(chunks));
+  return out;
 }
 
-type Layout = (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
-
-/** Laid out as the job that it would be if it were sent now. @throws JobFaultError */
-async function layoutOf(template: Template, records: LabelRecord[], options: RenderOptions): Promise<Layout> {
-  const job = { createdAt: new Date().toISOString(), records };
-  const dpi = Number(options.dpi);
-  const { orientation } = options;
-  if (template.language !== 'zpl') return (await compileLabel(template, { dpi, orientation, job })).layout;
-  if (orientation === 'landscape') {
-    throw new CommandFailure(
-      'A raw ZPL template has its own orientation: leave --orientation out.',
-      EXIT.usage,
-    );
-  }
-  return compileRawPictures(template, { dpi, ...UNKNOWN_SIZE, job }).layout;
-}
-
-async function renderPdf(
-  template: Template,
-  records: LabelRecord[],
-  options: RenderOptions,
-): Promise<string> {
-  const layout = await layoutOf(template, records, options);
-  const labels = [];
-  for (const [index, record] of records.entries())
-    labels.push({ list: await layout(record, index), copies: options.copies });
-  await writeFile(options.out, pdfDocument(labels));
-  return options.out;
-}
-
-async function renderPng(
-  template: Template,
-  records: LabelRecord[],
-  options: RenderOptions,
-): Promise<string[]> {
-  const layout = await layoutOf(template, records, options);
-  const total = records.length * options.copies;
-  const paths = pngPaths(options.out, total);
-  if (total > 1 && !options.out.endsWith('.png')) await mkdir(options.out, { recursive: true });
-  for (const [index, record] of records.entries()) {
-    const picture = await rasterize(await layout(record, index));
-    for (const path of paths.slice(index * options.copies, (index + 1) * options.copies))
-      await writeFile(path, picture);
+/** A file for each page. */
+async function renderPng(job: QueuedJob, out: string): Promise<string[]> {
+  const pages = await openPages(job);
+  const paths = pngPaths(out, Math.ceil(labelCount(job) / labelsPerPage(job)));
+  if (paths.length > 1 && !out.endsWith('.png')) await mkdir(out, { recursive: true });
+  let done = 0;
+  for await (const { page, copies } of pages(labelsOf(job))) {
+    const picture = await rasterizePage(page);
+    for (const path of paths.slice(done, done + copies)) await writeFile(path, picture);
+    done += copies;
   }
   return paths;
 }

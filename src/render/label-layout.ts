@@ -24,9 +24,12 @@ export interface LabelTarget {
   readonly job?: JobFacts;
 }
 
+/** A size and a resolution. */
+export type MediaGrid = Omit<DisplayList, 'items'>;
+
 export interface CompiledLabel {
   /** The label as it lies on the media. */
-  readonly sheet: Omit<DisplayList, 'items'>;
+  readonly sheet: MediaGrid;
   /** The items that are the same for every record, as `layout` returns them. */
   readonly fixed: readonly Item[];
   /**
@@ -47,10 +50,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   const { dpi } = target;
   const grid = labelGrid(template, dpi);
   const turn: Turn = target.orientation === 'landscape' ? 90 : 0;
-  const sheet =
-    turn === 90
-      ? { dpi, width: grid.height, height: grid.width, widthMm: template.height, heightMm: template.width }
-      : { dpi, width: grid.width, height: grid.height, widthMm: template.width, heightMm: template.height };
+  const sheet = mediaGrid(template, target);
   const media = { x: 0, y: 0, width: sheet.width, height: sheet.height };
   const lying = new WeakMap<readonly Item[], readonly Item[]>();
   /** The same items for the same items. */
@@ -94,6 +94,16 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
         });
       }),
   };
+}
+
+/** What is designed in a size (mm), as it lies on the media. */
+export function mediaGrid(
+  size: { width: number; height: number },
+  { dpi, orientation }: Pick<LabelTarget, 'dpi' | 'orientation'>,
+): MediaGrid {
+  const [widthMm, heightMm] =
+    orientation === 'landscape' ? [size.height, size.width] : [size.width, size.height];
+  return { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
 }
 
 /** The label upright, in dots of a printer. */

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Bitmap, createBitmap, stampBitmap } from './bitmap.ts';
 import type { DisplayList } from './display-list.ts';
 import { stampOf } from './ink.ts';
+import { fillsPage, type Page } from './page.ts';
 import { encodePng } from './png.ts';
 
 /** The label as dots. */
@@ -13,6 +14,26 @@ export function rasterBitmap(list: DisplayList): Bitmap {
     stampBitmap(sheet, bitmap, x, y, ink === 'white');
   }
   return sheet;
+}
+
+/** The page as dots. */
+export function pageBitmap(page: Page): Bitmap {
+  const drawn = new Map<DisplayList, Bitmap>();
+  const sheet = createBitmap(page.width, page.height);
+  for (const label of page.labels) {
+    const { x, y, list } = label;
+    const bitmap = drawn.get(list) ?? rasterBitmap(list);
+    if (fillsPage(page, label)) return bitmap;
+    drawn.set(list, bitmap);
+    stampBitmap(sheet, bitmap, x, y, false);
+  }
+  return sheet;
+}
+
+/** The page as a PNG, as `rasterize` makes it of a label. */
+export async function rasterizePage(page: Page): Promise<Uint8Array> {
+  await setImmediate();
+  return encodePng(pageBitmap(page), page.dpi);
 }
 
 /**

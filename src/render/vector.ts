@@ -7,6 +7,7 @@ import { type Bitmap, isBlack } from './bitmap.ts';
 import type { BarsItem, BitmapItem, DisplayList, Item } from './display-list.ts';
 import { traceEllipse, traceRounded, traceStroke, uprightBars } from './ink.ts';
 import { drawLine } from './measure.ts';
+import { fillsPage, type Page } from './page.ts';
 
 /** A page of a PDF document is typed as less than what it is. */
 type AnyContext = SKRSContext2D | ReturnType<PDFDocument['beginPage']>;
@@ -15,9 +16,23 @@ function drawsPictures(context: AnyContext): context is SKRSContext2D {
   return 'drawImage' in context;
 }
 
-/** Draws a label at the context's origin. */
-export function drawList(context: AnyContext, list: DisplayList): void {
+/** Draws a page at the context's origin. */
+export function drawPage(context: AnyContext, page: Page): void {
   if (!drawsPictures(context)) throw new Error('This drawing context cannot draw pictures');
+  for (const label of page.labels) {
+    context.save();
+    if (!fillsPage(page, label)) {
+      context.translate(label.x, label.y);
+      context.beginPath();
+      context.rect(0, 0, label.list.width, label.list.height);
+      context.clip();
+    }
+    drawList(context, label.list);
+    context.restore();
+  }
+}
+
+function drawList(context: SKRSContext2D, list: DisplayList): void {
   for (const item of list.items) drawItem(context, item);
 }
 

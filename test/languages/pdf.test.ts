@@ -3,6 +3,7 @@ import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { pdf, pdfDocument } from '../../drivers/languages/pdf.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
+import { labelPage } from '../../src/render/page.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
 import {
   design,
@@ -56,14 +57,14 @@ describe('pages', () => {
       Array.from({ length: 20 }, async (_, index) => {
         const source = design(40 + index, 20, [{ type: 'text', x: 2, y: 2, size: 5, text: `page ${index}` }]);
         const label = await compileLabel(source, { dpi: 203, orientation: 'portrait' });
-        return { list: label.layout({}), copies: index === 3 ? 2 : 1 };
+        return { page: labelPage(label.layout({})), copies: index === 3 ? 2 : 1 };
       }),
     );
     const document = pdfDocument(labels);
     const widths = [...(await pdfInfo(document, 21)).matchAll(/Page +\d+ size: +([\d.]+) x/g)].map((match) =>
       Math.round((Number(match[1]) * 25.4) / 72),
     );
-    expect(widths).toEqual(labels.flatMap(({ list, copies }) => Array(copies).fill(list.widthMm)));
+    expect(widths).toEqual(labels.flatMap(({ page, copies }) => Array(copies).fill(page.widthMm)));
     const words = [...(await pdfText(document)).matchAll(/page (\d+)/g)].map((match) => Number(match[1]));
     expect(words).toEqual([0, 1, 2, 3, 3, ...Array.from({ length: 16 }, (_, index) => index + 4)]);
   });

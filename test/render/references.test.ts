@@ -6,6 +6,7 @@ import { zpl } from '../../drivers/languages/zpl/language.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
+import { labelPage } from '../../src/render/page.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, dotsOf, drawPdf, drawZpl, jobFor, labelText } from './judges.ts';
 import { difference, reference, showDifference } from './reference.ts';
@@ -269,7 +270,7 @@ describe('reference pictures', () => {
     const printed = await dotsOf(await drawZpl(text, list.width, list.height));
     await requireLike(`${name}.zpl`, expected, printed, 0.005, 1);
     // Poppler sets characters down to a dot away.
-    const page = await dotsOf(await drawPdf(pdfDocument([{ list, copies: 1 }]), DPI));
+    const page = await dotsOf(await drawPdf(pdfDocument([{ page: labelPage(list), copies: 1 }]), DPI));
     await requireLike(`${name}.pdf`, expected, page, 0.05, 1);
   });
 

@@ -1,0 +1,66 @@
+/**
+ * What languages of pages have in common: a job's labels as pages. A page is one label, or where the template has a
+ * sheet, as many labels as that has, in the job's order; the last page may have fewer.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { LabelRecord } from '../../src/contract/print-request.ts';
+import { labelsPerPage, type QueuedJob } from '../../src/contract/queued-job.ts';
+import type { DisplayList } from '../../src/render/display-list.ts';
+import { compileLabel } from '../../src/render/label-layout.ts';
+import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
+import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import { requireOwnOrientation } from './raw-zpl.ts';
+
+/** A page, and how many like it follow each other. */
+export interface PageRun {
+  readonly page: Page;
+  readonly copies: number;
+}
+
+/** The pages of some of the job's labels, from a page's first label on. Faults as of `LabelEncoder.label`. */
+export type PageMaker = (
+  labels: readonly { record: number; copies: number }[],
+) => AsyncGenerator<PageRun, void, void>;
+
+/** @throws JobFaultError `template-invalid`, `language-unsupported` */
+export async function openPages(job: QueuedJob): Promise<PageMaker> {
+  const { template, format, orientation, records } = job;
+  const size = labelsPerPage(job);
+  const layout = await layoutOf(job);
+  const pageOf = (lists: readonly DisplayList[]): Page => {
+    if (template.language === 'platen' && template.sheet !== undefined) {
+      return sheetPage(template, template.sheet, { dpi: format.dpi, orientation }, lists);
+    }
+    const [list] = lists;
+    if (list === undefined) throw new RangeError('A page has a label');
+    return labelPage(list);
+  };
+  return async function* pages(labels) {
+    let open: DisplayList[] = [];
+    for (const { record, copies } of labels) {
+      const list = await layout(records[record] ?? {}, record);
+      const whole = open.length === 0 ? Math.floor(copies / size) : 0;
+      if (whole > 0) yield { page: pageOf(Array(size).fill(list)), copies: whole };
+      for (let copy = whole * size; copy < copies; copy++) {
+        open.push(list);
+        if (open.length < size) continue;
+        yield { page: pageOf(open), copies: 1 };
+        open = [];
+      }
+      // Gives the drawing library's memory back.
+      await setImmediate();
+    }
+    if (open.length > 0) yield { page: pageOf(open), copies: 1 };
+  };
+}
+
+type Layout = (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
+
+async function layoutOf(job: QueuedJob): Promise<Layout> {
+  const { template, format, orientation } = job;
+  if (template.language !== 'zpl') {
+    return (await compileLabel(template, { dpi: format.dpi, orientation, job })).layout;
+  }
+  requireOwnOrientation(job);
+  return compileRawPictures(template, { ...format, job }).layout;
+}
