@@ -28,3 +28,10 @@ export class EmbeddedError extends Error {
     this.retrySafe = EMBEDDED_FAULTS[code].retrySafe;
   }
 }
+
+/** For a message: what a program said on stderr, where it said something. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const stderr = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : '';
+  return stderr === '' ? error.message : stderr;
+}

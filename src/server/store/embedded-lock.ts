@@ -7,7 +7,7 @@
 import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { EmbeddedError } from './embedded-error.ts';
+import { EmbeddedError, reasonOf } from './embedded-error.ts';
 
 export interface DirectoryLock {
   release(): void;
@@ -69,8 +69,4 @@ function readHolder(file: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -12,34 +12,21 @@
  * `nobody`. It ends with its parent (embedded-supervisor.ts). Trade-off: a second process in between costs
  * 40 MB, and is the one arrangement that leaves no database behind after a SIGKILL.
  */
-import { execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import {
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, realpath, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { type Binaries, bareEnvironment, prepareBinaries, type RunAs } from './embedded-binaries.ts';
-import { EmbeddedError } from './embedded-error.ts';
-import { giveToOwner, lockDirectory } from './embedded-lock.ts';
+import { makeCluster, ownPassword, pathFromInside, USER } from './embedded-cluster.ts';
+import { EmbeddedError, reasonOf } from './embedded-error.ts';
+import { lockDirectory } from './embedded-lock.ts';
 import type { SupervisorPlan } from './embedded-supervisor.ts';
 import { stopSurvivor } from './embedded-survivor.ts';
 
@@ -79,7 +66,6 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const USER = 'platen';
 const DATABASE = 'platen';
 /** The name of the socket is made from it; on POSIX nothing listens on a port. */
 const POSIX_PORT = 5432;
@@ -143,76 +129,6 @@ function unprivileged(directory: string): RunAs | undefined {
     );
   }
   return { uid: Number(nobody[1]), gid: Number(nobody[2]) };
-}
-
-async function ownPassword(directory: string): Promise<string> {
-  const file = join(directory, 'postgres.key');
-  if (existsSync(file)) return (await readFile(file, 'utf8')).trim();
-  const password = randomBytes(24).toString('base64url');
-  // On disk before the cluster that asks for it exists.
-  await writeFile(file, `${password}\n`, { mode: 0o600, flush: true });
-  giveToOwner(file);
-  return password;
-}
-
-interface Cluster {
-  home: string;
-  data: string;
-  binaries: Binaries;
-  runAs: RunAs | undefined;
-  password: string;
-  signal: AbortSignal | undefined;
-}
-
-/** Makes the cluster under another name and renames it when it is whole: a start that dies half-way is made up for. */
-async function makeCluster({ home, data, binaries, runAs, password, signal }: Cluster): Promise<void> {
-  // Under a name of its own: an initdb whose parent was killed goes on for half a second in its directory.
-  for (const name of await readdir(home)) {
-    if (!name.startsWith('half-')) continue;
-    await rm(join(home, name), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  }
-  const half = await mkdtemp(join(home, 'half-'));
-  const passwordFile = join(home, 'initdb.key');
-  await writeFile(passwordFile, password, { mode: 0o600 });
-  if (runAs !== undefined) {
-    await chown(half, runAs.uid, runAs.gid);
-    await chown(passwordFile, runAs.uid, runAs.gid);
-  }
-  const args = [
-    `--pgdata=${pathFromInside(half)}`,
-    `--username=${USER}`,
-    `--pwfile=../initdb.key`,
-    '--auth=scram-sha-256',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--no-instructions',
-  ];
-  try {
-    await promisify(execFile)(binaries.initdb, args, {
-      ...runAs,
-      cwd: half,
-      env: bareEnvironment(),
-      timeout: 60_000,
-      ...(signal && { signal }),
-    });
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw new EmbeddedError('start-failed', `initdb failed in ${home}: ${reasonOf(cause)}`, { cause });
-  } finally {
-    await rm(passwordFile, { force: true });
-  }
-  await rename(half, data);
-}
-
-/**
- * The data directory's name for a process that works in it. Started by root, the database cannot walk down to a
- * directory under `/root`; the directory it was put into by root it can use. `/proc/self/cwd` is that, as an
- * absolute path, which PostgreSQL insists on.
- */
-function pathFromInside(data: string): string {
-  return process.platform === 'linux' && process.getuid?.() === 0 ? '/proc/self/cwd' : data;
 }
 
 interface Server extends EmbeddedOptions {
@@ -394,10 +310,4 @@ async function answer(connection: EmbeddedConnection, signal: AbortSignal): Prom
 function isStarting(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03';
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const stderr = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : '';
-  return stderr === '' ? error.message : stderr;
 }

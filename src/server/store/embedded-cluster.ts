@@ -1,0 +1,84 @@
+/** Makes the embedded database's directory (PostgreSQL calls it a cluster) and the password to it. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Binaries, bareEnvironment, type RunAs } from './embedded-binaries.ts';
+import { EmbeddedError, reasonOf } from './embedded-error.ts';
+import { giveToOwner } from './embedded-lock.ts';
+
+/** The only user of the database. */
+export const USER = 'platen';
+
+/** The database owner's password, made once. */
+export async function ownPassword(directory: string): Promise<string> {
+  const file = join(directory, 'postgres.key');
+  if (existsSync(file)) return (await readFile(file, 'utf8')).trim();
+  const password = randomBytes(24).toString('base64url');
+  // On disk before the cluster that asks for it exists.
+  await writeFile(file, `${password}\n`, { mode: 0o600, flush: true });
+  giveToOwner(file);
+  return password;
+}
+
+export interface Cluster {
+  home: string;
+  data: string;
+  binaries: Binaries;
+  runAs: RunAs | undefined;
+  password: string;
+  signal: AbortSignal | undefined;
+}
+
+/** Makes the cluster under another name and renames it when it is whole: a start that dies half-way is made up for. */
+export async function makeCluster({ home, data, binaries, runAs, password, signal }: Cluster): Promise<void> {
+  // Under a name of its own: an initdb whose parent was killed goes on for half a second in its directory.
+  for (const name of await readdir(home)) {
+    if (!name.startsWith('half-')) continue;
+    await rm(join(home, name), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+  const half = await mkdtemp(join(home, 'half-'));
+  const passwordFile = join(home, 'initdb.key');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (runAs !== undefined) {
+    await chown(half, runAs.uid, runAs.gid);
+    await chown(passwordFile, runAs.uid, runAs.gid);
+  }
+  const args = [
+    `--pgdata=${pathFromInside(half)}`,
+    `--username=${USER}`,
+    `--pwfile=../initdb.key`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-instructions',
+  ];
+  try {
+    await promisify(execFile)(binaries.initdb, args, {
+      ...runAs,
+      cwd: half,
+      env: bareEnvironment(),
+      timeout: 60_000,
+      ...(signal && { signal }),
+    });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new EmbeddedError('start-failed', `initdb failed in ${home}: ${reasonOf(cause)}`, { cause });
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(half, data);
+}
+
+/**
+ * The data directory's name for a process that works in it. Started by root, the database cannot walk down to a
+ * directory under `/root`; the directory it was put into by root it can use. `/proc/self/cwd` is that, as an
+ * absolute path, which PostgreSQL insists on.
+ */
+export function pathFromInside(data: string): string {
+  return process.platform === 'linux' && process.getuid?.() === 0 ? '/proc/self/cwd' : data;
+}
