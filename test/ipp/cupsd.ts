@@ -1,23 +1,29 @@
-/** A private CUPS server on a loopback port: everything it has is in a directory of its own. */
-import { execFile, spawn } from 'node:child_process';
+/** A private CUPS server on a loopback port, or in a network of the test's: everything it has is in a directory of its own. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Avahi } from '../discovery/avahi.ts';
+import type { Network } from '../setup/network.ts';
+import { Programs } from '../setup/programs.ts';
 
 const run = promisify(execFile);
 
 export interface Cupsd {
   port: number;
-  /** Adds a raw queue that sends to `device`: `socket://127.0.0.1:9100`. */
-  addQueue(name: string, device: string): Promise<void>;
+  /**
+   * Adds a queue that sends to `device`: `socket://127.0.0.1:9100`.
+   * @param driver one of `lpinfo -m`, by default none: what it is given goes to the device as it is
+   */
+  addQueue(name: string, device: string, driver?: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startCupsd(): Promise<Cupsd> {
+/** @param site the server of this network, where CUPS is looked for, and with its queues shared and announced */
+export async function startCupsd(site?: { network: Network; avahi: Avahi }): Promise<Cupsd> {
   const root = mkdtempSync(join(tmpdir(), 'platen-test-cups-'));
   // CUPS runs its backends as another user.
   chmodSync(root, 0o755);
@@ -26,8 +32,9 @@ export async function startCupsd(): Promise<Cupsd> {
     mkdirSync(path);
     return path;
   };
-  const port = await freePort();
+  const port = site === undefined ? await freePort() : 631;
   const files = join(root, 'cups-files.conf');
+  const errors = join(root, 'error.log');
   writeFileSync(
     files,
     [
@@ -37,7 +44,7 @@ export async function startCupsd(): Promise<Cupsd> {
       `RequestRoot ${directory('spool')}`,
       `TempDir ${directory('tmp')}`,
       `AccessLog ${join(root, 'access.log')}`,
-      `ErrorLog ${join(root, 'error.log')}`,
+      `ErrorLog ${errors}`,
       `PageLog ${join(root, 'page.log')}`,
       'FileDevice Yes',
       'Sandboxing relaxed',
@@ -48,7 +55,15 @@ export async function startCupsd(): Promise<Cupsd> {
     configuration,
     [
       `Listen 127.0.0.1:${port}`,
-      'Browsing No',
+      ...(site === undefined
+        ? ['Browsing No']
+        : [
+            `Listen ${site.network.inside}:${port}`,
+            'ServerAlias *',
+            'Browsing Yes',
+            'BrowseLocalProtocols dnssd',
+            'DefaultShared Yes',
+          ]),
       'DefaultAuthType None',
       'IdleExitTimeout 0',
       'WebInterface No',
@@ -63,38 +78,36 @@ export async function startCupsd(): Promise<Cupsd> {
       '</Policy>',
     ].join('\n'),
   );
-  const server = spawn('/usr/sbin/cupsd', ['-f', '-c', configuration, '-s', files], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const programs = new Programs();
   const stop = async () => {
-    if (server.exitCode === null && server.signalCode === null) {
-      const exited = once(server, 'exit');
-      server.kill('SIGTERM');
-      await exited;
-    }
+    await programs.end();
     rmSync(root, { recursive: true, force: true });
   };
-  const command = (program: string, args: string[]) => run(program, ['-h', `127.0.0.1:${port}`, ...args]);
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    try {
-      await command('lpstat', ['-r']).then(({ stdout }) => {
-        if (!stdout.includes('is running')) throw new Error(stdout);
-      });
-      break;
-    } catch (error) {
-      if (Date.now() > deadline || server.exitCode !== null) {
-        const log = readFileSync(join(root, 'error.log'), 'utf8').slice(-2_000);
-        await stop();
-        throw new Error(`cupsd did not start: ${log}`, { cause: error });
-      }
-      await wait(50);
-    }
+  const within = site?.network.within ?? [];
+  const command = (program: string, args: string[]) => {
+    const [first = program, ...rest] = [...within, program, '-h', `127.0.0.1:${port}`, ...args];
+    return run(first, rest);
+  };
+  const server = programs.start('/usr/sbin/cupsd', ['-f', '-c', configuration, '-s', files], {
+    env: site?.avahi.environment ?? process.env,
+    within,
+  });
+  try {
+    await server.until(() =>
+      command('lpstat', ['-r']).then(
+        ({ stdout }) => stdout.includes('is running'),
+        () => false,
+      ),
+    );
+  } catch (error) {
+    const log = existsSync(errors) ? readFileSync(errors, 'utf8').slice(-2_000) : '';
+    await stop();
+    throw new Error(`cupsd did not start: ${log}`, { cause: error });
   }
   return {
     port,
-    addQueue: async (name, device) => {
-      await command('lpadmin', ['-p', name, '-E', '-v', device, '-m', 'raw']);
+    addQueue: async (name, device, driver = 'raw') => {
+      await command('lpadmin', ['-p', name, '-E', '-v', device, '-m', driver]);
     },
     stop,
   };

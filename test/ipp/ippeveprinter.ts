@@ -3,21 +3,13 @@
  *
  * It wants a D-Bus to find Avahi on, even when it is told not to announce itself; a private, empty bus is enough.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Avahi } from '../discovery/avahi.ts';
+import { startBus } from '../setup/bus.ts';
+import type { Network } from '../setup/network.ts';
+import { Programs } from '../setup/programs.ts';
 import { freePort } from './cupsd.ts';
 
 export interface Ippeveprinter {
@@ -27,61 +19,50 @@ export interface Ippeveprinter {
   stop(): Promise<void>;
 }
 
+export interface IppeveprinterOptions {
+  /** Media types that it takes, besides `application/octet-stream`, which it cannot do without. */
+  formats?: readonly string[];
+  /** Where it announces itself; by default it runs on the loopback interface, and does not. */
+  site?: { network: Network; avahi: Avahi };
+}
+
 /** @param reason a `printer-state-reasons` keyword that it shows from its first job on; at `media-empty` it stops printing */
-export async function startIppeveprinter(reason: string): Promise<Ippeveprinter> {
+export async function startIppeveprinter(
+  reason: string,
+  { formats = ['application/pdf', 'application/vnd.zebra-zpl'], site }: IppeveprinterOptions = {},
+): Promise<Ippeveprinter> {
   const root = mkdtempSync(join(tmpdir(), 'platen-test-eve-'));
   const spool = join(root, 'spool');
   const out = join(root, 'out');
   mkdirSync(spool);
   mkdirSync(out);
-  const bus = join(root, 'bus');
-  writeFileSync(
-    join(root, 'dbus.conf'),
-    `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>session</type><listen>unix:path=${bus}</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy></busconfig>
-`,
-  );
   const command = join(root, 'print.sh');
   writeFileSync(
     command,
     `#!/bin/sh\necho "STATE: +${reason}" >&2\ncp "$1" "${out}/part" && mv "${out}/part" "${out}/$(date +%s%N)"\n`,
   );
   chmodSync(command, 0o755);
-  const running: ChildProcess[] = [];
+  const programs = new Programs();
   const stop = async () => {
-    for (const child of running.reverse()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    }
+    await programs.end();
     rmSync(root, { recursive: true, force: true });
   };
   const port = await freePort();
-  const uri = `ipp://localhost:${port}/ipp/print`;
+  // With a name it would listen on that name's address only.
+  const where = site === undefined ? ['-r', 'off', '-n', 'localhost'] : [];
+  const uri = `ipp://${site?.network.inside ?? 'localhost'}:${port}/ipp/print`;
   try {
-    const daemon = spawn(
-      'dbus-daemon',
-      [`--config-file=${join(root, 'dbus.conf')}`, '--nofork', '--nopidfile'],
-      {
-        stdio: 'ignore',
-      },
-    );
-    running.push(daemon);
-    await until('dbus-daemon', daemon, async () => existsSync(bus));
-    const formats = 'application/pdf,application/vnd.zebra-zpl,application/octet-stream';
-    const printer = spawn(
+    const env = site?.avahi.environment ?? (await startBus(programs, root));
+    const printer = programs.start(
       'ippeveprinter',
-      ['-p', String(port), '-r', 'off', '-n', 'localhost', '-M', 'Zebra', '-m', 'ZD421', '-d', spool].concat(
-        ['-c', command, '-f', formats],
+      ['-p', String(port), ...where, '-M', 'Zebra', '-m', 'ZD421', '-d', spool].concat(
+        ['-c', command, '-f', [...formats, 'application/octet-stream'].join()],
         ['Sample'],
       ),
-      { stdio: 'ignore', env: { ...process.env, DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${bus}` } },
+      { env, within: site?.network.within ?? [] },
     );
-    running.push(printer);
-    await until('ippeveprinter', printer, () =>
-      fetch(`http://localhost:${port}/`, { signal: AbortSignal.timeout(2_000) }).then(
+    await printer.until(() =>
+      fetch(uri.replace('ipp:', 'http:'), { signal: AbortSignal.timeout(2_000) }).then(
         () => true,
         () => false,
       ),
@@ -98,18 +79,4 @@ export async function startIppeveprinter(reason: string): Promise<Ippeveprinter>
         .map((file) => readFileSync(join(out, file))),
     stop,
   };
-}
-
-async function until(name: string, child: ChildProcess, ready: () => Promise<boolean>): Promise<void> {
-  let failure: Error | undefined;
-  child.once('error', (error) => {
-    failure = error;
-  });
-  const deadline = Date.now() + 20_000;
-  while (!(await ready())) {
-    if (failure || child.exitCode !== null || Date.now() > deadline) {
-      throw new Error(`${name} did not start`, { cause: failure });
-    }
-    await wait(20);
-  }
 }

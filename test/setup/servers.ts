@@ -44,6 +44,8 @@ const NEEDED: Needed = {
   'cups-filters': () => existsSync('/usr/share/ppd/cupsfilters'),
   'avahi-daemon': () => onPath('avahi-daemon') !== undefined,
   'avahi-utils': () => onPath('avahi-publish') !== undefined,
+  lprint: () => onPath('lprint') !== undefined,
+  iproute2: () => onPath('ip') !== undefined,
   snmpd: () => onPath('snmpd') !== undefined,
   socat: () => onPath('socat') !== undefined,
 };

@@ -1,0 +1,70 @@
+/** Programs that run beside a test until it ends them, and what they said, for the message when one does not come up. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 10_000;
+
+export interface Program {
+  /** The last that it wrote, to stdout and stderr. */
+  said(): string;
+  /** Waits until `ready` says so. @throws Error with what it said, when it ends before, or takes longer than 20 s */
+  until(ready: () => boolean | Promise<boolean>): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface ProgramOptions {
+  env?: NodeJS.ProcessEnv;
+  /** What is put before it: see `Network.within`. */
+  within?: readonly string[];
+}
+
+export class Programs {
+  readonly #running: Program[] = [];
+
+  start(program: string, args: readonly string[], { env, within = [] }: ProgramOptions = {}): Program {
+    const [first = program, ...rest] = [...within, program, ...args];
+    const child = spawn(first, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: env ?? process.env });
+    let said = '';
+    let failed = false;
+    const keep = (text: string) => {
+      said = (said + text).slice(-4_000);
+    };
+    child.stdout.on('data', (bytes) => keep(String(bytes)));
+    child.stderr.on('data', (bytes) => keep(String(bytes)));
+    child.on('error', (error) => {
+      failed = true;
+      keep(error.message);
+    });
+    const running: Program = {
+      said: () => said,
+      until: async (ready) => {
+        const deadline = Date.now() + START_TIMEOUT_MS;
+        for (;;) {
+          const over = failed || child.exitCode !== null || Date.now() > deadline;
+          if (await ready()) return;
+          if (over) throw new Error(`${program} did not start: ${said}`);
+          await wait(20);
+        }
+      },
+      end: () => ended(child),
+    };
+    this.#running.push(running);
+    return running;
+  }
+
+  /** Ends them, the last one first. */
+  async end(): Promise<void> {
+    for (const program of this.#running.splice(0).reverse()) await program.end();
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const limit = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await exited;
+  clearTimeout(limit);
+}
