@@ -18,6 +18,11 @@ const AHEAD = 16;
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB; over it the thread dies, not the process. */
 const HEAP_MB = 1024;
+/**
+ * Of it, for what is new, MB. Left to itself a thread takes four times as much before it cleans up, and what the
+ * drawing library holds for objects that are garbage stays until then: memory would grow with the job for a while.
+ */
+const YOUNG_MB = 12;
 
 export class RenderCrash extends Error {
   constructor(detail: string) {
@@ -101,7 +106,7 @@ class RenderThread {
     this.#stuckMs = stuckMs;
     this.#worker = new Worker(new URL('./render-worker.ts', import.meta.url), {
       workerData: languagesModule.href,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
       // What a library prints there could be label data, or mix with a command's output.
       stdout: true,
       stderr: true,
