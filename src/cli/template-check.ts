@@ -59,6 +59,6 @@ function targetOf(template: Template, { dpi, media }: CheckOptions): CheckTarget
     if (size !== undefined) throw new CommandFailure('--media needs --dpi', EXIT.usage);
     return undefined;
   }
-  const [width = template.width ?? 100, height = template.height ?? 100] = size?.slice(1).map(Number) ?? [];
-  return { dpi, width, height };
+  const [width = template.width, height = template.height] = size?.slice(1).map(Number) ?? [];
+  return { dpi, ...(width !== undefined && { width }), ...(height !== undefined && { height }) };
 }

@@ -90,7 +90,7 @@ export const jobList = z.array(jobView);
 
 /** Answer of a validation: `POST /v2/jobs/validate`. */
 export const validationWarning = z.object({
-  code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'value-invalid']),
+  code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'off-label', 'value-invalid']),
   message: z.string(),
   /** Index of the record in `data`. */
   record: z.int().min(0).optional(),

@@ -15,13 +15,8 @@ import type { JobFacts } from './built-ins.ts';
 import { type DisplayList, dots } from './display-list.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 import { composeMedia, drawFields } from './zpl/draw.ts';
-import { type LabelPlan, labelZpl, type MediaDots, planLabel } from './zpl/label-plan.ts';
-import { PrinterMemory } from './zpl/printer-memory.ts';
-import { download } from './zpl/zpl-download.ts';
-import { defaultSyntax, type ZplEvent, ZplStream } from './zpl/zpl-stream.ts';
-
-/** The most that a template may store in the printer that we play, and the longest format, bytes. */
-const MEMORY = 16 * 1024 * 1024;
+import { labelZpl } from './zpl/label-plan.ts';
+import { plannedLabel } from './zpl/planned-label.ts';
 
 /** What a template that does not say so was written for. */
 export interface RawTarget {
@@ -78,24 +73,6 @@ async function picture(
     throw refuse('a command or its data is not understood');
   }
   return await dotsOf(png, width, height);
-}
-
-/** The one label that a raw template prints; undefined: it prints none. */
-function plannedLabel(zpl: string, media: MediaDots): { plan: LabelPlan | undefined; faults: string[] } {
-  const memory = new PrinterMemory(MEMORY);
-  const faults: string[] = [];
-  let plan: LabelPlan | undefined;
-  const take = (event: ZplEvent): void => {
-    if (event.kind === 'format') plan = planLabel(event.format, memory, media) ?? plan;
-    else if (event.kind === 'discarded') faults.push('it is too long');
-    else if (event.kind === 'control') {
-      const refused = download(event.name, event.params, memory);
-      if (refused !== undefined) faults.push(refused);
-    }
-  };
-  const stream = new ZplStream(defaultSyntax(), MEMORY, take);
-  stream.push(Buffer.from(zpl, 'utf8'));
-  return { plan, faults };
 }
 
 async function dotsOf(png: Buffer, width: number, height: number): Promise<Bitmap> {

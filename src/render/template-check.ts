@@ -19,11 +19,12 @@ import { createImageSet, PictureFault } from './image.ts';
 import { labelGrid } from './label-layout.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
 import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-check.ts';
+import { type RawMedia, rawPlacementFaults } from './raw-placement.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 import { fieldsIn, templateTexts } from './template-fields.ts';
 
 /** What a template is checked for; the resolutions that label printers have where nothing says which. */
-export type CheckTarget = Pick<PrinterFormat, 'dpi' | 'width' | 'height'>;
+export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;
 const RESOLUTIONS = [203, 300, 600];
 
 const MOST_PROBLEMS = 200;
@@ -42,7 +43,7 @@ const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', records: {
 export async function templateProblems(template: Template, format?: CheckTarget): Promise<TemplateProblem[]> {
   const problems = fieldProblems(template);
   if (format !== undefined) problems.push(...sizeProblems(template, format));
-  if (template.language === 'zpl') problems.push(...rawProblems(template));
+  if (template.language === 'zpl') problems.push(...rawProblems(template, format ?? template));
   else {
     const dpis = format === undefined ? (template.dpi ? [template.dpi] : RESOLUTIONS) : [format.dpi];
     problems.push(...(await designProblems(template, dpis)));
@@ -114,10 +115,12 @@ function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[
     problems.push(warning('size-mismatch', '/dpi', message));
   }
   if (width === undefined || height === undefined) return problems;
+  if (format.width === undefined || format.height === undefined) return problems;
+  const media = { width: format.width, height: format.height };
   const near = (a: number, b: number) => Math.abs(a - b) <= SIZE_TOLERANCE;
-  const fits = (a: number, b: number) => near(a, format.width) && near(b, format.height);
+  const fits = (a: number, b: number) => near(a, media.width) && near(b, media.height);
   if (fits(width, height) || fits(height, width)) return problems;
-  const message = `the label is ${width} × ${height} mm, the media ${format.width} × ${format.height} mm`;
+  const message = `the label is ${width} × ${height} mm, the media ${media.width} × ${media.height} mm`;
   problems.push(warning('size-mismatch', '/width', message));
   return problems;
 }
@@ -132,16 +135,20 @@ function sampleRecord({ fields }: Template): { record: LabelRecord; known: Reado
   return { record, known: new Set(Object.keys(record)) };
 }
 
-function rawProblems(template: RawZplTemplate): TemplateProblem[] {
+/** @param media what is known of it; the template's own size and resolution where nothing else is */
+function rawProblems(template: RawZplTemplate, media: RawMedia): TemplateProblem[] {
+  const placement = () =>
+    rawPlacementFaults(template, media).map(({ code, message }) => warning(code, '/source', message));
   let certain = true;
   try {
     const raw = compileRawZpl(template, SAMPLE_JOB);
     const { record, known } = sampleRecord(template);
     certain = raw.fields.length === 0;
     if (raw.fields.every((field) => known.has(field))) raw.check(record);
-    return [];
+    return placement();
   } catch (thrown) {
-    return [{ severity: certain ? 'error' : 'warning', ...reasonOf(thrown, '/source') }];
+    const problem = { severity: certain ? 'error' : 'warning', ...reasonOf(thrown, '/source') } as const;
+    return certain ? [problem] : [problem, ...placement()];
   }
 }
 

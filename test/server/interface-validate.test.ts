@@ -85,6 +85,19 @@ describe('POST /v2/jobs/validate', () => {
     expect(answer.text).not.toContain('4006381333932');
   });
 
+  test('warns of what a raw ZPL template prints beyond the media, and of another resolution', async () => {
+    const source = '^XA\n^PW1200^LL1800\n^FO20,20^FDHello^FS\n^XZ';
+    const wide = await site.service.template('acme', { name: 'Wide', language: 'zpl', source });
+    expect((await site.validate({ body: site.payload({ idT: wide, data: [{}] }) })).body).toMatchObject({
+      warnings: [{ code: 'size-mismatch', message: expect.stringMatching(/^line 2: .*300 dpi/) }],
+    });
+    const off = source.replace('^PW1200^LL1800', '').replace('20,20', '900,20');
+    const idT = await site.service.template('acme', { name: 'Off', language: 'zpl', source: off });
+    expect((await site.validate({ body: site.payload({ idT, data: [{}] }) })).body).toMatchObject({
+      warnings: [{ code: 'off-label', message: expect.stringMatching(/^line 3: .*900,20/) }],
+    });
+  });
+
   test('lists a thousand warnings at most, and counts them all', async () => {
     const fields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, index]));
     const data = Array.from({ length: 20 }, () => ({ sku: 'a', name: 'b', ...fields }));

@@ -10,6 +10,7 @@
  * Source: ZPL II Programming Guide, the commands named.
  */
 import { fieldData, type Serial, serialField, serialValue } from './field-data.ts';
+import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicError, graphicField } from './graphic-field.ts';
 import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
 import type { ZplCommand, ZplFormat } from './zpl-stream.ts';
@@ -38,6 +39,8 @@ export interface LabelPlan {
   readonly mirrored: boolean;
   /** `^PP` in the format: pause when it is done. */
   readonly pauseAfter: boolean;
+  /** Where its fields are, before ^PO and ^PM. */
+  readonly marks: readonly FieldMark[];
   /** What cannot be printed as asked; shown on the label. */
   readonly faults: readonly string[];
 }
@@ -84,6 +87,8 @@ const NOT_DRAWN = new Set(
     'ST',
   ]),
 );
+/** Bytes in which parameters end and data begins. */
+const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
 
 /** The field commands between two `^FS`. */
@@ -148,8 +153,9 @@ function fill(stored: readonly ZplCommand[], values: ReadonlyMap<string, FieldVa
     if (command.name === 'FN') {
       value = values.get(fieldNumber(command));
       if (value) {
-        if (value.hex) filled.push({ name: 'FH', params: Buffer.from(value.hex, 'latin1') });
-        filled.push(value.data);
+        const { hex, data } = value;
+        if (hex) filled.push({ name: 'FH', params: Buffer.from(hex, 'latin1'), at: data.at });
+        filled.push(data);
       }
       continue;
     }
@@ -186,6 +192,7 @@ class PlanBuilder {
   readonly #pieces: (string | Serial)[] = [];
   readonly #faults: string[] = [];
   readonly #graphics = new Map<string, string>();
+  readonly #fields = new FieldMarks();
   #printable = false;
   #quantity: string[] = [];
   #pauseAfter = false;
@@ -212,7 +219,9 @@ class PlanBuilder {
     this.#pieces.push('^XA');
     for (const name of ['CI', 'CF', 'BY', 'FW', 'LR'] as const) {
       const value = before.get(name);
-      if (value !== undefined) this.#pieces.push(`^${name}${value}`);
+      if (value === undefined) continue;
+      this.#pieces.push(`^${name}${value}`);
+      this.#fields.command(name, value, 0);
     }
     this.#pieces.push(this.#home());
     for (const command of commands) this.#command(command);
@@ -230,12 +239,17 @@ class PlanBuilder {
       inverted,
       mirrored: settings.get('PM')?.toUpperCase().startsWith('Y') ?? false,
       pauseAfter: this.#pauseAfter,
+      marks: this.#fields.marks,
       faults: this.#faults,
     };
   }
 
   #command(command: ZplCommand): void {
     const { name } = command;
+    if (name !== 'XG' && name !== 'IM' && name !== 'IL') {
+      const head = { ...command, params: command.params.subarray(0, HEAD) };
+      this.#fields.command(name, this.#dots(head), command.at);
+    }
     if (name === 'FD' || name === 'FV') {
       this.#print(fieldData(name, command.params, this.#hex));
     } else if (name === 'SN') this.#print(serialField(text(command)));
@@ -265,8 +279,12 @@ class PlanBuilder {
   }
 
   #plain(command: ZplCommand): string {
-    const unit = this.#memory.settings.get('MU');
-    return `^${command.name}${toDots(command.name, text(command), unit, this.#media.dpi)}`;
+    return `^${command.name}${this.#dots(command)}`;
+  }
+
+  /** The command's parameters, measured in dots. */
+  #dots(command: ZplCommand): string {
+    return toDots(command.name, text(command), this.#memory.settings.get('MU'), this.#media.dpi);
   }
 
   #graphicField(command: ZplCommand): void {
@@ -288,14 +306,17 @@ class PlanBuilder {
     }
     this.#graphics.set(object, graphic.definition);
     const place = command.name === 'IL' ? '^FO0,0' : '';
-    const size = command.name === 'XG' ? `${across},${down}` : '1,1';
+    const [wide, tall] = command.name === 'XG' ? [across, down] : ['1', '1'];
+    const size = `${wide},${tall}`;
+    if (place !== '') this.#fields.command('FO', '0,0', command.at);
+    this.#fields.graphic(command.name, command.at, storedSize(graphic.definition, wide, tall));
     this.#print(`${place}^XG${object},${size}${command.name === 'IL' ? '^FS' : ''}`);
   }
 
   /** Puts a lasting setting in force, measured in dots. */
   #set(command: ZplCommand): string {
     const { settings } = this.#memory;
-    const value = toDots(command.name, text(command), settings.get('MU'), this.#media.dpi);
+    const value = this.#dots(command);
     if (isLastingSetting(command.name)) settings.set(command.name, value);
     return value;
   }
@@ -314,7 +335,9 @@ class PlanBuilder {
     const [x, y] = (settings.get('LH') ?? '').split(',');
     const left = whole(settings.get('LS'), 0, -9999, 9999);
     const top = whole(settings.get('LT'), 0, -120, 120);
-    return `^LH${whole(x, 0, 0, 32_000) - left},${whole(y, 0, 0, 32_000) + top + this.#shift}`;
+    const home = [whole(x, 0, 0, 32_000) - left, whole(y, 0, 0, 32_000) + top + this.#shift] as const;
+    this.#fields.home(...home);
+    return `^LH${home.join(',')}`;
   }
 }
 

@@ -14,6 +14,8 @@
 export interface ZplCommand {
   readonly name: string;
   readonly params: Buffer;
+  /** Bytes of the stream before its prefix. */
+  readonly at: number;
 }
 
 export interface ZplFormat {
@@ -99,14 +101,15 @@ class ByteBuffer {
 }
 
 interface OpenCommand {
+  readonly at: number;
   name: string;
   params: ByteBuffer;
   delimiters: number;
   binaryLeft: number;
 }
 
-function openCommand(): OpenCommand {
-  return { name: '', params: new ByteBuffer(), delimiters: 0, binaryLeft: 0 };
+function openCommand(at: number): OpenCommand {
+  return { at, name: '', params: new ByteBuffer(), delimiters: 0, binaryLeft: 0 };
 }
 
 export class ZplStream {
@@ -120,6 +123,8 @@ export class ZplStream {
   #control: OpenCommand | undefined;
   #line: string | undefined;
   #dropped = 0;
+  /** Bytes of the stream before the one at hand. */
+  #at = 0;
 
   /** `limit`: the most bytes that one format or download may have. */
   constructor(syntax: ZplSyntax, limit: number, emit: (event: ZplEvent) => void) {
@@ -139,7 +144,10 @@ export class ZplStream {
   }
 
   push(chunk: Uint8Array): void {
-    for (const byte of chunk) this.#byte(byte);
+    for (const byte of chunk) {
+      this.#byte(byte);
+      this.#at++;
+    }
   }
 
   /** Forgets the format that is not complete (`~JX`, `~JA`, a connection that ended). */
@@ -169,10 +177,10 @@ export class ZplStream {
       this.#command = undefined;
       return;
     }
-    if (byte === this.#syntax.control) this.#control = openCommand();
+    if (byte === this.#syntax.control) this.#control = openCommand(this.#at);
     else if (byte === this.#syntax.format) {
       this.#finishCommand();
-      this.#command = openCommand();
+      this.#command = openCommand(this.#at);
     } else if (this.#command) this.#commandByte(this.#command, byte);
     else if (!this.#raw && byte === 0x21) this.#line = '!';
   }
@@ -232,7 +240,8 @@ export class ZplStream {
     const command = this.#command;
     this.#command = undefined;
     if (!command || !this.#raw || this.#dropped > 0 || command.name.length < 2) return;
-    this.#commands.push({ name: command.name, params: command.params.copy() });
+    const { at, name, params } = command;
+    this.#commands.push({ name, params: params.copy(), at });
   }
 
   /**

@@ -3,6 +3,7 @@ import type { ValidationResult } from '../../contract/admin.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
 import type { PrintRequest } from '../../contract/print-request.ts';
 import type { Template } from '../../contract/template.ts';
+import { rawPlacementFaults } from '../../render/raw-placement.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { shorten } from '../problems.ts';
 import { valueWarnings } from './value-warnings.ts';
@@ -26,6 +27,7 @@ export async function warningsFor(
     if (warnings.length < MAX_WARNINGS) warnings.push(warning);
   };
   for (const warning of sizeWarnings(template, request, format)) warn(warning);
+  for (const warning of placementWarnings(template, format)) warn(warning);
 
   const fields = templateFields(template);
   const known = new Set(fields);
@@ -77,4 +79,16 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
     code: 'size-mismatch',
     message: `the label is ${width} × ${height} mm in this orientation, the media ${format.width} × ${format.height} mm`,
   };
+}
+
+function placementWarnings(template: Template, format: PrinterFormat): Warning[] {
+  if (template.language !== 'zpl') return [];
+  if (format.language === 'zpl') return rawPlacementFaults(template, format);
+  // A picture of it has the template's own dots.
+  const { dpi, width, height } = template;
+  return rawPlacementFaults(template, {
+    dpi: dpi ?? format.dpi,
+    width: width ?? format.width,
+    height: height ?? format.height,
+  });
 }

@@ -1,0 +1,104 @@
+/**
+ * Whether a raw ZPL template fits the printer: its fields on the media, its ^PW and ^LL no larger, its dots those of
+ * the printer's resolution. What prints would be cut off, or too small, in silence: the printer does not say.
+ *
+ * The template is read by the virtual printer's interpreter. Its placeholders stand in field data, and data moves
+ * nothing; how long a text or a barcode gets with its data is not looked at.
+ */
+import type { RawZplTemplate } from '../contract/template.ts';
+import { dots } from './display-list.ts';
+import type { FieldMark } from './zpl/field-marks.ts';
+import type { LabelPlan } from './zpl/label-plan.ts';
+import { type PlannedLabel, plannedLabel } from './zpl/planned-label.ts';
+
+export interface RawPlacementFault {
+  readonly code: 'off-label' | 'size-mismatch';
+  /** Begins with the line of the source that it is about. */
+  readonly message: string;
+}
+
+/** What a template is to be printed on; what is not known limits nothing. */
+export interface RawMedia {
+  readonly dpi?: number | undefined;
+  /** mm */
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+}
+
+/** The most that ^PW, ^LL and ^FO take, dots. */
+const UNLIMITED = 32_000;
+/** Resolutions that label printers have. */
+const RESOLUTIONS = [203, 300, 600] as const;
+/** Dots over the edge without a word: what is called 203 dpi has 203.2, and 4 × 6 in then one dot more. */
+const EDGE = 2;
+/** Share by which a width in dots may differ from the one it is taken for: margins, and heads of 104 mm. */
+const NEAR = 0.03;
+
+export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): RawPlacementFault[] {
+  const { dpi, width, height } = media;
+  const limit = (mm: number | undefined) =>
+    mm === undefined || dpi === undefined ? UNLIMITED : dots(mm, dpi);
+  // Only ^MU in mm or inches asks for a resolution.
+  const sheet = { dpi: dpi ?? RESOLUTIONS[0], width: limit(width), height: limit(height) };
+  // A label whose fields all wait for data prints nothing; with a dot it is one.
+  const end = template.source.search(/\^XZ/i);
+  const source = `${template.source.slice(0, end)}^FS^FO0,0^GB1,1,1^FS${template.source.slice(end)}`;
+  const read = plannedLabel(source, sheet);
+  const { plan } = read;
+  if (plan === undefined) return [];
+  const bytes = Buffer.from(template.source, 'utf8');
+  const lineOf = (at: number) => bytes.subarray(0, at).toString('latin1').split('\n').length;
+  return [
+    ...sizeFaults(template, media, read, lineOf),
+    ...plan.marks.slice(0, -1).flatMap((mark) => fieldFault(mark, plan, lineOf)),
+  ];
+}
+
+function sizeFaults(
+  template: RawZplTemplate,
+  { dpi, width, height }: RawMedia,
+  { commands, settings }: PlannedLabel,
+  lineOf: (at: number) => number,
+): RawPlacementFault[] {
+  if (dpi === undefined) return [];
+  const asked = (name: 'PW' | 'LL') => {
+    const command = commands.findLast((one) => one.name === name);
+    const count = Number.parseInt(settings.get(name) ?? '', 10);
+    return command === undefined || Number.isNaN(count) ? undefined : { count, line: lineOf(command.at) };
+  };
+  const [across, down] = [asked('PW'), asked('LL')];
+  const near = (count: number, mm: number, at: number) => Math.abs(count / dots(mm, at) - 1) <= NEAR;
+
+  if (template.dpi === undefined && width !== undefined && across !== undefined) {
+    const isFor = (at: number) =>
+      near(across.count, width, at) &&
+      (down === undefined || height === undefined || near(down.count, height, at));
+    const other = isFor(dpi) ? undefined : RESOLUTIONS.find((at) => at !== dpi && isFor(at));
+    if (other !== undefined) {
+      const message = `line ${across.line}: ^PW${across.count} is this media at ${other} dpi, not at ${dpi} dpi`;
+      return [{ code: 'size-mismatch', message }];
+    }
+  }
+  const larger = (what: string, mm: number | undefined, found: typeof across): RawPlacementFault[] => {
+    if (mm === undefined || found === undefined || found.count <= dots(mm, dpi) * (1 + NEAR)) return [];
+    const message = `line ${found.line}: ^${what}${found.count} is more than the media has: ${dots(mm, dpi)} dots`;
+    return [{ code: 'size-mismatch', message }];
+  };
+  return [...larger('PW', width, across), ...larger('LL', height, down)];
+}
+
+function fieldFault(
+  { name, at, x, y, width, height }: FieldMark,
+  plan: LabelPlan,
+  lineOf: (at: number) => number,
+): RawPlacementFault[] {
+  const off = x >= plan.width || y >= plan.length || x + width < 0 || y + height < 0;
+  const over = x < -EDGE || y < -EDGE || x + width > plan.width + EDGE || y + height > plan.length + EDGE;
+  if (!off && !over) return [];
+  const place = `the field at ${x},${y} (^${name})`;
+  const sheet = `${plan.width} × ${plan.length} dots`;
+  const message = off
+    ? `line ${lineOf(at)}: ${place} is beyond the ${sheet} that are printed`
+    : `line ${lineOf(at)}: ${place}, ${width} × ${height} dots, reaches over the edge of the ${sheet} that are printed`;
+  return [{ code: 'off-label', message }];
+}

@@ -1,0 +1,164 @@
+/**
+ * Where the fields of a format are, as far as that can be told without drawing them: where each begins, the size of
+ * boxes, lines and graphics, the width of text blocks, the height of characters and bars. How long a text or a barcode
+ * gets is not told; those are as wide as nothing.
+ *
+ * Source: ZPL II Programming Guide, the commands named.
+ */
+
+/** A field on the label, dots; half-open. */
+export interface FieldMark {
+  /** The command that gives it something to print: `GB`, `FD`. */
+  readonly name: string;
+  /** Bytes of the stream before that command. */
+  readonly at: number;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Which parameter of a linear barcode is its height, by index. */
+const BAR_HEIGHT: Readonly<Record<string, number>> = {
+  B1: 2,
+  B2: 1,
+  B3: 2,
+  B5: 1,
+  B8: 1,
+  B9: 1,
+  BA: 1,
+  BC: 1,
+  BE: 1,
+  BI: 1,
+  BJ: 1,
+  BK: 2,
+  BM: 2,
+  BP: 2,
+  BS: 1,
+  BU: 1,
+  BZ: 1,
+};
+/** Data of a field, or the number of data that comes later. */
+const DATA = new Set(['FD', 'FV', 'SN', 'FN']);
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What a field's commands have said so far. */
+interface Field {
+  /** ^FO, ^FT, from the label home; `typeset`: y is the baseline, or the lower edge. */
+  readonly x: number;
+  readonly y: number;
+  readonly typeset: boolean;
+  /** Third parameter of ^FO and ^FT: x is the right edge. */
+  readonly fromRight: boolean;
+  /** ^FB, ^TB */
+  readonly block?: number;
+  /** Height of its bars or characters, and which way it is turned. */
+  readonly tall?: number;
+  readonly turn?: string;
+  readonly marked?: true;
+}
+
+const START: Field = { x: 0, y: 0, typeset: false, fromRight: false };
+
+function numbers(params: string): (number | undefined)[] {
+  return params.split(',').map((value) => {
+    const number = Number.parseInt(value, 10);
+    return Number.isNaN(number) ? undefined : number;
+  });
+}
+
+/** The size of what `^GB`, `^GC`, `^GD`, `^GE` and `^GF` print; undefined for other commands. */
+function graphicSize(name: string, params: string): Size | undefined {
+  const [first, second, third, fourth] = numbers(params);
+  if (name === 'GC') return { width: first ?? 3, height: first ?? 3 };
+  if (name === 'GB' || name === 'GD' || name === 'GE') {
+    const least = third ?? 1;
+    return { width: Math.max(first ?? least, least), height: Math.max(second ?? least, least) };
+  }
+  // ^GFa,b,c,d: bytes in all, and in a row.
+  if (name === 'GF') return rowsOf(third, fourth);
+  return undefined;
+}
+
+function rowsOf(bytes = 0, row = 0): Size {
+  return { width: 8 * row, height: row > 0 ? Math.ceil(bytes / row) : 0 };
+}
+
+export class FieldMarks {
+  readonly marks: FieldMark[] = [];
+  #home = { x: 0, y: 0 };
+  #field: Field = START;
+  /** ^FW, ^CF, ^BY: what a field has that does not say otherwise. */
+  #turn = 'N';
+  #characters = 0;
+  #bars = 10;
+
+  home(x: number, y: number): void {
+    this.#home = { x, y };
+  }
+
+  /**
+   * Takes the next command of the format.
+   * @param params with all measures in dots
+   * @param at bytes of the stream before it
+   */
+  command(name: string, params: string, at: number): void {
+    const [first, second, third] = numbers(params);
+    const turn = /^\s*([NRIB])/i.exec(params)?.[1]?.toUpperCase();
+    if (name === 'FS') this.#field = START;
+    else if (name === 'FO' || name === 'FT') {
+      // Without its own place ^FT goes on where the last field ended, wherever that is.
+      const known = name === 'FO' || (first !== undefined && second !== undefined);
+      const place = known ? { x: first ?? 0, y: second ?? 0 } : { x: 0, y: 0 };
+      this.#field = { ...this.#field, ...place, typeset: name === 'FT', fromRight: third === 1 };
+    } else if (name === 'FW') this.#turn = turn ?? this.#turn;
+    else if (name === 'CF') this.#characters = second ?? this.#characters;
+    else if (name === 'BY') this.#bars = third ?? this.#bars;
+    else if (name === 'FB' || name === 'TB') {
+      const block = name === 'FB' ? first : second;
+      if (block !== undefined) this.#field = { ...this.#field, block };
+    } else if (/^A[A-Z0-9@]$/.test(name)) {
+      this.#field = { ...this.#field, tall: second ?? this.#characters, turn: turn ?? this.#turn };
+    } else if (/^B[A-Z0-9]$/.test(name)) {
+      const index = BAR_HEIGHT[name];
+      const tall = index === undefined ? 0 : (numbers(params)[index] ?? this.#bars);
+      this.#field = { ...this.#field, tall, turn: turn ?? this.#turn };
+    } else if (DATA.has(name)) this.#data(name, at);
+    else this.graphic(name, at, graphicSize(name, params));
+  }
+
+  /** A stored graphic, or another of known size. */
+  graphic(name: string, at: number, size: Size | undefined): void {
+    if (size !== undefined) this.#mark(name, at, size);
+  }
+
+  #data(name: string, at: number): void {
+    if (this.#field.marked) return;
+    const { block = 0, tall = this.#characters, turn = this.#turn, typeset } = this.#field;
+    const sideways = turn === 'R' || turn === 'B';
+    // How far characters and bars reach from a ^FT depends on font and turn.
+    const across = typeset ? 0 : tall;
+    this.#mark(name, at, sideways ? { width: across, height: block } : { width: block, height: across });
+    this.#field = { ...this.#field, marked: true };
+  }
+
+  #mark(name: string, at: number, { width, height }: Size): void {
+    const { x, y, typeset, fromRight } = this.#field;
+    // What ends at x is at least a dot wide.
+    const left = this.#home.x + x - (fromRight ? Math.max(1, width) : 0);
+    const top = this.#home.y + y - (typeset ? height : 0);
+    this.marks.push({ name, at, x: left, y: top, width, height });
+  }
+}
+
+/** The size of a graphic as `~DG` defines it: `~DGR:LOGO.GRF,total,row,…`, enlarged. */
+export function storedSize(definition: string, across: string, down: string): Size {
+  const [, bytes, row] = numbers(definition.slice(0, 200));
+  const { width, height } = rowsOf(bytes, row);
+  const times = (text: string) => Math.min(Math.max(Number.parseInt(text, 10) || 1, 1), 10);
+  return { width: width * times(across), height: height * times(down) };
+}

@@ -1,0 +1,41 @@
+/** A program for a printer, read by one that is new: nothing stored, nothing set. */
+import { type LabelPlan, type MediaDots, planLabel } from './label-plan.ts';
+import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
+import { download } from './zpl-download.ts';
+import { defaultSyntax, type ZplCommand, type ZplEvent, ZplStream } from './zpl-stream.ts';
+
+/** The most that a program may store in the printer that we play, and the longest format, bytes. */
+const MEMORY = 16 * 1024 * 1024;
+
+export interface PlannedLabel {
+  /** Of its last format that prints; undefined: none does. */
+  readonly plan: LabelPlan | undefined;
+  /** Of that format, `^XA` and `^XZ` not among them. */
+  readonly commands: readonly ZplCommand[];
+  /** What is in force at the end, measured in dots. */
+  readonly settings: ReadonlyMap<LastingSetting, string>;
+  /** What was not stored, and why. */
+  readonly faults: readonly string[];
+}
+
+export function plannedLabel(zpl: string, media: MediaDots): PlannedLabel {
+  const memory = new PrinterMemory(MEMORY);
+  const faults: string[] = [];
+  let plan: LabelPlan | undefined;
+  let commands: readonly ZplCommand[] = [];
+  const take = (event: ZplEvent): void => {
+    if (event.kind === 'format') {
+      const planned = planLabel(event.format, memory, media);
+      if (planned === undefined) return;
+      plan = planned;
+      commands = event.format.commands;
+    } else if (event.kind === 'discarded') faults.push('it is too long');
+    else if (event.kind === 'control') {
+      const refused = download(event.name, event.params, memory);
+      if (refused !== undefined) faults.push(refused);
+    }
+  };
+  const stream = new ZplStream(defaultSyntax(), MEMORY, take);
+  stream.push(Buffer.from(zpl, 'utf8'));
+  return { plan, commands, settings: memory.settings, faults };
+}
