@@ -29,6 +29,8 @@ export interface LabelEncoder {
 export interface Language {
   readonly id: LanguageId;
   readonly mediaType: string;
+  /** Where a document cannot have any number of pages: how many. */
+  readonly pagesPerDocument?: number;
   /** @throws JobFaultError `template-invalid`, `language-unsupported` */
   open(job: QueuedJob): Promise<LabelEncoder>;
 }

@@ -26,7 +26,7 @@ export type PageMaker = (
 export async function openPages(job: QueuedJob): Promise<PageMaker> {
   const { template, format, orientation, records } = job;
   const size = labelsPerPage(job);
-  const layout = await layoutOf(job);
+  const layout = await labelLayout(job);
   const pageOf = (lists: readonly DisplayList[]): Page => {
     if (template.language === 'platen' && template.sheet !== undefined) {
       return sheetPage(template, template.sheet, { dpi: format.dpi, orientation }, lists);
@@ -56,7 +56,8 @@ export async function openPages(job: QueuedJob): Promise<PageMaker> {
 
 type Layout = (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
 
-async function layoutOf(job: QueuedJob): Promise<Layout> {
+/** Lays a record's label out, whatever kind of template it comes from. @throws JobFaultError as `openPages` */
+export async function labelLayout(job: QueuedJob): Promise<Layout> {
   const { template, format, orientation } = job;
   if (template.language !== 'zpl') {
     return (await compileLabel(template, { dpi: format.dpi, orientation, job })).layout;

@@ -1,5 +1,7 @@
 /** The drivers that an agent works with; a test may give it others. */
 import type { DeviceDialect } from '../../drivers/languages/device.ts';
+import { eplDevice } from '../../drivers/languages/epl/device.ts';
+import { tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
 import type { DeviceAccess, DocumentPort } from '../../drivers/transports/document.ts';
 import { documentPort, openTransport } from '../../drivers/transports/index.ts';
@@ -20,7 +22,7 @@ export interface Drivers {
   languagesModule: URL;
 }
 
-const DIALECTS: readonly DeviceDialect[] = [zplDevice];
+const DIALECTS: readonly DeviceDialect[] = [zplDevice, tsplDevice, eplDevice];
 
 export const standardDrivers: Drivers = {
   open: openTransport,

@@ -9,6 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
+import { labelsPerPage } from '../contract/queued-job.ts';
 import { type PlannedChunk, planChunks, planDocuments } from './chunk-plan.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
 
@@ -74,9 +75,12 @@ class Session {
       throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
     }
     const encoder = await language.open(job);
+    const { pagesPerDocument } = language;
+    const most =
+      pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * labelsPerPage(job));
     let made = 0;
     if (documents) {
-      for (const plan of planDocuments(job.records.length, job.copies, from, maxCopies)) {
+      for (const plan of planDocuments(job.records.length, job.copies, from, most)) {
         if (this.#closed) return;
         if (made++ < skip) continue;
         const count = plan.reduce((sum, chunk) => sum + chunk.count, 0);
@@ -87,7 +91,7 @@ class Session {
     }
     const begin = encoder.begin();
     const total = job.records.length * job.copies;
-    for (const { record, first, count } of planChunks(job.records.length, job.copies, from, maxCopies)) {
+    for (const { record, first, count } of planChunks(job.records.length, job.copies, from, most)) {
       if (this.#closed) return;
       if (made++ < skip) continue;
       const parts = [await label(encoder, record, count)];

@@ -1,21 +1,35 @@
 /** A printer format: how labels are made for one printer, chosen in a job by name or ID. */
 import { z } from 'zod';
 
-/** The languages a label can be sent in. One file each in `drivers/languages/`. */
-export const languageId = z.enum(['zpl', 'pdf']);
+/**
+ * The languages a label can be sent in, best for labels first. One file each in `drivers/languages/`. `epl` is EPL2,
+ * `tspl` TSPL and TSPL2.
+ */
+export const languageId = z.enum(['zpl', 'tspl', 'epl', 'pdf', 'pwg-raster', 'png']);
 export type LanguageId = z.infer<typeof languageId>;
 
 /** What a printer moves through at a time: a label, or a page, which may be a sheet of labels. */
-const PRINTS: Readonly<Record<LanguageId, 'labels' | 'pages'>> = { zpl: 'labels', pdf: 'pages' };
+const PRINTS: Readonly<Record<LanguageId, 'labels' | 'pages'>> = {
+  zpl: 'labels',
+  tspl: 'labels',
+  epl: 'labels',
+  pdf: 'pages',
+  'pwg-raster': 'pages',
+  png: 'pages',
+};
 
 export function printsPages(language: LanguageId): boolean {
   return PRINTS[language] === 'pages';
 }
 
+/** What a dot is in PWG raster (PWG 5102.4, PwgRasterDocumentTypeSupported), best for labels first. */
+export const rasterType = z.enum(['black_1', 'sgray_8', 'srgb_8']);
+export type RasterType = z.infer<typeof rasterType>;
+
 /**
  * How the printer is set for a format. All optional: what is not set is not sent, and stays as the printer is.
- * Ranges are those of the ZPL II Programming Guide, by the command named; a printer may have a smaller one. On
- * printers that speak another language they have no effect.
+ * Ranges are those of the ZPL II Programming Guide, by the command named; a printer may have a smaller one. TSPL and
+ * EPL2 do what they have a command for (`docs/printers.md`); on printers of pages these have no effect.
  */
 export const printerSettings = {
   /** How hot the head burns, on the printer's own scale (~SD, "Set Darkness"). */
@@ -39,6 +53,8 @@ export const printerSettings = {
    * between agent and printer hides that the printer was switched off, a print server for example.
    */
   storedFormats: z.boolean().optional(),
+  /** What is sent to a printer that takes PWG raster; by default what it lists first, or `sgray_8`. */
+  rasterType: rasterType.optional(),
 };
 
 export const printerFormat = z.object({

@@ -1,0 +1,93 @@
+/**
+ * EPL2, the language of Eltron's printers and of Zebra's that came after them (LP 2844 and its kind).
+ *
+ * A label is its own dots, as GWs of its inked parts ("Direct Graphic Write": a bit of 0 burns a dot), for the same
+ * reasons as in TSPL. The printer takes the data by its length, so that it can hold any byte.
+ *
+ * Source: EPL Programming Guide 14245L, by the command named; Zebra's note that a comma or a line feed has to stand
+ * before GW's data.
+ */
+import type { PrinterFormat } from '../../../src/contract/format.ts';
+import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import { dots } from '../../../src/render/display-list.ts';
+import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
+import { labelLength, openDots, type PlacedDots } from '../label-dots.ts';
+import type { Language } from '../language.ts';
+
+/** What a GW costs besides its data, bytes. */
+const OVERHEAD = 20;
+/** Q wants to know how long a gap or mark is, which nobody has told us: the usual, mm. */
+const BETWEEN_LABELS = 3;
+/** S takes 1 to 6, each printer's own steps. */
+const FASTEST = 6;
+/** One white dot: a label that prints nothing is a label too. */
+const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
+
+export const epl: Language = {
+  id: 'epl',
+  mediaType: 'application/vnd.eltron-epl',
+  open: async (job) => {
+    const dotsOf = await openDots(job);
+    const begin = lines(setUp(job));
+    return {
+      begin: () => begin,
+      label: async (record, copies) => label(await dotsOf(record), copies),
+      end: () => new Uint8Array(),
+    };
+  },
+};
+
+/**
+ * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
+ * unfinished. q ("Set Label Width") also places the label under the head, so it is the media's width, in whole bytes.
+ */
+function setUp(job: QueuedJob): string[] {
+  const { format } = job;
+  return ['', `q${Math.ceil(dots(format.width, format.dpi) / 8) * 8}`, ...settings(job), 'ZT'];
+}
+
+/** Nothing is sent that the format does not set. */
+function settings(job: QueuedJob): string[] {
+  const { speed, darkness } = job.format;
+  return [
+    ...formLength(job),
+    ...(speed === undefined ? [] : [`S${Math.min(FASTEST, speed)}`]),
+    ...(darkness === undefined ? [] : [`D${Math.round(darkness)}`]),
+    ...options(job.format),
+  ];
+}
+
+/** Q ("Set Form Length"): the label, and what is between it and the next. */
+function formLength(job: QueuedJob): string[] {
+  const { mediaTracking, dpi } = job.format;
+  if (mediaTracking === undefined) return [];
+  const between = dots(BETWEEN_LABELS, dpi);
+  const next = { continuous: '0', gap: `${between}`, mark: `B${between}` }[mediaTracking];
+  return [`Q${dots(labelLength(job), dpi)},${next}`];
+}
+
+/** O ("Hardware Options") sets all of them at once: one that is not named is off. */
+function options({ printMode, thermalMode }: PrinterFormat): string[] {
+  if (printMode === undefined && thermalMode === undefined) return [];
+  const on = [
+    ...(thermalMode === 'direct' ? ['D'] : []),
+    ...(printMode === 'peel-off' ? ['P'] : []),
+    // After every label.
+    ...(printMode === 'cutter' ? ['C1'] : []),
+  ];
+  return [`O${on.join(',')}`];
+}
+
+function label(placed: PlacedDots | undefined, copies: number): Uint8Array {
+  const parts = [lines(['N'])];
+  const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, OVERHEAD);
+  for (const { x, y, stride, height, data } of blocks.length === 0 ? [BLANK] : blocks) {
+    const at = `${x + (placed?.x ?? 0)},${y + (placed?.y ?? 0)}`;
+    parts.push(Buffer.from(`GW${at},${stride},${height},`), Buffer.from(data), lines(['']));
+  }
+  return Buffer.concat([...parts, lines([`P${copies}`])]);
+}
+
+function lines(commands: readonly string[]): Buffer {
+  return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
+}
