@@ -131,6 +131,33 @@ describe('/app', () => {
     ]);
   });
 
+  test('templates: the fields of raw ZPL are found, placeholders and named ^FN, each once', async () => {
+    const source =
+      '^XA^FO1,1^FD{{sku}} {{name | upper}}^FS^FO1,50^FN1"lot number"^FDnone^FS^FO1,90^FN1^FS^FO1,130^FD{{sku}}^FS^XZ';
+    const answer = await service.admin('POST', '/tenants/acme/templates', {
+      name: 'Raw fields',
+      language: 'zpl',
+      source,
+      width: 50,
+      height: 10,
+      dpi: 203,
+    });
+    expect([answer.status, answer.body]).toMatchObject([
+      201,
+      {
+        fields: ['sku', 'name', 'lot number'],
+        warnings: [
+          ...['sku', 'name', 'lot number'].map((name) => ({
+            code: 'field-undeclared',
+            message: expect.stringContaining(name),
+          })),
+          { code: 'off-label', pointer: '/source', message: expect.stringMatching(/1,90/) },
+          { code: 'off-label', pointer: '/source', message: expect.stringMatching(/1,130/) },
+        ],
+      },
+    ]);
+  });
+
   test.each([
     [
       'an element without its text',
