@@ -14,6 +14,7 @@ import {
   type WorkerListener,
   type WorkerOptions,
 } from 'bullmq';
+import type { LeaseStore } from './lease.ts';
 
 /**
  * What BullMQ stores. The payload is one string: PostgreSQL keeps job data as `jsonb`, which refuses U+0000 and
@@ -39,9 +40,26 @@ export type StoredWorker = Pick<
 };
 export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
 
+export interface Note {
+  queue: string;
+  jobId: string;
+  /** Of the lock under which the job is handled. */
+  token: string;
+  /** JSON */
+  note: string;
+  /** How long the lock is renewed, ms. */
+  lockMs: number;
+}
+
 export interface Backend {
   readonly kind: 'postgres' | 'redis';
+  readonly leases: LeaseStore;
   queue(name: string): StoredQueue;
+  /**
+   * Stores a job's note, as its progress, and renews its lock. False: the lock is another's, and nothing was
+   * stored, however late the command gets there; BullMQ's own `updateProgress` does not look.
+   */
+  setNote(note: Note): Promise<boolean>;
   /** Made stopped: attach listeners, then `run`. */
   worker(name: string, process: Processor<Stored, null, string>, timing: WorkerTiming): StoredWorker;
   /** False: fail at once instead of waiting for the server. */

@@ -225,7 +225,7 @@ export class QueueConsumer<T> implements Consumer {
         // BullMQ's own default is 0, or an empty object.
         note:
           typeof job.progress === 'object' && Object.keys(job.progress).length > 0 ? job.progress : undefined,
-        setNote: (note) => this.#setNote(job, token, active, note),
+        setNote: (note) => this.#setNote(token, active, note),
         signal: active.abort.signal,
       });
       this.#failures = 0;
@@ -245,12 +245,13 @@ export class QueueConsumer<T> implements Consumer {
     }
   }
 
-  async #setNote(job: StoredJob, token: string, active: Active, note: object): Promise<void> {
-    const { timing } = this.#plan;
-    const stored = Promise.all([job.updateProgress(note), job.extendLock(token, timing.lockDuration)]);
-    const [, ours] = await within(CLOSE_MS, 'storing a note', stored);
-    if (ours === 1) return;
-    const lost = new QueueError('lock-lost', `the lock of job ${active.jobId} is lost`);
+  async #setNote(token: string, active: Active, note: object): Promise<void> {
+    const { backend, queue, timing } = this.#plan;
+    const { jobId } = active;
+    const text = JSON.stringify(note);
+    const stored = backend.setNote({ queue, jobId, token, note: text, lockMs: timing.lockDuration });
+    if (await within(CLOSE_MS, 'storing a note', stored)) return;
+    const lost = new QueueError('lock-lost', `the lock of job ${jobId} is lost`);
     active.abort.abort(lost);
     throw lost;
   }

@@ -1,4 +1,5 @@
 export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
+export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {

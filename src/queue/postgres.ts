@@ -29,6 +29,7 @@ import {
   type StoredWorker,
   WORKER_OPTIONS,
 } from './backend.ts';
+import { makeLeases, postgresLeases } from './postgres-lease.ts';
 import { keepOrder } from './postgres-order.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
@@ -46,7 +47,7 @@ export interface PostgresOptions {
 const SCHEMA = 'bullmq';
 
 /**
- * Connects, and brings BullMQ's tables and our trigger up to date.
+ * Connects, and brings BullMQ's tables, our trigger and our leases up to date.
  * @throws QueueError `refused` (password, database, permission), `unavailable` after `startTimeoutMs`
  */
 export async function openPostgres(options: PostgresOptions): Promise<Backend> {
@@ -73,8 +74,18 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
     throw error;
   }
   const shared: Shared = { pool, lastAway: 0, lockDurationMs: options.lockDurationMs, ear: new Ear(config) };
+  const direct = new QueuePool(shared, '');
   return {
     kind: 'postgres',
+    leases: postgresLeases((sql, values) => direct.query(sql, values)),
+    async setNote({ queue, jobId, token, note, lockMs }) {
+      const { rows } = await direct.query(
+        `UPDATE job SET progress = $4::jsonb, locked_until_ms = $5
+         WHERE queue = $1 AND id = $2 AND state = 'active' AND lock_token = $3 RETURNING id`,
+        [queue, jobId, token, note, Date.now() + lockMs],
+      );
+      return rows.length > 0;
+    },
     queue(name): StoredQueue {
       return new Queue<
         Stored,
@@ -111,6 +122,7 @@ async function migrate(pool: Pool, timeoutMs: number): Promise<void> {
       try {
         await runMigrations(client, SCHEMA);
         await keepOrder(client, SCHEMA);
+        await makeLeases(client, SCHEMA);
       } finally {
         client.release();
       }

@@ -22,6 +22,7 @@ import {
   QueueConsumer,
   type StopOptions,
 } from './consumer.ts';
+import type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 import { openPostgres } from './postgres.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import { ErrorLog, type QueueLogger } from './queue-log.ts';
@@ -185,8 +186,36 @@ export class Queues {
   }
 
   /**
+   * Asks for the leases of printers, once each, or to keep them: see `lease.ts`. An answer for every one.
+   * @throws QueueError `unavailable` (soon enough to ask again), `closed`
+   */
+  async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
+    for (const { printerId } of asks) printerQueue(printerId);
+    const limit = Math.min(this.#commandTimeoutMs, Math.max(1_000, length.contended / 4));
+    return await this.#bounded(limit, 'asking for leases', () =>
+      this.#backend.leases.ask(agentId, asks, length),
+    );
+  }
+
+  /** Ends a lease at once. @throws QueueError `unavailable`, `closed` */
+  async giveLeaseBack(agentId: string, printerId: string, term: string): Promise<void> {
+    await this.#bounded(this.#commandTimeoutMs, 'giving a lease back', () =>
+      this.#backend.leases.giveBack(agentId, printerQueue(printerId), term),
+    );
+  }
+
+  /** By printer, the agent that serves it at this moment. @throws QueueError `unavailable`, `closed` */
+  async leaseHolders(printerIds: readonly string[]): Promise<Map<string, string>> {
+    for (const printerId of printerIds) printerQueue(printerId);
+    return await this.#bounded(this.#commandTimeoutMs, 'reading leases', () =>
+      this.#backend.leases.holders(printerIds),
+    );
+  }
+
+  /**
    * Handles a printer's jobs, one at a time and in order. One consumer for a printer in the whole deployment:
-   * which is for the caller to see to.
+   * the agent
+   * that holds its lease.
    * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
    */
   async consume(
@@ -260,13 +289,18 @@ export class Queues {
     return consumer;
   }
 
-  /** Runs one producing command, bounded in time, with the server's absence as a typed error. */
+  /** Runs one producing command. */
   async #command<R>(name: string, what: string, run: (queue: StoredQueue) => Promise<R>): Promise<R> {
+    return await this.#bounded(this.#commandTimeoutMs, what, () => this.#queue(name).then(run));
+  }
+
+  /** Bounded in time, with the server's absence as a typed error. */
+  async #bounded<R>(milliseconds: number, what: string, run: () => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
     // A command given to ioredis now would be kept and run later, and there is no end to those.
     if (!this.#backend.answers()) throw new QueueError('unavailable', `${what}: the queue's server is away`);
     try {
-      return await within(this.#commandTimeoutMs, what, this.#queue(name).then(run));
+      return await within(milliseconds, what, run());
     } catch (error) {
       if (error instanceof QueueError || error instanceof UnrecoverableError) throw error;
       throw new QueueError('unavailable', `${what}: ${reasonOf(error)}`);

@@ -12,6 +12,7 @@ import {
 } from './backend.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import { redisLeases } from './redis-lease.ts';
 
 export interface RedisOptions {
   /** `redis://` or `rediss://`, with password and database number. */
@@ -73,8 +74,14 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   }
   // The hash tag keeps the keys of one queue in one slot of a Redis Cluster.
   const nameOf = (name: string) => `{${name}}`;
+  const keyOf = (queue: string, key: string) => `${prefix}:${nameOf(queue)}:${key}`;
   return {
     kind: 'redis',
+    leases: redisLeases(redis, keyOf),
+    async setNote({ queue, jobId, token, note, lockMs }) {
+      const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));
+      return (await redis.eval(SET_NOTE, 3, ...keys, token, lockMs, jobId, note)) === 1;
+    },
     queue(name): StoredQueue {
       return new Queue<Stored, null, string>(nameOf(name), { ...QUEUE_OPTIONS, connection: redis, prefix });
     },
@@ -94,6 +101,14 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
 }
 
 const RETRY_CEILING_MS = 1_000;
+
+/** As BullMQ's `extendLock`, and the note with it. */
+const SET_NOTE = `
+  if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+  redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+  redis.call('SREM', KEYS[3], ARGV[3])
+  redis.call('HSET', KEYS[1], 'progress', ARGV[4])
+  return 1`;
 
 /** Host and port, to be shown. */
 function readAddress(url: string): string {

@@ -112,15 +112,20 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   it('takes no note of a worker that has lost it, and tells the worker at once', async () => {
     await queues.enqueue(job(printer));
     const results = new Collected<unknown>();
-    await queues.consume(printer, async ({ setNote, signal, delivery }) => {
-      if (delivery > 1) return 'done';
+    await queues.consume(printer, async ({ setNote, signal, delivery, note }) => {
+      if (delivery > 1) {
+        results.add(note);
+        return 'done';
+      }
       await setNote({ agent: 'one' });
       await takeAwayLocks();
-      await setNote({ agent: 'one' }).catch((error: unknown) => results.add(error));
+      await setNote({ agent: 'too late' }).catch((error: unknown) => results.add(error));
       results.add(signal.reason);
       throw signal.reason;
     });
-    expect(await results.reach(2)).toMatchObject([{ code: 'lock-lost' }, { code: 'lock-lost' }]);
+    const [refused, reason, left] = await results.reach(3);
+    expect([refused, reason]).toMatchObject([{ code: 'lock-lost' }, { code: 'lock-lost' }]);
+    expect(left).toEqual({ agent: 'one' });
   });
 
   async function takeAwayLocks(): Promise<void> {

@@ -1,0 +1,47 @@
+/**
+ * Which agent serves a printer, when several reach it: a lease, kept where the printer's jobs are.
+ *
+ *          ask                              ask, until it ends: longer
+ *   free ───────▶ held by one agent's term ◀──────┐
+ *     ▲               │        └──────────────────┘
+ *     └───────────────┴── given back, or not asked for again in time
+ *
+ * It is decided by the queue's server alone, in one statement (PostgreSQL) or script (Redis), by the server's clock.
+ * The agent counts its time from the moment at which it asked, which is before the server counted it, and so never
+ * believes longer than the server that it holds one; clocks need not agree, only run alike.
+ *
+ * Whoever does not get it is remembered for a while as the rival. Without one a lease is longer: an agent that is
+ * alone on its printer gets over a short absence of the queue. A lease that was granted is never made shorter, since
+ * the answer that says so might be lost.
+ */
+
+export interface LeaseAsk {
+  printerId: string;
+  /** A name of its own for each time that an agent begins to serve a printer: what is late can't be taken for new. */
+  term: string;
+  /** The agent reaches the printer. One that does not gets no lease while a rival waits that does. */
+  reaches: boolean;
+}
+
+export interface LeaseAnswer {
+  printerId: string;
+  /** How long the lease is this agent's, ms, counted from before it asked; null: another agent has it. */
+  granted: number | null;
+  /** Another agent, which reaches the printer, waits for it. */
+  wanted: boolean;
+}
+
+/** Length of a lease, ms, while somebody else wants it, and while nobody does. */
+export interface LeaseLength {
+  contended: number;
+  alone: number;
+}
+
+/** What `postgres-lease.ts` and `redis-lease.ts` each provide. */
+export interface LeaseStore {
+  ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
+  /** Ends this very term at once. Of another one, nothing changes. */
+  giveBack(agentId: string, printerId: string, term: string): Promise<void>;
+  /** The agent that holds each printer's lease; free ones are left out. */
+  holders(printerIds: readonly string[]): Promise<Map<string, string>>;
+}

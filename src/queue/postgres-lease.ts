@@ -1,0 +1,105 @@
+/** Leases in PostgreSQL: a row for each printer, locked in one order, so that agents that ask at once wait in turn. */
+import type { PoolClient } from 'pg';
+import { z } from 'zod';
+import type { LeaseStore } from './lease.ts';
+
+const TABLE = 'platen_lease';
+
+/** Run after BullMQ's migrations, at every start. */
+export async function makeLeases(client: PoolClient, schema: string): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    // Several services and agents may start at once.
+    await client.query(`SELECT pg_advisory_xact_lock(hashtext('${TABLE}'))`);
+    await client.query(`
+      CREATE TABLE IF NOT EXISTS ${schema}.${TABLE} (
+        printer_id text PRIMARY KEY,
+        agent_id text NOT NULL DEFAULT '',
+        term text NOT NULL DEFAULT '',
+        until timestamptz NOT NULL DEFAULT '-infinity',
+        rival_id text NOT NULL DEFAULT '',
+        rival_reaches boolean NOT NULL DEFAULT false,
+        rival_until timestamptz NOT NULL DEFAULT '-infinity')`);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** now() is when the statement began: not before the agent asked, and for one that waited, too early to take a lease. */
+const ASK = `
+  WITH asked AS (
+    SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[]) AS asked(printer_id, term, reaches)
+  ), found AS (
+    SELECT l.printer_id, asked.term, asked.reaches, l.agent_id = $1 AS mine, l.until,
+      l.rival_id <> $1 AND l.rival_until > now() AS contended,
+      l.rival_id <> $1 AND l.rival_until > now() AND l.rival_reaches AS wanted
+    FROM ${TABLE} AS l JOIN asked USING (printer_id) ORDER BY l.printer_id FOR UPDATE OF l
+  ), decided AS (
+    SELECT *, mine OR (until <= now() AND (reaches OR NOT wanted)) AS granted,
+      CASE WHEN contended THEN $5::integer ELSE $6::integer END AS ms
+    FROM found
+  )
+  UPDATE ${TABLE} AS l SET
+    agent_id = CASE WHEN granted THEN $1 ELSE l.agent_id END,
+    term = CASE WHEN granted THEN d.term ELSE l.term END,
+    until = CASE WHEN NOT granted THEN l.until
+      ELSE greatest(CASE WHEN mine THEN l.until END, now() + make_interval(secs => ms / 1000.0)) END,
+    rival_id = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_id ELSE $1 END,
+    rival_reaches = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_reaches ELSE reaches END,
+    rival_until = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_until
+      ELSE now() + make_interval(secs => $5::integer / 1000.0) END
+  FROM decided AS d WHERE l.printer_id = d.printer_id
+  RETURNING l.printer_id, granted, ms, wanted`;
+
+const answerRow = z.object({
+  printer_id: z.string(),
+  granted: z.boolean(),
+  ms: z.int(),
+  wanted: z.boolean(),
+});
+const holderRow = z.object({ printer_id: z.string(), agent_id: z.string() });
+
+/** @param query on a connection that finds the table */
+export function postgresLeases(
+  query: (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>,
+): LeaseStore {
+  return {
+    async ask(agentId, asks, length) {
+      const ids = asks.map(({ printerId }) => printerId);
+      const terms = asks.map(({ term }) => term);
+      const reach = asks.map(({ reaches }) => reaches);
+      const values = [agentId, ids, terms, reach, length.contended, length.alone];
+      let { rows } = await query(ASK, values);
+      if (rows.length < asks.length) {
+        const insert = `INSERT INTO ${TABLE} (printer_id) SELECT unnest($1::text[]) AS id ORDER BY id ON CONFLICT DO NOTHING`;
+        await query(insert, [ids]);
+        rows = (await query(ASK, values)).rows;
+      }
+      return z
+        .array(answerRow)
+        .parse(rows)
+        .map(({ printer_id, granted, ms, wanted }) => ({
+          printerId: printer_id,
+          granted: granted ? ms : null,
+          wanted,
+        }));
+    },
+    async giveBack(agentId, printerId, term) {
+      await query(
+        `UPDATE ${TABLE} SET agent_id = '', term = '', until = '-infinity'
+         WHERE printer_id = $1 AND agent_id = $2 AND term = $3`,
+        [printerId, agentId, term],
+      );
+    },
+    async holders(printerIds) {
+      const { rows } = await query(
+        `SELECT printer_id, agent_id FROM ${TABLE} WHERE printer_id = ANY($1) AND until > now()`,
+        [printerIds],
+      );
+      const held = z.array(holderRow).parse(rows);
+      return new Map(held.map(({ printer_id, agent_id }) => [printer_id, agent_id]));
+    },
+  };
+}

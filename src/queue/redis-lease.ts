@@ -1,0 +1,68 @@
+/**
+ * Leases in Redis: `…:lease` holds `<agent>/<term>` and `…:rival` `<agent>/<reaches>`, each with its end. Both are
+ * beside the printer's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
+ */
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { LeaseStore } from './lease.ts';
+
+/** An agent's ID has no "/". Returns the milliseconds granted, or 0, and whether a rival waits that reaches the printer. */
+const ASK = `
+  local me, term, reaches = ARGV[1], ARGV[2], ARGV[3]
+  local contended, alone = tonumber(ARGV[4]), tonumber(ARGV[5])
+  local function by(value) return value and string.match(value, '^[^/]*') end
+  local lease, rival = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
+  local other = rival and by(rival) ~= me
+  local wanted = other and string.sub(rival, -2) == '/1'
+  local mine = by(lease) == me
+  if mine or (not lease and (reaches == '1' or not wanted)) then
+    local ms = other and contended or alone
+    local left = mine and redis.call('PTTL', KEYS[1]) or 0
+    redis.call('SET', KEYS[1], me .. '/' .. term, 'PX', math.max(ms, left))
+    return {ms, wanted and 1 or 0}
+  end
+  if reaches == '1' or not wanted then
+    redis.call('SET', KEYS[2], me .. '/' .. reaches, 'PX', contended)
+  end
+  return {0, wanted and 1 or 0}`;
+const GIVE_BACK = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 1`;
+
+const answer = z.tuple([z.int(), z.int()]);
+
+/** @param keyOf the key of this name beside the printer's queue */
+export function redisLeases(redis: Redis, keyOf: (printerId: string, name: string) => string): LeaseStore {
+  /** One trip for all. @throws what the first that failed failed with */
+  async function all(commands: (string | number)[][]): Promise<unknown[]> {
+    const results = (await redis.pipeline(commands).exec()) ?? [];
+    return results.map(([error, result]) => {
+      if (error !== null) throw error;
+      return result;
+    });
+  }
+  return {
+    async ask(agentId, asks, { contended, alone }) {
+      const results = await all(
+        asks.map(({ printerId, term, reaches }) => {
+          const keys = [keyOf(printerId, 'lease'), keyOf(printerId, 'rival')];
+          return ['eval', ASK, 2, ...keys, agentId, term, reaches ? '1' : '0', contended, alone];
+        }),
+      );
+      return asks.map(({ printerId }, index) => {
+        const [ms, wanted] = answer.parse(results[index]);
+        return { printerId, granted: ms === 0 ? null : ms, wanted: wanted === 1 };
+      });
+    },
+    async giveBack(agentId, printerId, term) {
+      await redis.eval(GIVE_BACK, 1, keyOf(printerId, 'lease'), `${agentId}/${term}`);
+    },
+    async holders(printerIds) {
+      const leases = await all(printerIds.map((printerId) => ['get', keyOf(printerId, 'lease')]));
+      return new Map(
+        printerIds.flatMap((printerId, index): [string, string][] => {
+          const lease = z.string().nullable().parse(leases[index]);
+          return lease === null ? [] : [[printerId, lease.slice(0, lease.indexOf('/'))]];
+        }),
+      );
+    },
+  };
+}

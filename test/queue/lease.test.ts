@@ -1,0 +1,172 @@
+/** Who serves a printer, decided by real servers under agents that ask at the same time. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LeaseAnswer, openQueues, type Queues } from '../../src/queue/index.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { keepingLogger, printerId } from './samples.ts';
+
+const LONG = { contended: 60_000, alone: 240_000 };
+const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
+
+describe.each(backends())('leases on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let queues: Queues;
+  let printer: string;
+
+  beforeEach(async () => {
+    backend = await open();
+    queues = await openQueues({ ...backend, logger: keepingLogger() });
+    printer = printerId();
+  });
+  afterEach(async () => {
+    await queues.close({ timeoutMs: 0 });
+    await backend.close();
+  });
+
+  async function ask(agentId: string, { term = 'term', reaches = true, length = LONG, of = printer } = {}) {
+    const [answer] = await queues.askLeases(agentId, [{ printerId: of, term, reaches }], length);
+    if (answer === undefined) throw new Error('no answer');
+    return answer;
+  }
+
+  /** Asks until it is granted. */
+  async function take(agentId: string, length: typeof LONG): Promise<LeaseAnswer> {
+    for (;;) {
+      const answer = await ask(agentId, { length });
+      if (answer.granted !== null) return answer;
+      await wait(10);
+    }
+  }
+
+  it('goes to whoever asks first, who keeps it and is told that another waits', async () => {
+    expect(await ask(ONE)).toEqual({ printerId: printer, granted: LONG.alone, wanted: false });
+    expect(await ask(OTHER)).toMatchObject({ granted: null });
+    expect(await ask(ONE)).toEqual({ printerId: printer, granted: LONG.contended, wanted: true });
+    expect(await ask(OTHER)).toMatchObject({ granted: null });
+    expect(await queues.leaseHolders([printer, printerId()])).toEqual(new Map([[printer, ONE]]));
+  });
+
+  it('goes to the same agent again at once, when it was killed and is back', async () => {
+    expect(await ask(ONE, { term: 'before' })).toMatchObject({ granted: LONG.alone });
+    expect(await ask(ONE, { term: 'after' })).toMatchObject({ granted: LONG.alone });
+  });
+
+  it('goes to another when it was given back, and not when an older term is', async () => {
+    await ask(ONE, { term: 'first' });
+    await ask(ONE, { term: 'second' });
+    await queues.giveLeaseBack(ONE, printer, 'first');
+    await queues.giveLeaseBack(OTHER, printer, 'second');
+    expect(await ask(OTHER)).toMatchObject({ granted: null });
+    await queues.giveLeaseBack(ONE, printer, 'second');
+    expect(await queues.leaseHolders([printer])).toEqual(new Map());
+    expect(await ask(OTHER)).toMatchObject({ granted: expect.any(Number) });
+    expect(await ask(ONE)).toMatchObject({ granted: null });
+  });
+
+  it('goes to another when it has ended, and never before', async () => {
+    const length = { contended: 150, alone: 150 };
+    const asked = performance.now();
+    await ask(ONE, { length });
+    await take(OTHER, length);
+    // The server's clock and ours run alike, to a hundredth.
+    expect(performance.now() - asked).toBeGreaterThan(0.99 * length.alone);
+    expect(await ask(ONE, { length: LONG })).toMatchObject({ granted: null });
+  });
+
+  it('is not made shorter by a rival who comes later', async () => {
+    const length = { contended: 100, alone: 600 };
+    const asked = performance.now();
+    expect(await ask(ONE, { length })).toMatchObject({ granted: length.alone });
+    await ask(OTHER, { length });
+    expect(await ask(ONE, { length })).toMatchObject({ granted: length.contended });
+    await take(OTHER, length);
+    expect(performance.now() - asked).toBeGreaterThan(0.99 * length.alone);
+  });
+
+  it('is not for an agent that does not reach the printer while one that does is waiting', async () => {
+    await ask(ONE, { term: 'given up' });
+    expect(await ask(OTHER)).toMatchObject({ granted: null });
+    // A third, which does not reach it either, is no reason to forget the one that does.
+    expect(await ask(THIRD, { reaches: false })).toMatchObject({ granted: null, wanted: true });
+    await queues.giveLeaseBack(ONE, printer, 'given up');
+    expect(await ask(ONE, { reaches: false })).toMatchObject({ granted: null });
+    expect(await ask(THIRD, { reaches: false })).toMatchObject({ granted: null });
+    expect(await ask(OTHER)).toMatchObject({ granted: expect.any(Number) });
+  });
+
+  it('is for an agent that does not reach the printer when nobody does', async () => {
+    expect(await ask(ONE, { reaches: false })).toMatchObject({ granted: LONG.alone });
+    expect(await ask(OTHER, { reaches: false })).toMatchObject({ granted: null });
+    expect(await ask(ONE, { reaches: false })).toMatchObject({ granted: LONG.contended, wanted: false });
+  });
+
+  it('is asked for many printers at once', async () => {
+    const printers = Array.from({ length: 300 }, printerId);
+    const asks = printers.map((id) => ({ printerId: id, term: 'term', reaches: true }));
+    expect(await ask(OTHER, { of: printers[7] ?? '' })).toMatchObject({ granted: LONG.alone });
+    const answers = await queues.askLeases(ONE, asks, LONG);
+    expect(answers.map((answer) => answer.printerId).toSorted()).toEqual(printers.toSorted());
+    const refused = answers.filter(({ granted }) => granted === null);
+    expect(refused.map((answer) => answer.printerId)).toEqual([printers[7]]);
+    expect((await queues.leaseHolders(printers)).size).toBe(300);
+  });
+
+  it('is one agent’s at a time, whatever the agents do at once', async () => {
+    const length = { contended: 40, alone: 80 };
+    const act = fc.record({
+      printers: fc.uniqueArray(fc.nat(2), { minLength: 1, maxLength: 3 }),
+      pause: fc.nat(60),
+      reaches: fc.boolean(),
+      givesBack: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(act, { minLength: 3, maxLength: 8 }), { minLength: 3, maxLength: 4 }),
+        async (scripts) => {
+          const printers = [printerId(), printerId(), printerId()];
+          const held: { printer: string; agent: string; from: number; to: number }[] = [];
+          await Promise.all(
+            scripts.map(async (script, index) => {
+              const agent = `agent-number-${index}`;
+              for (const { printers: wanted, pause, reaches, givesBack } of script) {
+                const term = randomUUID();
+                const asks = wanted.map((at) => ({ printerId: printers[at] ?? '', term, reaches }));
+                const asked = performance.now();
+                const answers = await queues.askLeases(agent, asks, length);
+                const from = performance.now();
+                const spans = answers.flatMap(({ printerId: of, granted }) =>
+                  // As an agent counts: from when it knows, to a little before the end by when it asked.
+                  granted === null ? [] : [{ printer: of, agent, from, to: asked + granted * 0.9 }],
+                );
+                held.push(...spans);
+                await wait(pause);
+                if (!givesBack) continue;
+                for (const { printer: of } of spans) {
+                  // What it had of it before has become this term.
+                  for (const span of held.filter((one) => one.agent === agent && one.printer === of)) {
+                    span.to = Math.min(span.to, performance.now());
+                  }
+                  await queues.giveLeaseBack(agent, of, term);
+                }
+              }
+            }),
+          );
+          const overlaps = held.filter((one) =>
+            held.some(
+              (other) =>
+                other.printer === one.printer &&
+                other.agent !== one.agent &&
+                other.from < one.to &&
+                one.from < other.to,
+            ),
+          );
+          expect(held.length).toBeGreaterThan(0);
+          expect(overlaps).toEqual([]);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+});
