@@ -168,6 +168,10 @@ export const barcodeElement = z.strictObject({
   /** MaxiCode: 4 without one; 2 and 3 carry a postal code, a country and a class of service, parted by GS. */
   mode: z.int().min(2).max(6).optional(),
   rotation,
+  /**
+   * On ZPL printers. `auto`: the printer's own barcode command where it is sure to make the same symbol, else a
+   * graphic. `native`: the command; a symbol that would be drawn is an error. `graphic`: always drawn.
+   */
   render: z.enum(['auto', 'native', 'graphic']).default('auto'),
 });
 

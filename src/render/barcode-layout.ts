@@ -17,6 +17,7 @@ import { type Barcode, boxOf, fits, mm, requireFit } from './symbol-box.ts';
 import { maxiCodeBitmap, maxiCodeSize } from './symbology/maxicode.ts';
 import type { MatrixSymbol, MaxiCodeSymbol, PostalSymbol } from './symbology/rules.ts';
 import { turnRect } from './turn.ts';
+import { sizeRefusal } from './zpl-bars.ts';
 
 export interface LabelGrid {
   readonly dpi: number;
@@ -52,6 +53,13 @@ export function barcodeLayout(
   } else if (element.hri !== 'none') {
     throw invalid('a symbol that is not linear has no human-readable line: use a text');
   }
+  const wide = Math.round((element.ratio ?? rules.ratio ?? 1) * module);
+  if (element.render === 'native') {
+    const reason = rules.command
+      ? sizeRefusal(module, rules.ratio === undefined ? undefined : wide)
+      : 'it is drawn for every printer';
+    if (reason !== undefined) throw invalid(`"render": "native" is not possible: ${reason}`);
+  }
   const text = compileText(element.value, defaults, place.pointer);
   const asData =
     isGs1(element.symbology) && bracketsAreData(parsePlaceholders(element.value)) ? asGs1Data : undefined;
@@ -60,7 +68,7 @@ export function barcodeLayout(
     place,
     grid,
     module,
-    wide: Math.round((element.ratio ?? rules.ratio ?? 1) * module),
+    wide,
     barHeight: barHeight ?? 0,
     space: element.width === undefined ? undefined : dots(element.width, grid.dpi),
   };

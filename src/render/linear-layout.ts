@@ -11,6 +11,7 @@ import { type Barcode, boxOf, requireFit, type SymbolBox } from './symbol-box.ts
 import type { LinearSymbol, RetailParts } from './symbology/rules.ts';
 import { ASCENT, printable, SMALLEST_TEXT } from './text-layout.ts';
 import { turnPoint, turnRect } from './turn.ts';
+import { zplBars } from './zpl-bars.ts';
 
 /** The human-readable line: its em in modules and its bounds, mm; the gap to the bars, modules. */
 const HRI = { modules: 10, smallest: 2, largest: 4, gap: 2 } as const;
@@ -115,6 +116,8 @@ function barsItems(
   const main = symbol.retail === undefined ? at.width : symbol.retail.modules * module;
   // Printers differ in whether ^BE lengthens the guard bars when it prints no digits; where we do it, all agree.
   const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || at.guard > 0);
+  const drawn = mayBeNative ? undefined : 'the printer has guard bars only with digits below ("hri")';
+  if (element.render === 'native') requireCommand(barcode, symbol, drawn);
   const items: Item[] = [
     bars(
       { x: box.left, y: at.top, width: main, height: barHeight },
@@ -142,6 +145,25 @@ function barsItems(
     items.push(bars(inner, addOn.widths, undefined));
   }
   return items;
+}
+
+/**
+ * The template insists on the printer's command.
+ * @param drawn why it is drawn, whatever the value
+ * @throws ElementFault `value-invalid`, `template-invalid`
+ */
+function requireCommand(barcode: Barcode, symbol: LinearSymbol, drawn: string | undefined): void {
+  const { native, retail, wides } = symbol;
+  const wide = wides === 0 ? undefined : barcode.wide;
+  const bars = native && zplBars(native, barcode.module, wide);
+  const reason =
+    drawn ??
+    (bars === undefined ? 'characters of it are drawn for every printer' : undefined) ??
+    (bars && 'reason' in bars ? bars.reason : undefined) ??
+    (retail?.addOn === undefined ? undefined : 'an add-on is drawn for every printer');
+  if (reason === undefined) return;
+  const code = reason === drawn ? 'template-invalid' : 'value-invalid';
+  throw new ElementFault(code, barcode.place, `"render": "native" is not possible: ${reason}`);
 }
 
 function textItem(

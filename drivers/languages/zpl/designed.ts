@@ -14,6 +14,7 @@ import type {
   Turn,
 } from '../../../src/render/display-list.ts';
 import { stampOf } from '../../../src/render/ink.ts';
+import { zplBars } from '../../../src/render/zpl-bars.ts';
 import { escapeFieldData } from '../../../src/render/zpl-field-data.ts';
 import { graphicField } from './graphic.ts';
 
@@ -22,8 +23,6 @@ type Sheet = Pick<DisplayList, 'width' | 'height'>;
 /** Field orientation, as in ^A, ^BC: normal, rotated, inverted, bottom-up. */
 const ORIENTATION: Readonly<Record<Turn, string>> = { 0: 'N', 90: 'R', 180: 'I', 270: 'B' };
 
-/** ^BY takes modules of 1 to 10 dots. */
-const MOST_MODULE = 10;
 /** ^FO, ^FT, ^GB take 0 to 32000 dots. */
 const MOST_DOTS = 32_000;
 
@@ -117,70 +116,18 @@ function textField(item: TextItem): NativeField | undefined {
 }
 
 /** undefined: not as a command that is sure to come out as the same bars. */
-function barsField(item: BarsItem): NativeField | undefined {
-  if (item.native === undefined || item.module > MOST_MODULE) return undefined;
-  const sideways = item.turn === 90 || item.turn === 270;
-  const height = sideways ? item.width : item.height;
-  const place = `^FO${item.x},${item.y}^BY${item.module}`;
-  const orientation = ORIENTATION[item.turn];
-  // ^BE ("EAN-13 Bar Code"): 12 digits, the printer adds the check digit.
-  if (item.native.symbology === 'ean13') {
-    const frame = `${place}^BE${orientation},${height},N,N`;
-    return { frame, data: item.native.digits.slice(0, 12), escaped: false };
-  }
-  if (item.native.symbology !== 'code128') return twoWidthField(item, item.native, place);
-  const data = code128Data(item.native.runs);
-  if (data === undefined) return undefined;
-  return { frame: `${place}^BC${orientation},${height},N,N,N,N`, data, escaped: false };
-}
-
-/**
- * ^B3 ("Code 39 Bar Code"), ^B2 ("Interleaved 2 of 5 Bar Code"), without the printer's own check digit: ours is in
- * the data. ^BY takes a ratio in tenths; where that does not come to whole dots, printers round each its way.
- */
-function twoWidthField(
-  { turn, module, wide = 0, width, height }: BarsItem,
-  { symbology, data }: Extract<NonNullable<BarsItem['native']>, { data: string }>,
-  place: string,
-): NativeField | undefined {
-  const tenths = (10 * wide) / module;
-  if (!Number.isInteger(tenths)) return undefined;
+function barsField({ x, y, width, height, turn, module, wide, native }: BarsItem): NativeField | undefined {
+  const bars = native === undefined ? undefined : zplBars(native, module, wide);
+  if (bars === undefined || 'reason' in bars) return undefined;
   const tall = turn === 90 || turn === 270 ? width : height;
-  const command =
-    symbology === 'code39'
-      ? `^B3${ORIENTATION[turn]},N,${tall},N,N`
-      : `^B2${ORIENTATION[turn]},${tall},N,N,N`;
-  return { frame: `${place},${tenths / 10}${command}`, data, escaped: false };
-}
-
-/**
- * Code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A pairs digits: not used.
- *
- * Left to a graphic besides: a change from B to C in the middle, and one lone character of set B after an
- * invocation at the end. Printers do both, but interpreters of ZPL (zebrash, in our virtual printer and in
- * others' previews) draw another symbol.
- */
-const START = { B: '>:', C: '>;' } as const;
-const TO_B = '>6';
-const FNC1 = 102;
-
-type Runs = Extract<NonNullable<BarsItem['native']>, { symbology: 'code128' }>['runs'];
-
-function code128Data(runs: Runs): string | undefined {
-  let data = '';
-  for (const [index, { set, codewords }] of runs.entries()) {
-    if (set === 'A' || (index > 0 && set === 'C')) return undefined;
-    data += index === 0 ? START[set] : TO_B;
-    for (const codeword of codewords) {
-      if (codeword === FNC1) data += '>8';
-      else if (set === 'C') data += String(codeword).padStart(2, '0');
-      else {
-        const char = String.fromCharCode(codeword + 32);
-        // > would invoke a code set, and what needs an escape is left to a graphic.
-        if (codeword > 94 || char === '>' || escapeFieldData(char) !== char) return undefined;
-        data += char;
-      }
-    }
-  }
-  return runs.at(-1)?.set === 'B' && data.at(-3) === '>' ? undefined : data;
+  const orientation = ORIENTATION[turn];
+  // Without the printer's own digits, and without a check digit of its own: ours is in the data.
+  const command = {
+    BC: `^BC${orientation},${tall},N,N,N,N`,
+    BE: `^BE${orientation},${tall},N,N`,
+    B2: `^B2${orientation},${tall},N,N,N`,
+    B3: `^B3${orientation},N,${tall},N,N`,
+  }[bars.command];
+  const ratio = bars.ratio === undefined ? '' : `,${bars.ratio}`;
+  return { frame: `^FO${x},${y}^BY${module}${ratio}${command}`, data: bars.data, escaped: false };
 }

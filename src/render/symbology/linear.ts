@@ -181,15 +181,17 @@ export const LINEAR = {
   /** ISO/IEC 15417 §4.4: quiet zones of 10 X. */
   code128: {
     kind: 'linear',
+    command: true,
     quiet: beside(10),
     options: ['codeSet'],
     encode: (value, options) => code128Symbol(latin1(value), value, options),
   },
   /** GS1 General Specifications §5.4.3.2. */
-  'gs1-128': { kind: 'linear', quiet: beside(10), gs1: true, options: [], encode: gs1Code128 },
+  'gs1-128': { kind: 'linear', command: true, quiet: beside(10), gs1: true, options: [], encode: gs1Code128 },
   /** ISO/IEC 16388 §4.4: 10 X; ratio 2 to 3. */
   code39: {
     kind: 'linear',
+    command: true,
     quiet: beside(10),
     options: ['fullAscii', 'checkDigit', 'ratio'],
     checkOptions: onlyChecks('mod43'),
@@ -210,6 +212,7 @@ export const LINEAR = {
   /** ISO/IEC 16390 §4.4: 10 X; ratio 2 to 3. */
   itf: {
     kind: 'linear',
+    command: true,
     quiet: beside(10),
     options: ['checkDigit', 'ratio', 'bearer'],
     checkOptions: onlyChecks('mod10'),
@@ -217,7 +220,14 @@ export const LINEAR = {
     encode: itf,
   },
   /** GS1 General Specifications §5.3.2: 10 X; ratio 2.25 to 3, 2.5 aimed at; bearer bars. */
-  itf14: { kind: 'linear', quiet: beside(10), options: ['ratio', 'bearer'], ratio: 2.5, encode: itf14 },
+  itf14: {
+    kind: 'linear',
+    command: true,
+    quiet: beside(10),
+    options: ['ratio', 'bearer'],
+    ratio: 2.5,
+    encode: itf14,
+  },
   /** MSI has no standard of ISO or AIM; its maker's bars are 2:1, its quiet zones 12 X. */
   msi: {
     kind: 'linear',
@@ -230,6 +240,7 @@ export const LINEAR = {
   /** Deutsche Post, "Leitcode und Identcode": Code 2/5 interleaved, 10 X. */
   leitcode: {
     kind: 'linear',
+    command: true,
     quiet: beside(10),
     options: ['ratio'],
     ratio: 3,
@@ -237,6 +248,7 @@ export const LINEAR = {
   },
   identcode: {
     kind: 'linear',
+    command: true,
     quiet: beside(10),
     options: ['ratio'],
     ratio: 3,

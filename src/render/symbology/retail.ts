@@ -178,8 +178,8 @@ function upce(value: string): LinearSymbol {
 
 /** Quiet zones: GS1 General Specifications §5.2.3.4. */
 export const RETAIL = {
-  ean13: { kind: 'linear', quiet: beside(11, 7), options: [], encode: ean13 },
+  ean13: { kind: 'linear', command: true, quiet: beside(11, 7), options: [], encode: ean13 },
   ean8: { kind: 'linear', quiet: beside(7), options: [], encode: ean8 },
-  upca: { kind: 'linear', quiet: beside(9), options: [], encode: upca },
+  upca: { kind: 'linear', command: true, quiet: beside(9), options: [], encode: upca },
   upce: { kind: 'linear', quiet: beside(9, 7), options: [], encode: upce },
 } satisfies Readonly<Record<string, SymbologyRules>>;

@@ -106,6 +106,8 @@ export type SymbolOptions = Pick<BarcodeElement, OptionName>;
 export interface SymbologyRules {
   readonly kind: 'linear' | 'stacked' | 'matrix' | 'four-state' | 'maxicode';
   readonly quiet: QuietZone;
+  /** A printer may have a command that makes the same symbol; others are drawn for every printer. */
+  readonly command?: true;
   /** The value is a GS1 element string. */
   readonly gs1?: true;
   readonly options: readonly OptionName[];
