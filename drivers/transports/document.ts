@@ -25,6 +25,8 @@ export interface DocumentDescription {
   /** IEEE 1284. */
   deviceId?: string;
   uuid?: string;
+  /** Where a print server's queue sends to. */
+  deviceUri?: string;
   makeAndModel?: string;
   /** What it is called, for people. */
   name?: string;
@@ -35,8 +37,12 @@ export interface DocumentDescription {
   languages: LanguageId[];
   /** What each language is called there; one that is not in it would be refused. */
   mediaTypes: Partial<Record<LanguageId, string>>;
-  /** A print server's queue: what it counts are pages that it passed on, not labels that came out. */
-  spooler: boolean;
+  /**
+   * `none`: the printer itself. `delivers`: a print server's queue, whose `completed` says that the device took the
+   * bytes, and whose counters count what it passed on. `follows`: a queue that asks its printer until the end, and
+   * whose count is the printer's own; its `completed` alone still proves nothing (see `followed-queue.ts`).
+   */
+  spooler: 'none' | 'delivers' | 'follows';
 }
 
 export interface DocumentRequest {

@@ -34,6 +34,7 @@ import {
   type PrinterJobPhase,
   type PrinterJobState,
 } from './document.ts';
+import { followsItsPrinter } from './followed-queue.ts';
 import { TransportError, type TransportTimeouts } from './transport.ts';
 
 const ZPL = 'application/vnd.zebra-zpl';
@@ -53,6 +54,7 @@ const DESCRIPTION = [
   'printer-uuid',
   'printer-make-and-model',
   'printer-device-id',
+  'device-uri',
   'document-format-supported',
   'printer-resolution-default',
   'printer-resolution-supported',
@@ -232,30 +234,32 @@ function description(said: readonly IppAttribute[]): DocumentDescription {
   const formats = stringsOf(said, 'document-format-supported').map((format) => format.toLowerCase());
   const makeAndModel = text('printer-make-and-model');
   const deviceId = stringsOf(said, 'printer-device-id')[0];
-  const spooler = formats.includes(CUPS_RAW);
+  const queue = formats.includes(CUPS_RAW);
   const raw = makeAndModel === undefined || makeAndModel === RAW_QUEUE;
-  const zpl = spooler ? CUPS_RAW : [ZPL, ANY].find((format) => formats.includes(format));
-  const speaksZpl = spooler
+  const zpl = queue ? CUPS_RAW : [ZPL, ANY].find((format) => formats.includes(format));
+  const speaksZpl = queue
     ? parseDeviceId(deviceId ?? '').commands.some((command) => /^ZPL/i.test(command))
     : formats.includes(ZPL);
-  const printsPdf = formats.includes(PDF) && !(spooler && raw);
+  const printsPdf = formats.includes(PDF) && !(queue && raw);
   const languages: LanguageId[] = [
     ...(speaksZpl ? ['zpl' as const] : []),
     ...(printsPdf ? ['pdf' as const] : []),
   ];
   const dpi = resolutionOf(said);
   const uuid = stringsOf(said, 'printer-uuid')[0];
+  const deviceUri = stringsOf(said, 'device-uri')[0];
   const name = text('printer-info') ?? text('printer-name');
   return {
     ...(deviceId !== undefined && { deviceId }),
     ...(uuid !== undefined && { uuid }),
+    ...(deviceUri !== undefined && { deviceUri }),
     ...(makeAndModel !== undefined && { makeAndModel }),
     ...(name !== undefined && { name }),
     ...(dpi !== undefined && { dpi }),
     media: mediaOf(said).slice(0, MOST_MEDIA),
     languages,
     mediaTypes: { ...(zpl !== undefined && { zpl }), ...(formats.includes(PDF) && { pdf: PDF }) },
-    spooler,
+    spooler: !queue ? 'none' : raw && followsItsPrinter(deviceUri) ? 'follows' : 'delivers',
   };
 }
 

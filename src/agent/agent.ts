@@ -168,7 +168,7 @@ export class Agent {
         agentId: running.agentId,
         printerId: id,
         device,
-        confirmation: () => printer.confirmation,
+        confirmation: () => printer.confirmation(this.#config),
         journal,
         reporter: running.reporter,
         pool,

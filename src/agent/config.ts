@@ -6,6 +6,7 @@ import { tenantId } from '../contract/admin.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
 import { printerId } from '../contract/printer.ts';
 import { agentId } from '../contract/report.ts';
+import { confirmation } from './confirmation.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
 
 const millimetres = z.number().positive().max(2_000);
@@ -34,12 +35,8 @@ export const printerEntry = z.strictObject({
   height: millimetres.optional(),
   /** All formats of the printer; without it, one made from dpi, width and height. */
   formats: z.array(formatEntry).min(1).max(200).optional(),
-  /**
-   * What counts as printed on a printer that never answers: `device` (nothing does: the job is held for a person
-   * once everything is sent), or `transport` (what its connection took: a label that the printer then loses is
-   * lost unseen).
-   */
-  confirmation: z.enum(['device', 'transport']).default('device'),
+  /** Without it, as the model's line in `discovery.fingerprints` says, or else the agent. */
+  confirmation: confirmation.exactOptional(),
 });
 export type PrinterEntry = z.infer<typeof printerEntry>;
 
@@ -121,6 +118,8 @@ export const agentConfig = z.strictObject({
     .prefault({}),
   timings: timings.prefault({}),
   discovery: discoveryConfig.prefault({}),
+  /** For all printers for which nothing else is set. */
+  confirmation: confirmation.default('device'),
   access: z.array(accessEntry).max(5_000).default([]),
   transport: transportTimeouts.prefault({}),
 });

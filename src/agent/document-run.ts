@@ -5,12 +5,18 @@
  *   look-up ─┬─ never sent ──▶ check ─────────────▶ (fault: failed, nothing printed)
  *            └─ cut off ─────▶ the printer's job, by its ID ─▶ follow
  *   ready ─▶ create ─▶ send ─▶ follow ─┬─ completed ─▶ its labels are printed; the next document, or the end
- *     ▲        │ busy           ▲      ├─ aborted, canceled, all labels counted or none begun ─▶ failed
- *     └────────┘                │      └─ aborted, canceled, and nobody knows at which label ──▶ held
- *              connection lost: look the printer's job up
+ *     ▲        │ busy           ▲      ├─ completed, by a queue ─▶ delivered; the next, and at the end ──▶ held
+ *     └────────┘                │      ├─ aborted, canceled, all labels counted or none begun ─▶ failed
+ *              connection lost: │      └─ aborted, canceled, and nobody knows at which label ──▶ held
+ *              look the printer's job up
  *
- * That the printer took a document says nothing; `completed` says that the labels are out. A printer that is off,
- * empty, busy or stopped fails nothing: the job waits and says why.
+ * That the printer took a document says nothing; `completed` says that the labels are out. A print server's queue
+ * is no printer: its `completed` says that the device took the bytes, and counts as printed only with the printer's
+ * own count of the labels, or where the operator accepts it (`confirmation.ts`). A printer that is off, empty, busy
+ * or stopped fails nothing: the job waits and says why.
+ *
+ * In the journal, `base` is the first label of the document under way, or of the next one. Where it is beyond
+ * `printed`, the labels between them were delivered, and nobody knows whether they are out.
  *
  * What is on record, and in which order it is written:
  *   N   queue:   a note that this agent may have sent some of it (with the job's start in the journal before it)
@@ -42,6 +48,7 @@ import {
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
+import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { DocumentDevice } from './document-device.ts';
 import type { PickedUpJob } from './job-source.ts';
 import type { PrinterDocument } from './journal.ts';
@@ -52,6 +59,7 @@ import { printedAtRest, type WindowSize } from './tally.ts';
 
 export interface DocumentRunContext extends AttemptContext {
   device: DocumentDevice;
+  confirmation(): Confirmation;
   window: WindowSize;
 }
 
@@ -87,13 +95,15 @@ export class DocumentRun extends JobAttempt {
     const { total, printed: from, delivery } = this.record.entry;
     this.record.log.info({ delivery, labels: total, from }, 'job started');
     this.record.progress([]);
-    if (cutOff && this.record.entry.document === undefined) printedAtRest(this.record.entry, null);
+    const { base, intent, document } = this.record.entry;
+    if (cutOff && document === undefined && base < intent) printedAtRest(this.record.entry, null);
     if (!cutOff) await this.check();
     for (;;) {
       try {
         const port = await this.#context.device.connect(this.leave);
         await this.#goOn(port);
-        while (this.record.entry.printed < total) await this.#document(port);
+        while (this.record.entry.base < total) await this.#document(port);
+        if (this.record.uncertain) throw unconfirmed();
         return;
       } catch (error) {
         if (!(error instanceof TransportError)) throw error;
@@ -104,11 +114,11 @@ export class DocumentRun extends JobAttempt {
 
   /** Settles what became of the document that was under way, if one was. */
   async #goOn(port: DocumentPort): Promise<void> {
-    const { document, printed } = this.record.entry;
+    const { document, base } = this.record.entry;
     if (!this.record.uncertain || document === undefined) return;
     if (document.printerJob === null) {
       for (const job of await port.find(document.name, this.end)) await port.cancel(job, this.end);
-      this.record.settle(printed, null);
+      this.#settle(base);
       return;
     }
     this.#odometer = this.record.entry.odometer;
@@ -134,16 +144,16 @@ export class DocumentRun extends JobAttempt {
       journal.write(record.entry);
       await this.note();
     }
-    const { printed } = record.entry;
+    const { base } = record.entry;
     const upTo = chunk.first + chunk.count;
-    const name = `${job.jobId} ${printed + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
+    const name = `${job.jobId} ${base + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
     const document: PrinterDocument = {
       name,
       printerJob: null,
       kibibytes: Math.ceil(chunk.bytes.length / 1024),
     };
     const odometer = device.countsLife ? this.#odometer : null;
-    record.restart({ base: printed, odometer, intent: upTo, sent: printed, document });
+    record.restart({ odometer, intent: upTo, sent: base, document });
     journal.write(record.entry);
     const media = { width: job.format.width, height: job.format.height };
     let printerJob: string;
@@ -151,7 +161,7 @@ export class DocumentRun extends JobAttempt {
       printerJob = await port.create({ name, language, media }, this.end);
     } catch (error) {
       if (!(error instanceof DocumentRefusal)) throw error;
-      record.settle(printed, null);
+      this.#settle(base);
       if (!error.retryLater) throw refused(error);
       record.log.info({ code: error.code }, 'the printer takes no job now');
       await this.wait(this.#busy.next());
@@ -160,11 +170,11 @@ export class DocumentRun extends JobAttempt {
     this.#busy.reset();
     record.entry.document = { ...document, printerJob };
     journal.write(record.entry);
-    record.log.debug({ printerJob, first: printed, labels: chunk.count }, 'printer job made');
+    record.log.debug({ printerJob, first: base, labels: chunk.count }, 'printer job made');
     const sending = await this.#send(port, printerJob, mediaType, chunk);
     this.backoff.reset();
     await this.#follow(port, printerJob, sending);
-    if (record.entry.printed === upTo) {
+    if (record.entry.base === upTo) {
       this.session?.taken();
       this.position = upTo;
     }
@@ -194,13 +204,13 @@ export class DocumentRun extends JobAttempt {
     await port.cancel(printerJob, this.end);
   }
 
-  /** The document with the first label that is not printed. It stays the next one until it is printed. */
+  /** The document with the first label that is not done with. It stays the next one until it is. */
   async #chunk(): Promise<Chunk> {
-    const { printed } = this.record.entry;
-    if (this.session === null || this.position !== printed) this.openSession(printed);
+    const { base } = this.record.entry;
+    if (this.session === null || this.position !== base) this.openSession(base);
     if (!this.checked) await this.check();
     const chunk = await this.rendering((session) => session.peek(this.end));
-    if (chunk === null) throw new Error(`the labels end at ${printed}`);
+    if (chunk === null) throw new Error(`the labels end at ${base}`);
     return chunk;
   }
 
@@ -238,7 +248,9 @@ export class DocumentRun extends JobAttempt {
       const counted = this.#counted(state);
       if (ENDED.has(state.phase)) return await this.#ended(port, state, sending);
       const before = record.entry.printed;
-      if (counted !== null) record.entry.printed = Math.max(before, Math.min(base + counted, intent));
+      // What lies between was delivered, and may not be out.
+      const gap = base > before;
+      if (counted !== null && !gap) record.entry.printed = Math.max(before, Math.min(base + counted, intent));
       if (record.entry.printed > before) wait = Math.max(POLL_MIN, timings.pollMin);
       const stuck = state.phase !== 'processing';
       if (stuck || performance.now() - asked > STATUS_EVERY) {
@@ -257,7 +269,7 @@ export class DocumentRun extends JobAttempt {
   #counted(state: PrinterJobState): number | null {
     const { device } = this.#context;
     if (state.began === false) return 0;
-    if (device.description?.spooler !== false || state.impressions === null) return null;
+    if (device.description?.spooler !== 'none' || state.impressions === null) return null;
     // One that has always said 0 may not count at all.
     return state.impressions > 0 || device.countsJobs ? state.impressions : null;
   }
@@ -273,7 +285,9 @@ export class DocumentRun extends JobAttempt {
         throw new JobFaultError('outcome-unknown', 'The printer completed a job of which it had only a part');
       }
       await this.#learn(port, state, labels);
-      record.settle(intent, null);
+      if (this.#context.confirmation() === 'transport') record.settle(intent, null);
+      else if (this.#confirmed(state, labels)) this.#settle(intent);
+      else record.deliver(intent);
       return;
     }
     const counted = this.#counted(state);
@@ -281,7 +295,7 @@ export class DocumentRun extends JobAttempt {
     if (counted === null || counted > labels) {
       throw new JobFaultError('outcome-unknown', `${what}, and cannot say how many labels came out`);
     }
-    record.settle(base + counted, null);
+    this.#settle(base + counted);
     record.log.info({ phase: state.phase, reasons, counted, labels }, 'the printer ended its job');
     if (sending.refusal !== null && counted === 0) {
       if (!sending.refusal.retryLater) throw refused(sending.refusal);
@@ -295,10 +309,24 @@ export class DocumentRun extends JobAttempt {
     throw new JobFaultError('printer-aborted', what);
   }
 
+  /** Whether `completed` says that the labels are out. */
+  #confirmed(state: PrinterJobState, labels: number): boolean {
+    const spooler = this.#context.device.description?.spooler;
+    return spooler === 'none' || (spooler === 'follows' && state.impressions === labels);
+  }
+
+  /** The first `upTo` labels are done with; those of them that were only delivered stay uncertain. */
+  #settle(upTo: number): void {
+    const { base, printed } = this.record.entry;
+    if (base > printed) this.record.deliver(upTo);
+    else this.record.settle(upTo, null);
+  }
+
   /** Whether the printer's counters count labels, by a document of which all are out. */
   async #learn(port: DocumentPort, state: PrinterJobState, labels: number): Promise<void> {
     const { device } = this.#context;
-    device.countsJobs = device.description?.spooler === false && state.impressions === labels;
+    if (device.description?.spooler !== 'none') return;
+    device.countsJobs = state.impressions === labels;
     const before = this.#odometer;
     if (before === null) return;
     const { odometer } = await this.#status(port);

@@ -71,6 +71,11 @@ export class JobRecord {
     this.restart({ base: printed, odometer, intent: printed, sent: printed, printed, document: undefined });
   }
 
+  /** The first `upTo` labels are where the printer gets them from, none after them is; what is out, nobody says. */
+  deliver(upTo: number): void {
+    this.restart({ base: upTo, odometer: null, intent: upTo, sent: upTo, document: undefined });
+  }
+
   /** Finished in an earlier delivery: reports that again. */
   repeat(): boolean {
     const { journal, reporter } = this.#context;

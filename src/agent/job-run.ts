@@ -6,7 +6,7 @@ import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
-import type { PrinterEntry } from './config.ts';
+import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { Device } from './device.ts';
 import type { PickedUpJob } from './job-source.ts';
 import { canConfirm, isBlocked, isIdle } from './printer-state.ts';
@@ -16,7 +16,7 @@ import { printedAtRest, type WindowSize } from './tally.ts';
 
 export interface RunContext extends AttemptContext {
   device: Device;
-  confirmation(): PrinterEntry['confirmation'];
+  confirmation(): Confirmation;
   window: WindowSize;
 }
 
@@ -170,8 +170,7 @@ export class JobRun extends JobAttempt {
       const ended = record.entry.sent === total;
       if (ended && record.entry.printed === total && !record.tally.pending) return;
       if (ended && blind) {
-        const message = 'Everything was sent, but this printer cannot say what it printed';
-        throw new JobFaultError('outcome-unknown', message);
+        throw unconfirmed();
       }
       this.#leaveIfTold(blocked || blind);
       if (blind) continue;

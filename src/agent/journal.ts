@@ -29,7 +29,10 @@ export interface JournalEntry {
   printerId: string;
   delivery: number;
   total: number;
-  /** Labels printed when `odometer` was read; `odometer`: null where the printer has none. */
+  /**
+   * Labels printed when `odometer` was read; `odometer`: null where the printer has none. Beyond `printed` only for
+   * a queue that confirms nothing: labels that it has delivered.
+   */
   base: number;
   odometer: number | null;
   intent: number;
@@ -67,6 +70,7 @@ export interface JournalRecord {
 export class Journal {
   readonly #get: StatementSync;
   readonly #since: StatementSync;
+  readonly #underWay: StatementSync;
   readonly #put: StatementSync;
   readonly #unpublished: StatementSync;
   readonly #published: StatementSync;
@@ -81,6 +85,9 @@ export class Journal {
       WHERE mine.job_id = ? AND other.intent > 0 AND (other.odometer IS NULL OR other.odometer > mine.odometer
         OR (other.odometer = mine.odometer AND other.intent > other.base))
       LIMIT 1`);
+    this.#underWay = db.prepare(
+      'SELECT 1 FROM jobs WHERE printer_id = ? AND final_report IS NULL AND intent > printed LIMIT 1',
+    );
     this.#put = db.prepare(`
       INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, document,
         final_report, unpublished, updated_at)
@@ -124,6 +131,11 @@ export class Journal {
       },
       final: parsed.final_report === null ? null : jobReport.parse(JSON.parse(parsed.final_report)),
     };
+  }
+
+  /** Whether a job has labels at the printer of which nobody knows yet what became of them. */
+  underWay(printerId: string): boolean {
+    return this.#underWay.get(printerId) !== undefined;
   }
 
   /** Durable when it returns. A report that has not been published yet is replaced: the job has gone on. */

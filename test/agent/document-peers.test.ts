@@ -74,10 +74,12 @@ async function sink(port = 0) {
   return { documents, port: address.port };
 }
 
-test('a raw CUPS queue: byte for byte what the language made', async () => {
+test('a raw CUPS queue, trusted by its model: byte for byte what the language made', async () => {
   const device = await sink();
   await cups.addQueue('sink', `socket://127.0.0.1:${device.port}`);
-  const { printerId, description } = await startAgent(queue('sink'));
+  const { printerId, description } = await startAgent(queue('sink'), {
+    config: { discovery: { fingerprints: [{ match: 'local raw*', confirmation: 'transport' }] } },
+  });
   expect(description).toMatchObject({ evidence: 'uuid', formats: [{ language: 'zpl' }] });
   const job = designedJob(printerId, 'zpl', ['a', 'b'], 2);
   await site.queues.enqueue(job);
@@ -85,12 +87,91 @@ test('a raw CUPS queue: byte for byte what the language made', async () => {
   expect(device.documents).toEqual([await bytesOf(job)]);
 });
 
-test('a raw CUPS queue in front of a ZPL printer: the labels, in documents of a few', async () => {
+test('a queue that only passes bytes on: all of the job is delivered, then it is held', async () => {
+  const device = await sink();
+  await cups.addQueue('one_way', `socket://127.0.0.1:${device.port}`);
+  const { printerId } = await startAgent(queue('one_way'), { config: { window: { labels: 2 } } });
+  const job = jobFor(printerId, 5);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    labels: { sent: 5, printed: 0 },
+    error: { code: 'outcome-unknown', message: expect.stringContaining('"confirmation": "transport"') },
+    uncertain: { from: 0, to: 5 },
+  });
+  expect(Buffer.concat(device.documents)).toEqual(await bytesOf(job));
+});
+
+test('the agent stops behind such a queue: no document of the job goes out twice', async () => {
+  const device = await sink();
+  await cups.addQueue('stopped', `socket://127.0.0.1:${device.port}`);
+  const config = { window: { labels: 2 }, id: 'agent-that-stops' };
+  const first = await startAgent(queue('stopped'), { config });
+  const job = jobFor(first.printerId, 8);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ labels }) => labels.sent >= 4);
+  await first.agent.stop({ graceMs: 0 });
+  await startAgent(queue('stopped'), { config, dataDir: first.dataDir });
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    labels: { sent: 8, printed: 0 },
+    uncertain: { from: 0, to: 8 },
+  });
+  expect(Buffer.concat(device.documents)).toEqual(await bytesOf(job));
+});
+
+test("a queue that follows its printer: printed by the printer's own count", async () => {
+  const printer = new TestIppPrinter(directories);
+  await printer.start();
+  running.push(printer);
+  await cups.addQueue('followed', `ipp://127.0.0.1:${printer.port}/ipp/print`);
+  const { printerId } = await startAgent(queue('followed'));
+  const job = jobFor(printerId, 3, 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('its printer loses the job with its power: CUPS completes it, and it is held all the same', async () => {
+  const printer = new TestIppPrinter(directories, { speed: 2 });
+  await printer.start();
+  running.push(printer);
+  await cups.addQueue('powerless', `ipp://127.0.0.1:${printer.port}/ipp/print`);
+  const { printerId } = await startAgent(queue('powerless'));
+  const job = jobFor(printerId, 6);
+  await site.queues.enqueue(job);
+  await printer.printed(1);
+  await printer.stop();
+  await printer.start();
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    labels: { printed: 0 },
+    error: { code: 'outcome-unknown', message: expect.stringContaining('cannot say what it printed') },
+    uncertain: { from: 0, to: 6 },
+  });
+  expect(printer.labels.length).toBeLessThan(6);
+});
+
+test('a printer that refuses what its queue sends: CUPS completes that too, and the job is held', async () => {
+  // Of its own: it goes on waiting for the document of the job that CUPS made.
+  const refusing = await startIppeveprinter('marker-supply-low-report');
+  running.push(refusing);
+  await cups.addQueue('refused', refusing.uri);
+  const { printerId } = await startAgent(queue('refused'));
+  const job = designedJob(printerId, 'zpl', ['a']);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 1 } });
+  expect(refusing.printed()).toEqual([]);
+});
+
+test('a raw CUPS queue in front of a ZPL printer, trusted by the agent: the labels, in documents of a few', async () => {
   const printer = new TestPrinter(directories);
   await printer.start();
   running.push(printer);
   await cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
-  const { printerId } = await startAgent(queue('labels'), { config: { window: { labels: 4 } } });
+  const { printerId } = await startAgent(queue('labels'), {
+    config: { window: { labels: 4 }, confirmation: 'transport' },
+  });
   const job = jobFor(printerId, 5, 2);
   await site.queues.enqueue(job);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });

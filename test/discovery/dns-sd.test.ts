@@ -59,7 +59,6 @@ test('what Avahi announces is found, each service with what all of them say', as
       name,
       language: 'zpl',
       dpi: 203,
-      confirmation: 'device',
       evidence: { ...device, languages: ['zpl', 'pdf'] },
     },
     {
@@ -67,7 +66,6 @@ test('what Avahi announces is found, each service with what all of them say', as
       name,
       language: 'zpl',
       dpi: 203,
-      confirmation: 'device',
       evidence: { ...device, languages: ['zpl'] },
     },
   ]);

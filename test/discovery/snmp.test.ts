@@ -57,7 +57,6 @@ test.each<SnmpVersion>(['v1', 'v2c'])('Net-SNMP’s agent in a printer’s place
       name: 'ward-3',
       language: 'zpl',
       dpi: 300,
-      confirmation: 'device',
       evidence: {
         model: 'Zebra Technologies ZTC ZT410-300dpi ZPL',
         serial: '18J1234567',

@@ -21,7 +21,6 @@ test('a USB printer is found with what it says of itself', async () => {
       name: 'Zebra Technologies ZTC ZD421-203dpi ZPL',
       language: 'zpl',
       dpi: 203,
-      confirmation: 'device',
       evidence: {
         make: 'Zebra Technologies',
         model: 'ZTC ZD421-203dpi ZPL',

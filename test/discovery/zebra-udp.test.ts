@@ -63,7 +63,6 @@ test('printers on the named addresses are found, in a language that they speak',
       name: 'Ward 3',
       language: 'zpl',
       dpi: 300,
-      confirmation: 'device',
       evidence: {
         make: 'Zebra',
         model: 'ZTC ZT410-300dpi ZPL',

@@ -81,7 +81,7 @@ test.each([
 
 test('formats that differ in their settings are two, with IDs that do not depend on how they are written', () => {
   const entry = (more: object) => formatEntry.parse({ dpi: 203, width: 50, height: 25, ...more });
-  const base = { uri: 'socket://127.0.0.1', language: 'zpl', confirmation: 'device' } as const;
+  const base = { uri: 'socket://127.0.0.1', language: 'zpl' } as const;
   const formats = [
     entry({}),
     entry({ printMode: 'cutter', darkness: 12.5 }),

@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import { type LanguageId, languageId } from '../../contract/format.ts';
+import { confirmation } from '../confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
 import type { Candidate, Finding } from './provider.ts';
 
@@ -20,6 +21,7 @@ export const fingerprint = z.strictObject({
   /** Printable width and length, mm. */
   width: z.number().positive().max(2_000).exactOptional(),
   height: z.number().positive().max(2_000).exactOptional(),
+  confirmation: confirmation.exactOptional(),
   notes: z.string().max(500).exactOptional(),
 });
 export type Fingerprint = z.infer<typeof fingerprint>;
@@ -81,7 +83,6 @@ export function candidatesOf(
         ...(name !== undefined && { name }),
         language,
         ...Object.fromEntries(Object.entries(size).filter(([, value]) => value !== undefined)),
-        confirmation: 'device' as const,
         evidence,
       },
     ];

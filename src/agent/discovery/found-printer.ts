@@ -1,11 +1,13 @@
 /** One printer as the agent knows it: who it is, where it is, how it is. */
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
 import type { PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
+import type { AgentConfig } from '../config.ts';
+import type { Confirmation } from '../confirmation.ts';
 import type { PrinterDevice } from '../printer-device.ts';
+import { fingerprintOf } from './fingerprints.ts';
 import { formatsOf } from './formats.ts';
 import { addressOf, printerIdOf } from './identity.ts';
 import type { KnownPrinter } from './known-printers.ts';
-import type { Candidate } from './provider.ts';
 
 export class FoundPrinter {
   readonly id: string;
@@ -42,8 +44,12 @@ export class FoundPrinter {
     this.reasons = status?.reasons ?? [];
   }
 
-  get confirmation(): Candidate['confirmation'] {
-    return this.known.candidate.confirmation;
+  /** As set for it, for its model, or for all of the agent's printers. */
+  confirmation({ discovery, confirmation }: Pick<AgentConfig, 'discovery' | 'confirmation'>): Confirmation {
+    const { candidate, identity } = this.known;
+    const model = identity?.model === undefined ? {} : { model: identity.model };
+    const line = fingerprintOf({ ...candidate.evidence, ...model }, discovery.fingerprints);
+    return candidate.confirmation ?? line.confirmation ?? confirmation;
   }
 
   describe(): PrinterDescription {
