@@ -185,7 +185,6 @@ export const boxElement = z.strictObject({
   filled: z.boolean().default(false),
   /** Corner radius, mm. */
   radius: z.number().min(0).max(LIMITS.labelSide).default(0),
-  /** White boxes have square corners. */
   color: colour,
 });
 
@@ -198,6 +197,7 @@ export const ellipseElement = z.strictObject({
   /** Line thickness, mm, drawn inwards. */
   thickness: length.default(0.25),
   filled: z.boolean().default(false),
+  color: colour,
 });
 
 export const lineElement = z.strictObject({
@@ -207,7 +207,6 @@ export const lineElement = z.strictObject({
   x2: mm,
   y2: mm,
   thickness: length.default(0.25),
-  /** White lines are horizontal or vertical. */
   color: colour,
 });
 

@@ -33,6 +33,7 @@ export interface RoundedItem extends Rect {
   readonly thickness: number;
   readonly radius: number;
   readonly filled: boolean;
+  readonly ink: Ink;
 }
 
 /** An ellipse that touches the sides of its box; drawn inwards. */
@@ -40,6 +41,7 @@ export interface EllipseItem extends Rect {
   readonly kind: 'ellipse';
   readonly thickness: number;
   readonly filled: boolean;
+  readonly ink: Ink;
 }
 
 /** A diagonal line with butt ends. */
@@ -50,6 +52,7 @@ export interface StrokeItem {
   readonly x2: number;
   readonly y2: number;
   readonly thickness: number;
+  readonly ink: Ink;
 }
 
 /** One line of text. (x, y) is where its baseline starts; it runs on in the direction of `turn`. */

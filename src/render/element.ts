@@ -45,11 +45,11 @@ async function layoutOf(
     case 'barcode':
       return barcodeLayout(element, place, grid, scope);
     case 'box':
-      return always(boxItems(element, place, grid.dpi));
+      return always(boxItems(element, grid.dpi));
     case 'ellipse':
       return always(ellipseItems(element, grid.dpi));
     case 'line':
-      return always(lineItems(element, place, grid.dpi));
+      return always(lineItems(element, grid.dpi));
     case 'image':
       return await imageLayout(element, place, grid.dpi, scope, images);
   }

@@ -34,14 +34,14 @@ export function stampOf(item: Item): Stamp {
         x: item.x,
         y: item.y,
         bitmap: drawn(item.width, item.height, (context) => traceRounded(context, item, 0, 0)),
-        ink: 'black',
+        ink: item.ink,
       };
     case 'ellipse':
       return {
         x: item.x,
         y: item.y,
         bitmap: drawn(item.width, item.height, (context) => traceEllipse(context, item, 0, 0)),
-        ink: 'black',
+        ink: item.ink,
       };
     case 'stroke': {
       const reach = Math.ceil(item.thickness);
@@ -50,7 +50,7 @@ export function stampOf(item: Item): Stamp {
       const width = Math.abs(item.x2 - item.x1) + 2 * reach;
       const height = Math.abs(item.y2 - item.y1) + 2 * reach;
       const bitmap = drawn(width, height, (context) => traceStroke(context, item, -x, -y));
-      return { x, y, bitmap, ink: 'black' };
+      return { x, y, bitmap, ink: item.ink };
     }
   }
 }

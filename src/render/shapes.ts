@@ -1,7 +1,6 @@
 /** Boxes, lines and ellipses as items: the same for every record. */
 import type { BoxElement, EllipseElement, LineElement } from '../contract/template.ts';
 import { dots, type Item, type Rect } from './display-list.ts';
-import { ElementFault, type ElementPlace } from './place.ts';
 
 /** Rounded at both edges, so that boxes that touch on paper touch in dots. */
 function rectOf(element: { x: number; y: number; width: number; height: number }, dpi: number): Rect {
@@ -15,18 +14,14 @@ function rectOf(element: { x: number; y: number; width: number; height: number }
   };
 }
 
-/** @throws ElementFault `template-invalid` */
-export function boxItems(element: BoxElement, place: ElementPlace, dpi: number): Item[] {
+export function boxItems(element: BoxElement, dpi: number): Item[] {
   const rect = rectOf(element, dpi);
   const { x, y, width, height } = rect;
   const thickness = Math.max(1, dots(element.thickness, dpi));
   const radius = Math.min(dots(element.radius, dpi), Math.floor(Math.min(width, height) / 2));
   const solid = element.filled || 2 * thickness >= Math.min(width, height);
   const ink = element.color;
-  if (radius > 0) {
-    if (ink === 'white') throw new ElementFault('template-invalid', place, 'a white box has square corners');
-    return [{ kind: 'rounded', ...rect, thickness, radius, filled: solid }];
-  }
+  if (radius > 0) return [{ kind: 'rounded', ...rect, thickness, radius, filled: solid, ink }];
   if (solid) return [{ kind: 'fill', ...rect, ink }];
   const side = height - 2 * thickness;
   return [
@@ -41,14 +36,11 @@ export function ellipseItems(element: EllipseElement, dpi: number): Item[] {
   const rect = rectOf(element, dpi);
   const thickness = Math.max(1, dots(element.thickness, dpi));
   const filled = element.filled || 2 * thickness >= Math.min(rect.width, rect.height);
-  return [{ kind: 'ellipse', ...rect, thickness, filled }];
+  return [{ kind: 'ellipse', ...rect, thickness, filled, ink: element.color }];
 }
 
-/**
- * Horizontal and vertical lines hang below and right of their points, as ^GB draws them.
- * @throws ElementFault `template-invalid`
- */
-export function lineItems(element: LineElement, place: ElementPlace, dpi: number): Item[] {
+/** Horizontal and vertical lines hang below and right of their points, as ^GB draws them. */
+export function lineItems(element: LineElement, dpi: number): Item[] {
   const [x1, y1] = [dots(element.x, dpi), dots(element.y, dpi)];
   const [x2, y2] = [dots(element.x2, dpi), dots(element.y2, dpi)];
   const thickness = Math.max(1, dots(element.thickness, dpi));
@@ -58,8 +50,5 @@ export function lineItems(element: LineElement, place: ElementPlace, dpi: number
   if (y1 === y2)
     return [{ kind: 'fill', x, y, width: Math.max(1, Math.abs(x2 - x1)), height: thickness, ink }];
   if (x1 === x2) return [{ kind: 'fill', x, y, width: thickness, height: Math.abs(y2 - y1), ink }];
-  if (ink === 'white') {
-    throw new ElementFault('template-invalid', place, 'a white line is horizontal or vertical');
-  }
-  return [{ kind: 'stroke', x1, y1, x2, y2, thickness }];
+  return [{ kind: 'stroke', x1, y1, x2, y2, thickness, ink }];
 }

@@ -37,7 +37,7 @@ function drawList(context: SKRSContext2D, list: DisplayList): void {
 }
 
 function drawItem(context: SKRSContext2D, item: Item): void {
-  const ink = item.kind === 'fill' || item.kind === 'text' ? item.ink : 'black';
+  const ink = 'ink' in item ? item.ink : 'black';
   context.fillStyle = ink;
   context.strokeStyle = ink;
   switch (item.kind) {

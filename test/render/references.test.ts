@@ -180,6 +180,19 @@ const ELEMENTS: Readonly<Record<string, Case>> = {
       { type: 'line', x: 48.5, y: 11, x2: 48.5, y2: 23, thickness: 0.375 },
     ],
   },
+  'white-shapes': {
+    width: 50,
+    height: 14,
+    elements: [
+      { type: 'box', x: 1, y: 1, width: 40, height: 12, filled: true },
+      { type: 'box', x: 3, y: 3, width: 8, height: 8, thickness: 0.8, radius: 2, color: 'white' },
+      { type: 'box', x: 13, y: 3, width: 8, height: 8, filled: true, radius: 2, color: 'white' },
+      { type: 'ellipse', x: 23, y: 3, width: 10, height: 8, thickness: 0.5, color: 'white' },
+      { type: 'ellipse', x: 36, y: 3, width: 8, height: 8, filled: true, color: 'white' },
+      { type: 'line', x: 5, y: 12, x2: 46, y2: 2, thickness: 0.5, color: 'white' },
+      { type: 'box', x: 15, y: 5, width: 4, height: 4, filled: true },
+    ],
+  },
   images: {
     width: 50,
     height: 25,

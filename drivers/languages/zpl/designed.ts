@@ -73,7 +73,10 @@ export function drawnFields(item: Item, sheet: Sheet): { zpl: string; canvas: bo
   if (known !== undefined) return { zpl: known, canvas: false };
   const { x, y, bitmap, ink } = stampOf(item);
   const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
-  const zpl = graphicField(bitmap, x, y, sheet, ink === 'white');
+  // ^FR ("Field Reverse Print") makes white what is black, and black what is white. White text has its ground; what
+  // else is white gets one of its own shape.
+  const ground = ink === 'white' && item.kind !== 'text' ? graphicField(bitmap, x, y, sheet) : '';
+  const zpl = ground + graphicField(bitmap, x, y, sheet, ink === 'white');
   drawnBefore.set(item, zpl);
   return { zpl, canvas };
 }
@@ -92,7 +95,10 @@ export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
   }
 }
 
-/** ^GB ("Graphic Box") as thick as it is wide or high: a filled rectangle. */
+/**
+ * ^GB ("Graphic Box") as thick as it is wide or high: a filled rectangle. A square is as thick as its half, which fills
+ * it as well: zebrash (see `zpl/draw.ts`) makes one of full thickness a dot larger.
+ */
 function fillField(item: FillItem, sheet: Sheet): string {
   const x = Math.max(0, item.x);
   const y = Math.max(0, item.y);
@@ -100,7 +106,8 @@ function fillField(item: FillItem, sheet: Sheet): string {
   const height = Math.min(item.y + item.height, sheet.height) - y;
   if (width <= 0 || height <= 0) return '';
   const colour = item.ink === 'white' ? ',W' : '';
-  return `^FO${x},${y}^GB${width},${height},${Math.min(width, height)}${colour}^FS`;
+  const thickness = width === height ? Math.ceil(width / 2) : Math.min(width, height);
+  return `^FO${x},${y}^GB${width},${height},${thickness}${colour}^FS`;
 }
 
 /**
