@@ -12,15 +12,23 @@ import { discoveryConfig } from './discovery/discovery-config.ts';
 const millimetres = z.number().positive().max(2_000);
 const dotsPerInch = z.number().min(50).max(2_400);
 
-export const formatEntry = z.strictObject({
-  name: z.string().trim().min(1).max(200).optional(),
-  language: languageId.default('zpl'),
-  dpi: dotsPerInch,
-  /** Printable width and length of the media, mm. */
-  width: millimetres,
-  height: millimetres,
-  ...printerSettings,
-});
+export const formatEntry = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200).optional(),
+    language: languageId.default('zpl'),
+    dpi: dotsPerInch,
+    /** Printable width and length of the media, mm. */
+    width: millimetres,
+    height: millimetres,
+    ...printerSettings,
+  })
+  .superRefine(({ language, darkness = 0 }, context) => {
+    // DENSITY of TSPL, D of EPL2.
+    if (!(language === 'tspl' || language === 'epl') || (Number.isInteger(darkness) && darkness <= 15))
+      return;
+    const message = `expected a whole number from 0 to 15 for ${language}, got ${darkness}`;
+    context.addIssue({ code: 'custom', path: ['darkness'], message });
+  });
 export type FormatEntry = z.infer<typeof formatEntry>;
 
 /** A printer that the configuration names. What is set here wins over what the device says. */

@@ -38,6 +38,7 @@ const NEEDED: Needed = {
   cups: () => onPath('cupsd') !== undefined,
   'cups-client': () => onPath('lpadmin') !== undefined,
   'cups-ipp-utils': () => onPath('ippeveprinter') !== undefined,
+  ghostscript: () => onPath('gs') !== undefined,
   // ippeveprinter wants a bus to announce itself on, though it need not.
   dbus: () => onPath('dbus-daemon') !== undefined,
   // Peers that discovery is tested against, and the pseudo-terminal that stands for a USB printer.
