@@ -75,8 +75,12 @@ interface MadeFor {
   sheet?: LabelSheet | undefined;
 }
 
-/** The media that a template is made for, mm, as far as it says: the page where pages are printed, or the label. */
-export function mediaOf({ width, height, sheet }: MadeFor, language: LanguageId): Partial<Size> {
-  if (sheet !== undefined && printsPages(language)) return { width: sheet.width, height: sheet.height };
-  return { ...(width !== undefined && { width }), ...(height !== undefined && { height }) };
+export interface Media extends Omit<MadeFor, 'sheet'> {
+  what: 'label' | 'sheet';
+}
+
+/** What a template is made for, mm, as far as it says: a sheet of labels where pages are printed, or the label. */
+export function mediaOf({ width, height, sheet }: MadeFor, language: LanguageId): Media {
+  if (sheet === undefined || !printsPages(language)) return { what: 'label', width, height };
+  return { what: 'sheet', width: sheet.width, height: sheet.height };
 }

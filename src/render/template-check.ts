@@ -119,9 +119,17 @@ function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[
   const media = { width: format.width, height: format.height };
   const near = (a: number, b: number) => Math.abs(a - b) <= SIZE_TOLERANCE;
   const fits = (a: number, b: number) => near(a, media.width) && near(b, media.height);
-  if (fits(width, height) || fits(height, width)) return problems;
-  const message = `the label is ${width} × ${height} mm, the media ${media.width} × ${media.height} mm`;
-  problems.push(warning('size-mismatch', '/width', message));
+  const fitting = (size: { width: number; height: number }) =>
+    fits(size.width, size.height) || fits(size.height, size.width);
+  // With a sheet, it prints on sheets or, label by label, on a roll.
+  const sheet = template.language === 'platen' ? template.sheet : undefined;
+  if (fitting({ width, height }) || (sheet !== undefined && fitting(sheet))) return problems;
+  const made =
+    sheet === undefined
+      ? `the label is ${width} × ${height}`
+      : `the sheet is ${sheet.width} × ${sheet.height}`;
+  const message = `${made} mm, the media ${media.width} × ${media.height} mm`;
+  problems.push(warning('size-mismatch', sheet === undefined ? '/width' : '/sheet/width', message));
   return problems;
 }
 

@@ -125,6 +125,14 @@ describe('a template check', () => {
     expect(await found([text], [], { dpi: 203, width: 40, height: 60 })).toEqual([]);
   });
 
+  test('a sheet: for media of its size, or of the label where a roll has labels', async () => {
+    const sheet = { width: 210, height: 297, columns: 3, rows: 7, left: 10, top: 5 };
+    const on = (width: number, height: number) => found([text], [], { dpi: 203, width, height }, { sheet });
+    expect(await on(210, 297)).toEqual([]);
+    expect(await on(60, 40)).toEqual([]);
+    expect(await on(215.9, 279.4)).toEqual(['warning size-mismatch /sheet/width']);
+  });
+
   test('raw ZPL', async () => {
     const raw = (source: string, fields: object[] = []) =>
       templateProblems(rawZplTemplate.parse({ name: 'r', language: 'zpl', source, fields }));

@@ -1,7 +1,7 @@
 /** Validation and quota (`shared/interface.md`), and which routes there are. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, FORMAT_203, PRINTER } from './harness.ts';
-import { InterfaceSite } from './interface-site.ts';
+import { InterfaceSite, PDF_ONLY } from './interface-site.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());
@@ -65,6 +65,29 @@ describe('POST /v2/jobs/validate', () => {
   test('warns of a label that the media does not fit', async () => {
     const answer = await site.validate({ body: site.payload({ orientation: 'landscape' }) });
     expect(answer.body).toMatchObject({ warnings: [{ code: 'size-mismatch' }] });
+  });
+
+  test('a sheet of labels is what printers of pages are compared with, the label what others are', async () => {
+    const idT = await site.service.template('acme', {
+      name: 'Eight on a sheet',
+      width: 48,
+      height: 35,
+      sheet: { width: 101.6, height: 152.4, columns: 2, rows: 4, left: 2, top: 5, pitchX: 49.6 },
+      elements: [{ type: 'text', x: 4, y: 4, text: 'FRAGILE', size: 6 }],
+    });
+    const job = { idT, data: undefined, numberCopies: 9 };
+    const onPages = { ...job, printerId: PDF_ONLY };
+    expect((await site.validate({ body: site.payload(onPages) })).body).toMatchObject({
+      labels: 9,
+      warnings: [],
+    });
+    const turned = await site.validate({ body: site.payload({ ...onPages, orientation: 'landscape' }) });
+    expect(turned.body).toMatchObject({
+      warnings: [{ code: 'size-mismatch', message: expect.stringContaining('sheet is 152.4 × 101.6 mm') }],
+    });
+    expect((await site.validate({ body: site.payload(job) })).body).toMatchObject({
+      warnings: [{ code: 'size-mismatch', message: expect.stringContaining('label is 48 × 35 mm') }],
+    });
   });
 
   test('warns of a value that the barcode cannot hold, without repeating it', async () => {

@@ -2,6 +2,7 @@
 import type { ValidationResult } from '../../contract/admin.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
 import type { PrintRequest } from '../../contract/print-request.ts';
+import { mediaOf } from '../../contract/sheet.ts';
 import type { Template } from '../../contract/template.ts';
 import { rawPlacementFaults } from '../../render/raw-placement.ts';
 import { templateFields } from '../../render/template-fields.ts';
@@ -68,16 +69,15 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
       message: `the template was made for ${template.dpi} dpi, the format has ${format.dpi} dpi`,
     };
   }
-  if (template.width === undefined || template.height === undefined) return;
+  const media = mediaOf(template, format.language);
+  if (media.width === undefined || media.height === undefined) return;
   const [width, height] =
-    request.orientation === 'portrait'
-      ? [template.width, template.height]
-      : [template.height, template.width];
+    request.orientation === 'portrait' ? [media.width, media.height] : [media.height, media.width];
   if (Math.abs(width - format.width) <= SIZE_TOLERANCE && Math.abs(height - format.height) <= SIZE_TOLERANCE)
     return;
   yield {
     code: 'size-mismatch',
-    message: `the label is ${width} × ${height} mm in this orientation, the media ${format.width} × ${format.height} mm`,
+    message: `the ${media.what} is ${width} × ${height} mm in this orientation, the media ${format.width} × ${format.height} mm`,
   };
 }
 
