@@ -2,8 +2,8 @@
  * The agent: finds printers, takes their jobs, prints them, and says how it goes.
  *
  *   providers ─▶ Discovery ─▶ a PrinterStation for each printer ─▶ JobRun ─▶ Device
- *                    │                    ▲   │                       │
- *                    ▼                JobSource └── Reporter ◀─ Journal ┘
+ *                    │            ▲       ▲   │                       │
+ *                    ▼         Leases  JobSource └── Reporter ◀─ Journal ┘
  *              agent reports                        │
  *                    └──────────────▶ JobSource.publish
  */
@@ -23,6 +23,7 @@ import { providersOf } from './discovery/providers.ts';
 import { type Drivers, standardDrivers } from './drivers.ts';
 import type { JobSource } from './job-source.ts';
 import { Journal } from './journal.ts';
+import { Leases } from './leases.ts';
 import { RenderPool } from './render-pool.ts';
 import { Reporter } from './reporter.ts';
 import { PrinterStation } from './station.ts';
@@ -50,6 +51,7 @@ interface Running {
   stations: Map<string, PrinterStation>;
   /** Stations of printers that are gone, while they end. */
   leaving: Set<Promise<void>>;
+  leases: Leases;
   reporter: Reporter;
   telling: { timer: NodeJS.Timeout; at: number } | null;
   release: (() => void | Promise<void>)[];
@@ -101,7 +103,10 @@ export class Agent {
       logger,
     });
     pool.start();
-    const reporter = new Reporter({ source: this.#options.source, journal, logger });
+    const { source } = this.#options;
+    const { agentId } = dataDir;
+    const reporter = new Reporter({ source, journal, logger });
+    const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
     const discovery = new Discovery({
       providers: [
         configuredPrinters(config.printers),
@@ -117,10 +122,11 @@ export class Agent {
     const pruning = setInterval(prune, PRUNE_EVERY).unref();
     const beating = setInterval(() => this.#tell(SOON), config.timings.heartbeat).unref();
     this.#running = {
-      agentId: dataDir.agentId,
+      agentId,
       discovery,
       stations: new Map(),
       leaving: new Set(),
+      leases,
       reporter,
       telling: null,
       release: [
@@ -131,6 +137,7 @@ export class Agent {
       ],
     };
     reporter.start();
+    leases.start();
     discovery.start();
     this.#tell(SOON);
     logger.info({ agent: dataDir.agentId, name: config.name, dataDir: config.dataDir }, 'agent started');
@@ -144,12 +151,13 @@ export class Agent {
   async stop({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
     const running = this.#running;
     if (running === null) return;
-    const { discovery, stations, leaving, reporter } = running;
+    const { discovery, stations, leaving, leases, reporter } = running;
     await Promise.all([
       discovery.stop(),
       ...[...stations.values()].map((station) => station.stop(graceMs)),
       ...leaving,
     ]);
+    await leases.stop();
     clearTimeout(running.telling?.timer);
     reporter.agent(this.#report(running, false));
     await Promise.all([reporter.stop(REPORTS_OUT), ...discovery.printers.map(({ device }) => device.drop())]);
@@ -164,7 +172,15 @@ export class Agent {
     const { id, device } = printer;
     if (event === 'added') {
       const { window, timings } = this.#config;
-      const station = new PrinterStation(this.#options.source, {
+      const lease = running.leases.of({
+        id,
+        reached: () => printer.online,
+        busy: () => station.uncertain,
+        onServedElsewhere: (elsewhere) => {
+          printer.device.servedElsewhere = elsewhere;
+        },
+      });
+      const station = new PrinterStation(this.#options.source, lease, {
         agentId: running.agentId,
         printerId: id,
         device,

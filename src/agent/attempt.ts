@@ -20,6 +20,8 @@ export interface AttemptContext extends RecordContext {
   pool: Pick<RenderPool, 'open'>;
   timings: Timings;
   stop: { leave: AbortSignal; boundary: AbortSignal; end: AbortSignal };
+  /** Whether the printer is still this agent's; if it is not, `stop`'s signals are aborted when it returns. */
+  checkTerm(): void;
 }
 
 /** The agent stops, or the queue took the job away. */
@@ -31,10 +33,6 @@ const NOTE_MS = 2_000;
 export abstract class JobAttempt {
   protected readonly record: JobRecord;
   protected readonly delivery: PickedUpJob;
-  /** Ends what only waits; ends sending at a label boundary; ends everything. */
-  protected readonly leave: AbortSignal;
-  protected readonly boundary: AbortSignal;
-  protected readonly end: AbortSignal;
   protected readonly backoff: Backoff;
   protected session: RenderSession | null = null;
   /** The label that the session gives next. */
@@ -42,6 +40,7 @@ export abstract class JobAttempt {
   protected checked = false;
   /** This delivery's note is in the queue. */
   protected noted = false;
+  readonly #signals: AttemptContext['stop'];
   readonly #context: AttemptContext;
   readonly #rendering: Pick<RenderSessionOptions, 'maxCopies' | 'documents'>;
   /** The queue took the job away, and some time has passed since. */
@@ -58,10 +57,41 @@ export abstract class JobAttempt {
     this.delivery = delivery;
     this.record = new JobRecord(context, delivery);
     const { stop, timings } = context;
-    this.leave = AbortSignal.any([stop.leave, delivery.signal]);
-    this.boundary = AbortSignal.any([stop.boundary, delivery.signal]);
-    this.end = AbortSignal.any([stop.end, this.#lostForGood.signal]);
+    this.#signals = {
+      leave: AbortSignal.any([stop.leave, delivery.signal]),
+      boundary: AbortSignal.any([stop.boundary, delivery.signal]),
+      end: AbortSignal.any([stop.end, this.#lostForGood.signal]),
+    };
     this.backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
+  }
+
+  /** Labels may be under way. */
+  get uncertain(): boolean {
+    return this.record.uncertain;
+  }
+
+  /** Ends what only waits. */
+  protected get leave(): AbortSignal {
+    return this.#current.leave;
+  }
+
+  /** Ends sending at a label boundary. */
+  protected get boundary(): AbortSignal {
+    return this.#current.boundary;
+  }
+
+  /** Ends everything. */
+  protected get end(): AbortSignal {
+    return this.#current.end;
+  }
+
+  /**
+   * Whoever looks at a signal, or hands it to what sends something, looks at the clock first: in a process that was
+   * stopped for a while, the timer that ends the agent's term has not gone off yet.
+   */
+  get #current(): AttemptContext['stop'] {
+    this.#context.checkTerm();
+    return this.#signals;
   }
 
   /** Prints the job to its end. @throws JobFaultError, Interrupted, RenderCrash */

@@ -73,6 +73,11 @@ export const timings = z.strictObject({
   /** Longest that one provider's scan may take. */
   scanTimeout: ms.default(8_000),
   heartbeat: ms.default(15_000),
+  /**
+   * A printer that several agents reach goes to another one when the one that has it has not been heard of for this
+   * long; where no other had asked for it before, four times as long.
+   */
+  lease: ms.min(1_000).default(15_000),
   /** A printer that no provider lists is offline at once, and dropped after this long. */
   dropAfter: ms.default(24 * 3_600_000),
   /** Status queries: the shortest pause, the longest while printing, the longest while the printer waits. */

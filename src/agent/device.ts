@@ -21,6 +21,9 @@ export interface DeviceOptions {
   idleMs: number;
 }
 
+/** How often a device is asked while another agent serves it, ms. */
+const ASIDE_EVERY = 60_000;
+
 export class Device implements PrinterDevice {
   readonly kind = 'stream';
   readonly #options: DeviceOptions;
@@ -34,6 +37,9 @@ export class Device implements PrinterDevice {
   expected: string | null = null;
   /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced = false;
+  servedElsewhere = false;
+  /** When it was last asked while another agent served it, ms. */
+  #askedAside = Number.NEGATIVE_INFINITY;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers = false;
   /** Called with every status a job reads, and with null when the device could not be reached. */
@@ -122,12 +128,16 @@ export class Device implements PrinterDevice {
   }
 
   /**
-   * Asks the device who and how it is, unless a job has a connection to it, or had until just now. Never throws for
-   * a device that is not there.
+   * Asks the device who and how it is, unless a job has a connection to it, or had until just now; while another
+   * agent serves it, once a minute. Never throws for a device that is not there.
    */
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     const inUse = this.#connection !== null && !this.#connection.closed.aborted;
     if (inUse || this.#connecting || this.#probe !== null) return null;
+    if (this.servedElsewhere) {
+      if (performance.now() - this.#askedAside < ASIDE_EVERY) return null;
+      this.#askedAside = performance.now();
+    }
     const abort = new AbortController();
     const asked = this.#ask(AbortSignal.any([signal, abort.signal]));
     this.#probe = { abort, done: asked.catch(() => undefined) };

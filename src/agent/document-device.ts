@@ -26,6 +26,7 @@ export class DocumentDevice implements PrinterDevice {
 
   expected: string | null = null;
   displaced = false;
+  servedElsewhere = false;
   answers = false;
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
   /** As of the last connection. */

@@ -43,7 +43,32 @@ export interface ConsumeOptions {
   onUnreadable(jobId: string, issues: string[]): void;
 }
 
+/** As in `src/queue/lease.ts`. */
+export interface LeaseAsk {
+  printerId: string;
+  /** Names the time in which the printer is this agent's. */
+  term: string;
+  /** The agent reaches the printer. */
+  reaches: boolean;
+}
+
+export interface LeaseAnswer {
+  printerId: string;
+  /** How long the printer is this agent's, ms, counted from before it asked; null: it is another's. */
+  granted: number | null;
+  /** Another agent, which reaches the printer, waits for it. */
+  wanted: boolean;
+}
+
 export interface JobSource {
+  /** Asks for printers to be this agent's alone, or to stay so. Rejects when that cannot be known: ask again. */
+  askLeases(
+    agentId: string,
+    asks: readonly LeaseAsk[],
+    length: { contended: number; alone: number },
+  ): Promise<LeaseAnswer[]>;
+  /** Lets another agent have the printer at once. */
+  giveLeaseBack(agentId: string, printerId: string, term: string): Promise<void>;
   /** Delivers the jobs of one printer, one at a time, in their order. Rejects when it cannot yet: call again. */
   consume(printerId: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
   /** Resolves when the report is stored durably; rejects when it may not be. */

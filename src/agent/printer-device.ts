@@ -16,6 +16,8 @@ export interface PrinterDevice {
   expected: string | null;
   /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced: boolean;
+  /** Another agent serves it: where it takes one connection only, that one is mostly left alone. */
+  servedElsewhere: boolean;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers: boolean;
   /** Called with every status a job reads, and with null when the device could not be reached. */

@@ -10,6 +10,8 @@ const handoverNote = z.object({ agentId, resumeAt: z.int().min(0).nullable() });
 export function queueSource(queues: Queues): JobSource {
   return {
     publish: (report) => queues.publish(report),
+    askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),
+    giveLeaseBack: (agent, printerId, term) => queues.giveLeaseBack(agent, printerId, term),
     async consume(printerId, handler, { onUnreadable }) {
       const consumer = await queues.consume(
         printerId,

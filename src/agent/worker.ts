@@ -43,51 +43,81 @@
  *
  * This is how a printer that takes bytes is driven; one that takes documents: `document-run.ts`.
  *
- * When the agent stops, a job that is waiting for its printer is handed back at once; one that is printing has
- * the grace time to finish, then stops at a label boundary, waits a bounded time for what was sent to be
+ * The printer is this agent's for a term (`term.ts`). When the term ends, or the agent stops, a job that is waiting for its printer is handed back at once; one that is printing has
+ * the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for what was sent to be
  * confirmed, and is handed back with a note where to go on.
  */
 
+import type { JobAttempt } from './attempt.ts';
 import { Device } from './device.ts';
 import { DocumentDevice } from './document-device.ts';
 import { DocumentRun } from './document-run.ts';
 import { JobRun, type RunContext } from './job-run.ts';
 import type { HandlerResult, PickedUpJob } from './job-source.ts';
 import type { PrinterDevice } from './printer-device.ts';
+import type { Term } from './term.ts';
 
-export type WorkContext = Omit<RunContext, 'stop' | 'device'> & { device: PrinterDevice };
+export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm'> & { device: PrinterDevice };
 
 export class PrinterWorker {
   readonly #context: WorkContext;
+  readonly #term: Term;
   /** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
   readonly #leave = new AbortController();
   readonly #boundary = new AbortController();
   readonly #end = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
+  #handling = 0;
+  #attempt: JobAttempt | null = null;
 
-  constructor(context: WorkContext) {
+  /** @param term the time in which the printer is this agent's */
+  constructor(context: WorkContext, term: Term) {
     this.#context = context;
+    this.#term = term;
+  }
+
+  /** Labels are under way, and only this agent can find out what becomes of them. */
+  get uncertain(): boolean {
+    return this.#attempt?.uncertain ?? false;
+  }
+
+  /** A job is at the printer, or about to be. */
+  get busy(): boolean {
+    return this.#handling > 0;
   }
 
   /** The handler for the printer's consumer. */
   async handle(delivery: PickedUpJob): Promise<HandlerResult> {
+    this.#handling += 1;
     const before = this.#running;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running = promise;
     try {
       // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
       await before;
-      if (this.#leave.signal.aborted) return 'hand-back';
-      const stop = { leave: this.#leave.signal, boundary: this.#boundary.signal, end: this.#end.signal };
-      const { device } = this.#context;
-      if (device instanceof DocumentDevice) {
-        return await new DocumentRun({ ...this.#context, device, stop }, delivery).run();
-      }
-      if (!(device instanceof Device)) throw new TypeError('a device of no known kind');
-      return await new JobRun({ ...this.#context, device, stop }, delivery).run();
+      this.#term.check();
+      if (this.#leave.signal.aborted || this.#term.ending.aborted) return 'hand-back';
+      this.#attempt = this.#attemptOf(delivery);
+      return await this.#attempt.run();
     } finally {
+      this.#attempt = null;
+      this.#handling -= 1;
       resolve();
     }
+  }
+
+  #attemptOf(delivery: PickedUpJob): JobAttempt {
+    const { ending, over } = this.#term;
+    const stop = {
+      leave: AbortSignal.any([this.#leave.signal, ending]),
+      boundary: AbortSignal.any([this.#boundary.signal, ending]),
+      end: AbortSignal.any([this.#end.signal, over]),
+    };
+    const context = { ...this.#context, stop, checkTerm: () => this.#term.check() };
+    const { device } = context;
+    if (device instanceof DocumentDevice) return new DocumentRun({ ...context, device }, delivery);
+    if (!(device instanceof Device)) throw new TypeError('a device of no known kind');
+    return new JobRun({ ...context, device }, delivery);
   }
 
   /** Ends the job under way as described above; takes at most grace + confirmation time (ms) and a little. */

@@ -5,7 +5,7 @@
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
-import type { Drivers } from '../../src/agent/drivers.ts';
+import { type Drivers, standardDrivers } from '../../src/agent/drivers.ts';
 import type { JobSource } from '../../src/agent/job-source.ts';
 import { queueSource } from '../../src/agent/queue-source.ts';
 import { openQueues, type QueuesOptions } from '../../src/queue/index.ts';
@@ -39,17 +39,21 @@ export interface AgentProcessOptions {
   queues: Omit<QueuesOptions, 'logger'>;
   odometer: boolean;
   crash: { point: CrashPoint; nth: number } | null;
+  /** The languages that labels are sent in: the test's own, or the agent's. */
+  languages?: 'plain' | 'standard';
 }
 
 if (import.meta.main) await run(JSON.parse(process.argv[2] ?? '{}'));
 
-async function run({ config, queues: queueOptions, odometer, crash }: AgentProcessOptions): Promise<void> {
+async function run(options: AgentProcessOptions): Promise<void> {
+  const { config, queues: queueOptions, odometer, crash, languages = 'plain' } = options;
   let passed = 0;
   const at = (point: CrashPoint) => {
     if (crash?.point === point && ++passed === crash.nth) process.kill(process.pid, 'SIGKILL');
   };
   const queues = await openQueues({ ...queueOptions, logger });
-  const drivers = odometer ? testDrivers : withoutOdometer(testDrivers);
+  const chosen = languages === 'plain' ? testDrivers : standardDrivers;
+  const drivers = odometer ? chosen : withoutOdometer(chosen);
   const agent = new Agent({
     config,
     source: crashing(queueSource(queues), at),
@@ -62,6 +66,7 @@ async function run({ config, queues: queueOptions, odometer, crash }: AgentProce
 
 function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource {
   return {
+    ...source,
     async publish(report) {
       const outcome = report.kind === 'job' && report.status !== 'printing';
       if (outcome) at('before the report of the outcome');

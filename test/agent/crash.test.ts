@@ -160,7 +160,8 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const next = jobFor(printerId, ['next']);
     await site.queues.enqueueMany([job, next]);
     const id = who === 'another agent' ? {} : { id: 'agent-of-the-test' };
-    const config = (directory: string) => ({ ...agentConfig(directory, printer), ...id });
+    const timings = { lease: 1_000 };
+    const config = (directory: string) => ({ ...agentConfig(directory, printer, { timings }), ...id });
     const child = await start(dataDir, { config: config(dataDir) });
     await printer.printed(2);
     await kill(child);

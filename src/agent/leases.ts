@@ -1,0 +1,223 @@
+/**
+ * The leases of an agent's printers: sought where it does not have one, kept up where it has, in one loop for all.
+ * What a lease is: `src/queue/lease.ts`; how its time is counted: `term.ts`.
+ *
+ *   sought ──granted──▶ held ──┬─ not renewed in time, or another's ──────────▶ ended
+ *     ▲                        └─ the printer is not reached, another reaches it ─▶ ended
+ *     └───────────────── given back, once nothing is under way ◀────────────────────┘
+ *
+ * An agent that holds a lease keeps it as long as it renews it. It gives it up when it has not reached the printer
+ * for the length of a lease while another agent did, unless labels are under way: only this agent can find out what
+ * became of them.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../log.ts';
+import type { JobSource, LeaseAnswer, LeaseAsk } from './job-source.ts';
+import { pause } from './pause.ts';
+import { elapsed, type Instant, now, Term } from './term.ts';
+
+/** What a lease has to know of its printer. */
+export interface LeasedPrinter {
+  id: string;
+  reached(): boolean;
+  /** Labels are under way. */
+  busy(): boolean;
+  /** Another agent serves it, or does no more. */
+  onServedElsewhere(elsewhere: boolean): void;
+}
+
+export interface LeasesOptions {
+  source: Pick<JobSource, 'askLeases' | 'giveLeaseBack'>;
+  agentId: string;
+  /** Length of a lease while another agent wants it, ms. */
+  leaseMs: number;
+  logger: Logger;
+}
+
+/** How much longer a lease is while nobody else wants it. */
+const ALONE = 4;
+/** Parts of a lease after which one that is held is asked for again, and one that is not. */
+const RENEW = 1 / 4;
+const SEEK = 1 / 15;
+
+export class Leases {
+  readonly #options: LeasesOptions;
+  readonly #leases = new Set<PrinterLease>();
+  readonly #stopped = new AbortController();
+  #news = new AbortController();
+  #asking: Promise<void> = Promise.resolve();
+  #loop: Promise<void> = Promise.resolve();
+  #away = false;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  /** After every lease was given back. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#loop;
+  }
+
+  /** The lease of a printer; not sought yet. */
+  of(printer: LeasedPrinter): PrinterLease {
+    const { leaseMs } = this.#options;
+    return new PrinterLease(printer, leaseMs, {
+      seek: (lease) => {
+        this.#leases.add(lease);
+        this.#news.abort();
+      },
+      giveBack: (lease, term) => this.#giveBack(lease, term),
+    });
+  }
+
+  async #giveBack(lease: PrinterLease, term: string): Promise<void> {
+    const { source, agentId, logger } = this.#options;
+    this.#leases.delete(lease);
+    // What is being asked now might be granted after it was given back.
+    await this.#asking;
+    try {
+      await source.giveLeaseBack(agentId, lease.printerId, term);
+    } catch (error) {
+      logger.debug({ err: error, printer: lease.printerId }, 'lease not given back; it ends by itself');
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { leaseMs } = this.#options;
+    while (!this.#stopped.signal.aborted) {
+      this.#news = new AbortController();
+      const due = [...this.#leases].filter((lease) => lease.dueIn() <= 0);
+      if (due.length > 0) {
+        this.#asking = this.#ask(due);
+        await this.#asking;
+        continue;
+      }
+      const next = Math.min(leaseMs, ...[...this.#leases].map((lease) => lease.dueIn()));
+      await pause(next, this.#stopped.signal, this.#news.signal);
+    }
+  }
+
+  /** Never rejects. */
+  async #ask(due: readonly PrinterLease[]): Promise<void> {
+    const { source, agentId, leaseMs, logger } = this.#options;
+    const at = now();
+    const asks = due.map((lease) => lease.ask(at));
+    try {
+      const answers = await source.askLeases(agentId, asks, { contended: leaseMs, alone: leaseMs * ALONE });
+      const byPrinter = new Map(answers.map((answer) => [answer.printerId, answer]));
+      for (const [index, lease] of due.entries()) {
+        const [ask, answer] = [asks[index], byPrinter.get(lease.printerId)];
+        if (ask !== undefined && answer !== undefined) lease.answered(at, ask.term, answer);
+      }
+      if (this.#away) logger.info({ printers: due.length }, 'leases can be asked for again');
+      this.#away = false;
+    } catch (error) {
+      if (!this.#away) logger.warn({ err: error, printers: due.length }, 'leases cannot be asked for');
+      this.#away = true;
+    }
+  }
+}
+
+interface Keeper {
+  seek(lease: PrinterLease): void;
+  giveBack(lease: PrinterLease, term: string): Promise<void>;
+}
+
+export class PrinterLease {
+  readonly #printer: LeasedPrinter;
+  readonly #leaseMs: number;
+  readonly #keeper: Keeper;
+  #asked: Instant | null = null;
+  /** The last question has had no answer, so far. */
+  #unanswered = false;
+  #sought: { term: string; granted: PromiseWithResolvers<Term> } | null = null;
+  #term: Term | null = null;
+  /** Since when another agent reaches the printer and this one does not. */
+  #useless: Instant | null = null;
+
+  constructor(printer: LeasedPrinter, leaseMs: number, keeper: Keeper) {
+    this.#printer = printer;
+    this.#leaseMs = leaseMs;
+    this.#keeper = keeper;
+  }
+
+  get printerId(): string {
+    return this.#printer.id;
+  }
+
+  /** The next term in which the printer is this agent's; null: aborted before it came. Each is to be given back. */
+  async next(signal: AbortSignal): Promise<Term | null> {
+    if (signal.aborted) return null;
+    const sought = { term: randomUUID(), granted: Promise.withResolvers<Term>() };
+    this.#sought = sought;
+    this.#asked = null;
+    this.#keeper.seek(this);
+    const aborted = Promise.withResolvers<null>();
+    const onAbort = () => aborted.resolve(null);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const term = await Promise.race([sought.granted.promise, aborted.promise]);
+    signal.removeEventListener('abort', onAbort);
+    if (term !== null) return term;
+    this.#sought = null;
+    // It may have been granted meanwhile.
+    await this.#giveBack(sought.term);
+    return null;
+  }
+
+  /** For another agent to take at once. */
+  async giveBack(term: Term): Promise<void> {
+    await this.#giveBack(term.id);
+  }
+
+  async #giveBack(id: string): Promise<void> {
+    await this.#keeper.giveBack(this, id);
+    this.#term?.close();
+    this.#term = null;
+    this.#useless = null;
+  }
+
+  /** ms until it is to be asked for. */
+  dueIn(): number {
+    if (this.#asked === null) return 0;
+    const part = this.#term === null || this.#unanswered ? SEEK : RENEW;
+    return part * this.#leaseMs - elapsed(this.#asked);
+  }
+
+  ask(at: Instant): LeaseAsk {
+    this.#asked = at;
+    this.#unanswered = true;
+    const term = this.#term?.id ?? this.#sought?.term ?? '';
+    return { printerId: this.printerId, term, reaches: this.#printer.reached() };
+  }
+
+  answered(at: Instant, asked: string, { granted, wanted }: LeaseAnswer): void {
+    this.#unanswered = false;
+    const term = this.#term;
+    if (term !== null && term.id === asked) {
+      if (granted === null) term.lose();
+      else {
+        term.extend({ at, ms: granted });
+        this.#judge(term, wanted);
+      }
+    } else if (this.#sought?.term === asked) {
+      this.#printer.onServedElsewhere(granted === null);
+      if (granted === null) return;
+      this.#term = new Term(asked, { at, ms: granted }, this.#leaseMs);
+      this.#sought.granted.resolve(this.#term);
+      this.#sought = null;
+    }
+  }
+
+  #judge(term: Term, wanted: boolean): void {
+    if (!wanted || this.#printer.reached() || this.#printer.busy()) this.#useless = null;
+    else {
+      this.#useless ??= now();
+      if (elapsed(this.#useless) >= this.#leaseMs) term.end();
+    }
+  }
+}

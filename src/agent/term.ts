@@ -1,0 +1,99 @@
+/**
+ * The time in which a printer is this agent's to print on, as the agent counts it.
+ *
+ *   asked ──────────────────────── ending ──────── over ──── the server lets another have it
+ *           prints, asks again       │ no new label  │ connection closed
+ *                                    └ what is under way is confirmed, the job goes back
+ *
+ * It is counted from the moment before the lease was asked for, by two clocks, of which the faster counts: the
+ * monotonic one stands still while a machine sleeps, the other may be set. Timers are late in a process that was
+ * stopped (SIGSTOP, a machine that sleeps), so whoever is about to send something calls `check` first.
+ *
+ * What this cannot prevent: bytes that the kernel has taken still go out; a process that is stopped inside of a
+ * label goes on with the rest of the piece (4 KB) that it was handing over; a virtual machine that is paused with
+ * both of its clocks does not know.
+ */
+export class Term {
+  /** Names it to the queue. */
+  readonly id: string;
+  readonly #ending = new AbortController();
+  readonly #over = new AbortController();
+  readonly #leaseMs: number;
+  #granted: { at: Instant; ms: number };
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param leaseMs the length of a lease while somebody else wants it: by it the last part is measured */
+  constructor(id: string, granted: { at: Instant; ms: number }, leaseMs: number) {
+    this.id = id;
+    this.#granted = granted;
+    this.#leaseMs = leaseMs;
+    this.check();
+  }
+
+  /** Aborted when no label and no job may be begun any more; for good, even if the lease should last longer. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Aborted when nothing may be sent any more. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Granted again, or for longer; what was granted before still holds. */
+  extend(granted: { at: Instant; ms: number }): void {
+    if (left(granted) > left(this.#granted)) this.#granted = granted;
+    this.check();
+  }
+
+  /** Nothing new is begun; what is under way has as long as the lease lasts. */
+  end(): void {
+    this.#ending.abort();
+  }
+
+  /** Another agent has the lease. */
+  lose(): void {
+    this.#ending.abort();
+    this.#over.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** Looks at the clocks. */
+  check(): void {
+    clearTimeout(this.#timer);
+    if (this.#over.signal.aborted) return;
+    const untilOver = left(this.#granted) - this.#leaseMs * MARGIN;
+    const untilEnding = untilOver - this.#leaseMs * LAST_PART;
+    if (untilEnding <= 0) this.#ending.abort();
+    if (untilOver <= 0) this.#over.abort();
+    else this.#timer = setTimeout(() => this.check(), Math.max(1, untilEnding > 0 ? untilEnding : untilOver));
+  }
+
+  /** Given back: no more timers. */
+  close(): void {
+    this.lose();
+  }
+}
+
+/** Of a lease: the safety margin at its end, for closing connections and for clocks that do not run quite alike. */
+const MARGIN = 0.15;
+/** Of a lease: the time before that, in which what is under way is confirmed and given back. */
+const LAST_PART = 0.25;
+
+export interface Instant {
+  monotonic: number;
+  wall: number;
+}
+
+export function now(): Instant {
+  return { monotonic: performance.now(), wall: Date.now() };
+}
+
+/** ms that have passed, by the faster clock. */
+export function elapsed(since: Instant): number {
+  return Math.max(performance.now() - since.monotonic, Date.now() - since.wall);
+}
+
+function left({ at, ms }: { at: Instant; ms: number }): number {
+  return ms - elapsed(at);
+}
