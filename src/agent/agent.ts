@@ -108,12 +108,15 @@ export class Agent {
     const reporter = new Reporter({ source, journal, logger });
     const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
     const discovery = new Discovery({
+      host: dataDir.agentId,
       providers: [
         configuredPrinters(config.printers),
         ...providersOf(config.discovery),
         ...(this.#options.providers ?? []),
       ],
+      fingerprints: config.discovery.fingerprints,
       known: new KnownPrinters(dataDir.db),
+      busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
       timings: config.timings,
       device: (candidate) => deviceFor(candidate, config, drivers),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
@@ -169,7 +172,7 @@ export class Agent {
   #printerEvent(event: DiscoveryEvent, printer: FoundPrinter, journal: Journal, pool: RenderPool): void {
     const running = this.#running;
     if (running === null) return;
-    const { id, device } = printer;
+    const { id } = printer;
     if (event === 'added') {
       const { window, timings } = this.#config;
       const lease = running.leases.of({
@@ -183,7 +186,10 @@ export class Agent {
       const station = new PrinterStation(this.#options.source, lease, {
         agentId: running.agentId,
         printerId: id,
-        device,
+        // Another one, between two jobs, when a better way to the printer is found.
+        get device() {
+          return printer.device;
+        },
         confirmation: () => printer.confirmation(this.#config),
         journal,
         reporter: running.reporter,
@@ -198,7 +204,7 @@ export class Agent {
       const left = running.stations.get(id)?.stop(0);
       running.stations.delete(id);
       const done = Promise.resolve(left)
-        .then(() => device.drop())
+        .then(() => printer.device.drop())
         .finally(() => running.leaving.delete(done));
       running.leaving.add(done);
     }

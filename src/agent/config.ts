@@ -70,6 +70,8 @@ const ms = z
 
 export const timings = z.strictObject({
   scan: ms.default(10_000),
+  /** How often lists are looked at that cost next to nothing, and printers that are off are tried, ms. */
+  near: ms.default(1_000),
   /** Longest that one provider's scan may take. */
   scanTimeout: ms.default(8_000),
   heartbeat: ms.default(15_000),

@@ -10,6 +10,7 @@
  */
 import type { DeviceDialect, DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
+import { evidenceOfIdentity } from './discovery/evidence.ts';
 import { printerIdOf } from './discovery/identity.ts';
 import type { PrinterDevice, ProbeResult } from './printer-device.ts';
 
@@ -52,6 +53,10 @@ export class Device implements PrinterDevice {
 
   get uri(): string {
     return this.#uri;
+  }
+
+  get canBeAsked(): boolean {
+    return this.dialect !== null;
   }
 
   get dialect(): DeviceDialect | null {
@@ -155,13 +160,15 @@ export class Device implements PrinterDevice {
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
+    const nothing = { reachable: true, identity: null, said: {}, status: null } as const;
     try {
-      if (dialect === null) return { reachable: true, identity: null, status: null };
+      if (dialect === null) return nothing;
       const identity = await orSilence(dialect.identify(connection, signal));
       // A device that lets one question time out may answer it during the next one: ask no more.
-      if (identity === undefined) return { reachable: true, identity: null, status: null };
+      if (identity === undefined) return nothing;
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;
-      return { reachable: true, identity, status };
+      const said = identity === null ? {} : evidenceOfIdentity(identity);
+      return { reachable: true, identity, said, status };
     } finally {
       await connection.close();
     }

@@ -8,7 +8,13 @@
 import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../drivers/transports/document.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
-import { evidenceOfDeviceId, uuidOf } from './discovery/evidence.ts';
+import {
+  type Evidence,
+  evidenceOfDeviceId,
+  evidenceOfDeviceUri,
+  queueOf,
+  uuidOf,
+} from './discovery/evidence.ts';
 import { addressOf, printerIdOf } from './discovery/identity.ts';
 import type { PrinterDevice, ProbeResult } from './printer-device.ts';
 
@@ -20,6 +26,7 @@ export interface DocumentDeviceOptions {
 
 export class DocumentDevice implements PrinterDevice {
   readonly kind = 'document';
+  readonly canBeAsked = true;
   readonly #options: DocumentDeviceOptions;
   #uri: string;
   #port: DocumentPort | null = null;
@@ -80,8 +87,10 @@ export class DocumentDevice implements PrinterDevice {
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     try {
       const port = this.#open();
-      const identity = identityOf(await port.describe(signal), this.#uri);
-      return { reachable: true, identity, status: await port.status(signal) };
+      const description = await port.describe(signal);
+      const identity = identityOf(description, this.#uri);
+      const said = evidenceIn(description, this.#uri);
+      return { reachable: true, identity, said, status: await port.status(signal) };
     } catch (error) {
       // What answers, but not as a printer does, is no printer either.
       if (error instanceof TransportError) return { reachable: false, error };
@@ -95,18 +104,33 @@ export class DocumentDevice implements PrinterDevice {
   }
 }
 
-/** By serial number, then UUID; a printer that has neither is only known by its address. */
+/** A UUID of a queue is the queue's own, unless its device's address has one. */
+function evidenceIn(description: DocumentDescription, uri: string): Evidence {
+  const { deviceUri, spooler, makeAndModel } = description;
+  const device = evidenceOfDeviceUri(deviceUri ?? '');
+  const uuid = device.uuid ?? uuidOf(description.uuid);
+  return {
+    ...(makeAndModel !== undefined && { model: makeAndModel }),
+    ...evidenceOfDeviceId(description.deviceId ?? ''),
+    ...device,
+    ...(uuid !== undefined && { uuid }),
+    ...(spooler !== 'none' && { queue: queueOf(uri) }),
+  };
+}
+
+/** By serial number, then UUID, which of a queue is not its device's; what has neither is known by its address. */
 function identityOf(description: DocumentDescription, uri: string): DeviceIdentity {
-  const said = evidenceOfDeviceId(description.deviceId ?? '');
-  const uuid = uuidOf(description.uuid);
+  const { serial, uuid, queue } = evidenceIn(description, uri);
   const [media] = description.media;
   const { makeAndModel, name, dpi, languages } = description;
   const evidence: Pick<DeviceIdentity, 'evidence' | 'value'> =
-    said.serial !== undefined
-      ? { evidence: 'serial', value: said.serial }
-      : uuid !== undefined
-        ? { evidence: 'uuid', value: uuid }
-        : { evidence: 'address', value: addressOf(uri) };
+    serial !== undefined
+      ? { evidence: 'serial', value: serial }
+      : queue !== undefined
+        ? { evidence: 'queue', value: queue }
+        : uuid !== undefined
+          ? { evidence: 'uuid', value: uuid }
+          : { evidence: 'address', value: addressOf(uri) };
   return {
     ...evidence,
     ...(makeAndModel !== undefined && { model: makeAndModel }),
@@ -115,5 +139,6 @@ function identityOf(description: DocumentDescription, uri: string): DeviceIdenti
     ...(media !== undefined && media),
     ...(languages.length > 0 && { languages }),
     ...(description.media.length > 0 && { media: description.media }),
+    ...(description.raster !== undefined && { raster: description.raster }),
   };
 }

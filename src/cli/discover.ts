@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { z } from 'zod';
@@ -78,6 +79,8 @@ async function look(
   const providers = providersOf(config.discovery);
   const logger = createLogger({ level: 'silent' });
   const discovery = new Discovery({
+    host: hostname(),
+    busy: () => false,
     providers: [configuredPrinters(config.printers), ...providers],
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: { ...config.timings, scan: 1_000 },
@@ -91,7 +94,7 @@ async function look(
     const limit = AbortSignal.timeout(config.timings.scanTimeout);
     const said = providers.map(async (provider): Promise<Said> => {
       try {
-        return { provider: provider.id, found: (await provider.find?.(limit)) ?? [] };
+        return { provider: provider.id, found: await provider.find(limit) };
       } catch (error) {
         return { provider: provider.id, error: explain(error) };
       }

@@ -12,6 +12,7 @@ import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import { type Cupsd, freePort, startCupsd } from '../ipp/cupsd.ts';
 import { httpPeer, ippAnswer } from '../ipp/http-peer.ts';
 import { anyMessage } from '../ipp/messages.ts';
+import { drivable } from './drivable.ts';
 
 const run = promisify(execFile);
 const signal = new AbortController().signal;
@@ -27,7 +28,7 @@ const server = () => `ipp://127.0.0.1:${cups.port}/`;
 
 test('the queues of a real CUPS, and what is behind them', async () => {
   const provider = cupsDiscovery({ server: server() });
-  expect(await provider.find?.(signal)).toEqual([]);
+  expect(await provider.find(signal)).toEqual([]);
   await lpadmin('-p', 'raw_labels', '-E', '-v', 'socket://127.0.0.1:9100', '-m', 'raw', '-D', 'Ward 3');
   await lpadmin('-p', 'usb', '-E', '-v', 'usb://Zebra/ZD421?serial=D4J193601234', '-m', 'raw');
   await lpadmin('-p', 'secret', '-E', '-v', 'ipp://me:password@127.0.0.1/ipp', '-m', 'raw');
@@ -35,7 +36,7 @@ test('the queues of a real CUPS, and what is behind them', async () => {
   if (ppd === undefined) throw new Error('cups-filters has no PPD for PDF printers');
   await lpadmin('-p', 'office', '-E', '-v', 'socket://127.0.0.1:9101', '-P', ppd);
 
-  const found = (await provider.find?.(signal)) ?? [];
+  const found = await provider.find(signal);
   for (const one of found) expect(finding.parse(one)).toEqual(one);
   const at = (name: string) => found.find(({ uri }) => uri === `${server()}printers/${name}`);
   const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -54,7 +55,7 @@ test('the queues of a real CUPS, and what is behind them', async () => {
   expect(JSON.stringify(found)).not.toContain('password');
 
   // A raw queue for a device that says nothing is not talked to; one with a driver takes PDF.
-  const candidates = await provider.scan(signal);
+  const candidates = drivable(await provider.find(signal));
   expect(candidates.map(({ uri, language }) => [uri, language])).toEqual([
     [`${server()}printers/office`, 'pdf'],
   ]);
@@ -62,9 +63,9 @@ test('the queues of a real CUPS, and what is behind them', async () => {
 
   // Deleted and added again it has another UUID, and leads to the same device.
   await lpadmin('-x', 'usb');
-  expect((await provider.find?.(signal))?.length).toBe(found.length - 1);
+  expect((await provider.find(signal)).length).toBe(found.length - 1);
   await lpadmin('-p', 'usb', '-E', '-v', 'usb://Zebra/ZD421?serial=D4J193601234', '-m', 'raw');
-  const again = (await provider.find?.(signal))?.find(({ uri }) => uri.endsWith('/usb'));
+  const again = (await provider.find(signal)).find(({ uri }) => uri.endsWith('/usb'));
   expect(again?.evidence.serial).toBe('D4J193601234');
 });
 
@@ -79,7 +80,7 @@ test('a device ID that CUPS has of a queue tells its languages', async () => {
     { name: 'device-uri', values: [{ tag: 'uri', value: 'dnssd://Zebra._ipp._tcp.local/' }] },
   ];
   const { uri } = await httpPeer(ippAnswer(() => ({ groups: [{ tag: 'printer', attributes }] })));
-  const found = await cupsDiscovery({ server: new URL('/', uri).href }).scan(signal);
+  const found = drivable(await cupsDiscovery({ server: new URL('/', uri).href }).find(signal));
   expect(found).toMatchObject([
     { name: 'zebra', language: 'zpl', dpi: 203, evidence: { serial: 'D4J193601234', make: 'Zebra' } },
   ]);
@@ -87,17 +88,17 @@ test('a device ID that CUPS has of a queue tells its languages', async () => {
 
 test('no CUPS is no queue; a CUPS that does not answer properly is an error of ours', async () => {
   const nobody = cupsDiscovery({ server: `ipp://127.0.0.1:${await freePort()}/` });
-  expect(await nobody.scan(signal)).toEqual([]);
+  expect(drivable(await nobody.find(signal))).toEqual([]);
   const page = await httpPeer((_, response) => void response.end('<html>'));
-  await expect(cupsDiscovery({ server: page.uri }).scan(signal)).rejects.toThrow(TransportError);
+  await expect(cupsDiscovery({ server: page.uri }).find(signal)).rejects.toThrow(TransportError);
   const forbidden = await httpPeer(ippAnswer(() => ({ code: 0x0401 })));
-  await expect(cupsDiscovery({ server: forbidden.uri }).scan(signal)).rejects.toThrow(IppStatusError);
+  await expect(cupsDiscovery({ server: forbidden.uri }).find(signal)).rejects.toThrow(IppStatusError);
   const silent = await httpPeer(() => undefined);
-  await expect(cupsDiscovery({ server: silent.uri, timeout: 200 }).scan(signal)).rejects.toThrow(
+  await expect(cupsDiscovery({ server: silent.uri, timeout: 200 }).find(signal)).rejects.toThrow(
     TransportError,
   );
   const abort = new AbortController();
-  const scan = cupsDiscovery({ server: silent.uri }).scan(abort.signal);
+  const scan = cupsDiscovery({ server: silent.uri }).find(abort.signal);
   await once(silent.server, 'request');
   abort.abort(new Error('stop'));
   await expect(scan).rejects.toThrow('stop');
@@ -141,7 +142,7 @@ test('whatever a server says of its queues, what is made of it is proper', async
       ),
       async (some) => {
         answer = some;
-        const found = (await provider.find?.(signal)) ?? [];
+        const found = await provider.find(signal);
         for (const one of found) expect(finding.parse(one)).toEqual(one);
         seen += found.length;
       },

@@ -15,6 +15,7 @@ import { evidence } from '../../src/agent/discovery/evidence.ts';
 import { candidate, type Finding, finding } from '../../src/agent/discovery/provider.ts';
 import { freePort } from '../ipp/cupsd.ts';
 import { type Avahi, startAvahi } from './avahi.ts';
+import { drivable } from './drivable.ts';
 
 const UUID = '4509a320-00a0-008f-00b6-002507510eca';
 const signal = new AbortController().signal;
@@ -52,7 +53,7 @@ test('what Avahi announces is found, each service with what all of them say', as
   ];
   const provider = onLoopback();
   const device = { uuid: UUID, make: 'Zebra Technologies', model: 'ZTC ZD421-203dpi ZPL' };
-  const found = await provider.scan(signal);
+  const found = drivable(await provider.find(signal));
   expect(found).toEqual([
     {
       uri: 'ipp://127.0.0.1:6310/ipp/print',
@@ -164,7 +165,7 @@ test('without an interface that has multicast nothing is found, and a second sca
   await provider.stop();
   expect(await provider.find(signal)).toEqual([]);
   const abort = new AbortController();
-  const scan = provider.scan(abort.signal);
+  const scan = provider.find(abort.signal);
   abort.abort(new Error('stop'));
   await expect(scan).rejects.toThrow('stop');
 });

@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { believableSerial, languagesOf, macOf, uuidOf } from '../../src/agent/discovery/evidence.ts';
-import {
-  candidatesOf,
-  FINGERPRINTS,
-  fingerprint,
-  fingerprintOf,
-  nameOf,
-} from '../../src/agent/discovery/fingerprints.ts';
+import { FINGERPRINTS, fingerprint, fingerprintOf, nameOf } from '../../src/agent/discovery/fingerprints.ts';
 import type { Finding } from '../../src/agent/discovery/provider.ts';
+import { drivable } from './drivable.ts';
 
 const found = (evidence: Finding['evidence']): Finding => ({ uri: 'socket://10.0.0.7:9100', evidence });
 
@@ -30,15 +25,15 @@ test.each([
 });
 
 test('the operator’s word counts more than the printer’s, and the printer’s more than the table’s', () => {
-  const sato = found({ make: 'SATO', model: 'CL4NX', languages: ['epl'], dpi: 203 });
-  expect(candidatesOf([sato])).toEqual([]);
+  const sato = found({ make: 'SATO', model: 'CL4NX', languages: ['dpl'], dpi: 203 });
+  expect(drivable([sato])).toEqual([]);
   expect(
-    candidatesOf([sato], [{ match: 'sato*', languages: ['zpl'], dpi: 305, width: 100, height: 150 }]),
+    drivable([sato], [{ match: 'sato*', languages: ['zpl'], dpi: 305, width: 100, height: 150 }]),
   ).toMatchObject([{ language: 'zpl', dpi: 305, width: 100, height: 150 }]);
   const zebra = found({ make: 'Zebra', model: 'ZD421-203dpi ZPL', dpi: 300 });
-  expect(candidatesOf([zebra])).toMatchObject([{ language: 'zpl', dpi: 300 }]);
-  expect(candidatesOf([zebra], [{ match: '*', languages: [] }])).toEqual([]);
-  expect(candidatesOf([found({ languages: ['pdf', 'zpl'] })])).toMatchObject([{ language: 'zpl' }]);
+  expect(drivable([zebra])).toMatchObject([{ language: 'zpl', dpi: 300 }]);
+  expect(drivable([zebra], [{ match: '*', languages: [] }])).toEqual([]);
+  expect(drivable([found({ languages: ['pdf', 'zpl'] })])).toMatchObject([{ language: 'zpl' }]);
 });
 
 test('a pattern matches as a whole, and `*` anything', () => {

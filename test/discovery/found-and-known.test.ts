@@ -66,6 +66,8 @@ test('is added, goes offline, and is the same printer at another address and und
   });
   const events = new Events();
   const discovery = new Discovery({
+    host: 'this computer',
+    busy: () => false,
     providers: providersOf(config.discovery),
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,

@@ -13,6 +13,7 @@ import {
 import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import { SnmpSession, snmpDiscovery } from '../../src/agent/discovery/snmp.ts';
 import { decodeResponse, encodeRequest, type SnmpVersion } from '../../src/agent/discovery/snmp-message.ts';
+import { drivable } from './drivable.ts';
 import { snmpd } from './snmpd.ts';
 import { freeUdpPort, udpPeer } from './udp-peer.ts';
 
@@ -50,7 +51,7 @@ test.each<SnmpVersion>(['v1', 'v2c'])('Net-SNMP’s agent in a printer’s place
     port,
     timeout: 500,
   });
-  const found = await provider.scan(signal);
+  const found = drivable(await provider.find(signal));
   expect(found).toEqual([
     {
       uri: 'socket://127.9.0.1:9100',
@@ -91,7 +92,7 @@ test('with another community there is no answer, and so no printer', async () =>
   const port = await freeUdpPort();
   await snmpd('127.9.1.1', port, ZEBRA);
   const provider = snmpDiscovery({ targets: ['127.9.1.1'], community: 'public', port, timeout: 300 });
-  expect(await provider.scan(signal)).toEqual([]);
+  expect(drivable(await provider.find(signal))).toEqual([]);
 });
 
 /** What a device says to any request: these variables, under the request's number. */
@@ -155,13 +156,13 @@ test('an answer to another question, from another address or of another kind is 
     port,
   );
   const provider = snmpDiscovery({ targets: ['127.9.3.0/29'], community: 'wards', port, timeout: 200 });
-  expect(await provider.find?.(signal)).toEqual([]);
+  expect(await provider.find(signal)).toEqual([]);
 });
 
 test('nobody is asked who was not named', async () => {
   const { port, asked } = await udpPeer('127.9.4.2', says(serial));
   const provider = snmpDiscovery({ targets: ['127.9.4.1'], port, timeout: 100 });
-  expect(await provider.find?.(signal)).toEqual([]);
+  expect(await provider.find(signal)).toEqual([]);
   expect(asked()).toBe(0);
   const session = new SnmpSession({ targets: [], port }, () => false);
   onTestFinished(() => session[Symbol.asyncDispose]());
@@ -174,7 +175,7 @@ test('a scan that does not get round goes on where it was, and keeps what it fou
   const options = { targets: ['127.9.5.0/24'], community: 'wards', port, timeout: 300, limit: 0 };
   const provider = snmpDiscovery(options);
   const scans: number[] = [];
-  for (let scan = 0; scan < 5; scan += 1) scans.push((await provider.find?.(signal))?.length ?? -1);
+  for (let scan = 0; scan < 5; scan += 1) scans.push((await provider.find(signal)).length);
   expect(scans).toEqual([0, 0, 0, 1, 1]);
   // Once for the row, once for what is in it.
   expect(asked()).toBe(2);
@@ -182,7 +183,7 @@ test('a scan that does not get round goes on where it was, and keeps what it fou
 
 test('aborted, it stops at once and leaves nothing open', async () => {
   const abort = new AbortController();
-  const scan = snmpDiscovery({ targets: ['127.9.6.0/24'], timeout: 60_000 }).scan(abort.signal);
+  const scan = snmpDiscovery({ targets: ['127.9.6.0/24'], timeout: 60_000 }).find(abort.signal);
   abort.abort(new Error('stop'));
   await expect(scan).rejects.toThrow();
 });
@@ -274,7 +275,7 @@ test('a device that answers anything at all does not stop the others from being 
     timeout: 150,
   });
   for (let scan = 0; scan < 20; scan += 1) {
-    const found = (await provider.find?.(signal)) ?? [];
+    const found = await provider.find(signal);
     for (const one of found) expect(finding.parse(one)).toEqual(one);
     expect(found.map(({ uri }) => uri)).toContain('socket://127.9.7.2:9100');
   }

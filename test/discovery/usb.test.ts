@@ -6,6 +6,7 @@ import { parseDeviceId } from '../../drivers/transports/device-id.ts';
 import { evidence, evidenceOfDeviceId } from '../../src/agent/discovery/evidence.ts';
 import { candidate } from '../../src/agent/discovery/provider.ts';
 import { usbDiscovery } from '../../src/agent/discovery/usb.ts';
+import { drivable } from './drivable.ts';
 import { fakeSysfs } from './sysfs.ts';
 
 const ZEBRA =
@@ -14,7 +15,7 @@ const signal = AbortSignal.timeout(60_000);
 
 test('a USB printer is found with what it says of itself', async () => {
   const sysfs = await fakeSysfs({ node: 'lp0', port: '1-1.2', serial: 'D4J193601234', deviceId: ZEBRA });
-  const found = await usbDiscovery({ sysfs: sysfs.root }).scan(signal);
+  const found = drivable(await usbDiscovery({ sysfs: sysfs.root }).find(signal));
   expect(found).toEqual([
     {
       uri: 'usb://0a5f/0166/serial/D4J193601234',
@@ -37,11 +38,11 @@ test('another port and another lpN are the same address; unplugged is gone', asy
   const first = { node: 'lp0', port: '1-1.2', serial: 'D4J193601234', deviceId: ZEBRA };
   const sysfs = await fakeSysfs(first);
   const provider = usbDiscovery({ sysfs: sysfs.root });
-  const before = await provider.scan(signal);
+  const before = drivable(await provider.find(signal));
   await sysfs.unplug(first);
-  expect(await provider.scan(signal)).toEqual([]);
+  expect(drivable(await provider.find(signal))).toEqual([]);
   await sysfs.plug({ ...first, node: 'lp1', port: '2-3' });
-  expect(await provider.scan(signal)).toEqual(before);
+  expect(drivable(await provider.find(signal))).toEqual(before);
 });
 
 test('devices without a serial number of their own go by their socket', async () => {
@@ -52,7 +53,7 @@ test('devices without a serial number of their own go by their socket', async ()
     { node: 'lp2', port: '1-3', vendor: '1203', serial: 'ABC12', deviceId },
     { node: 'lp10', port: '1-4', vendor: '1203', serial: 'abc12', deviceId },
   );
-  const found = await usbDiscovery({ sysfs: sysfs.root }).scan(signal);
+  const found = drivable(await usbDiscovery({ sysfs: sysfs.root }).find(signal));
   expect(found.map(({ uri, evidence }) => [uri, evidence?.serial])).toEqual([
     ['usb://1203/0166/port/1-1', undefined],
     ['usb://1203/0166/port/1-2', undefined],
@@ -64,19 +65,19 @@ test('devices without a serial number of their own go by their socket', async ()
 test('a printer that nothing is known of is found, and not talked to', async () => {
   const sysfs = await fakeSysfs({ node: 'lp0', port: '1-1', deviceId: 'MFG:HP;MDL:LaserJet 4;CMD:PCL;' });
   const provider = usbDiscovery({ sysfs: sysfs.root });
-  expect((await provider.find?.(signal))?.map(({ name }) => name)).toEqual(['HP LaserJet 4']);
-  expect(await provider.scan(signal)).toEqual([]);
+  expect((await provider.find(signal)).map(({ name }) => name)).toEqual(['HP LaserJet 4']);
+  expect(drivable(await provider.find(signal))).toEqual([]);
 });
 
 test('where there is no USB, no sysfs or half a device, nothing is found', async () => {
   const sysfs = await fakeSysfs();
-  expect(await usbDiscovery({ sysfs: sysfs.root }).scan(signal)).toEqual([]);
-  expect(await usbDiscovery({ sysfs: '/nowhere' }).scan(signal)).toEqual([]);
+  expect(drivable(await usbDiscovery({ sysfs: sysfs.root }).find(signal))).toEqual([]);
+  expect(drivable(await usbDiscovery({ sysfs: '/nowhere' }).find(signal))).toEqual([]);
   await sysfs.plug({ node: 'lp0', port: '1-1', vendor: 'what' });
   const broken = join(sysfs.root, 'class', 'usbmisc');
   await mkdir(join(broken, 'lp3'));
   await writeFile(join(broken, 'lp4'), '');
-  expect(await usbDiscovery({ sysfs: sysfs.root }).scan(signal)).toEqual([]);
+  expect(drivable(await usbDiscovery({ sysfs: sysfs.root }).find(signal))).toEqual([]);
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import { targetsOf } from '../../src/agent/discovery/targets.ts';
 import { parseZebraAnswer, zebraDiscovery } from '../../src/agent/discovery/zebra-udp.ts';
+import { drivable } from './drivable.ts';
 import { udpPeer } from './udp-peer.ts';
 
 /** The answer of a real print server, as dumped at jfr.im/blog/2024/09/zebra-network-discovery-protocol/. */
@@ -56,7 +57,7 @@ test('printers on the named addresses are found, in a language that they speak',
   await udpPeer('127.8.0.2', () => [zebra('ZTC QL 420', 'XXQL123')], port);
   await udpPeer('127.8.0.3', () => [Buffer.from('<html>')], port);
   const provider = zebraDiscovery({ targets: ['127.8.0.0/29'], port, timeout: 400 });
-  const found = await provider.scan(signal);
+  const found = drivable(await provider.find(signal));
   expect(found).toEqual([
     {
       uri: 'socket://127.8.0.1:9100',
@@ -72,21 +73,16 @@ test('printers on the named addresses are found, in a language that they speak',
     },
   ]);
   expect(candidate.parse(found[0])).toEqual(found[0]);
-  const all = await provider.find?.(signal);
-  expect(all?.map(({ uri }) => uri).sort()).toEqual(['socket://127.8.0.1:9100', 'socket://127.8.0.2:9100']);
-  const withTable = zebraDiscovery({
-    targets: ['127.8.0.0/29'],
-    port,
-    timeout: 400,
-    fingerprints: [{ match: 'zebra*ql 4*', languages: ['zpl'], dpi: 203 }],
-  });
-  expect((await withTable.scan(signal)).map(({ dpi }) => dpi).sort()).toEqual([203, 300]);
+  const all = await provider.find(signal);
+  expect(all.map(({ uri }) => uri).sort()).toEqual(['socket://127.8.0.1:9100', 'socket://127.8.0.2:9100']);
+  const withTable = drivable(all, [{ match: 'zebra*ql 4*', languages: ['zpl'], dpi: 203 }]);
+  expect(withTable.map(({ dpi }) => dpi).sort()).toEqual([203, 300]);
 });
 
 test('nobody is asked who was not named, and nobody else is heard', async () => {
   const outside = await udpPeer('127.8.1.9', () => [zebra('ZTC ZT410-300dpi ZPL', '18J7654321')]);
   const silent = await udpPeer('127.8.1.1', () => [], outside.port);
-  const found = await zebraDiscovery({ targets: ['127.8.1.1'], port: outside.port, timeout: 200 }).scan(
+  const found = await zebraDiscovery({ targets: ['127.8.1.1'], port: outside.port, timeout: 200 }).find(
     signal,
   );
   expect(found).toEqual([]);
@@ -95,7 +91,7 @@ test('nobody is asked who was not named, and nobody else is heard', async () => 
 
 test('aborted, it stops at once', async () => {
   const abort = new AbortController();
-  const scan = zebraDiscovery({ targets: ['127.8.2.0/24'], port: 4201, timeout: 60_000 }).scan(abort.signal);
+  const scan = zebraDiscovery({ targets: ['127.8.2.0/24'], port: 4201, timeout: 60_000 }).find(abort.signal);
   abort.abort(new Error('stop'));
   await expect(scan).rejects.toThrow();
 });
@@ -140,6 +136,6 @@ test('whatever comes as an answer, what is made of it is a proper finding', asyn
   );
   const hostile = fc.sample(fc.oneof(mutated, anything), { seed: 7, numRuns: 50 });
   const { port } = await udpPeer('127.8.3.1', () => hostile);
-  const found = await zebraDiscovery({ targets: ['127.8.3.1'], port, timeout: 300 }).find?.(signal);
+  const found = await zebraDiscovery({ targets: ['127.8.3.1'], port, timeout: 300 }).find(signal);
   for (const one of found ?? []) expect(finding.parse(one)).toEqual(one);
 });

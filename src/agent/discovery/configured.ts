@@ -2,6 +2,9 @@
 import type { PrinterEntry } from '../config.ts';
 import type { DiscoveryProvider } from './provider.ts';
 
+export const CONFIGURED = 'configured';
+
 export function configuredPrinters(entries: readonly PrinterEntry[]): DiscoveryProvider {
-  return { id: 'configured', exhaustive: true, scan: async () => [...entries] };
+  const findings = entries.map((entry) => ({ uri: entry.uri, evidence: {}, entry }));
+  return { id: CONFIGURED, exhaustive: true, near: true, find: async () => findings };
 }

@@ -14,8 +14,14 @@ import { IppClient } from '../../../drivers/ipp/client.ts';
 import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
-import { believableSerial, type Evidence, evidenceOfDeviceId, languagesOf, uuidOf } from './evidence.ts';
-import { candidatesOf, type Fingerprint } from './fingerprints.ts';
+import {
+  type Evidence,
+  evidenceOfDeviceId,
+  evidenceOfDeviceUri,
+  languagesOf,
+  queueOf,
+  uuidOf,
+} from './evidence.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
 
 export interface CupsDiscoveryOptions {
@@ -23,7 +29,6 @@ export interface CupsDiscoveryOptions {
   server?: string;
   /** How long the server may take to connect, to read and to answer, ms each. */
   timeout?: number;
-  fingerprints?: readonly Fingerprint[];
 }
 
 const SERVER = 'ipp://localhost:631/';
@@ -59,8 +64,8 @@ export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProv
     id: 'cups',
     // The list is complete, but a queue that was deleted may be added again: offline, until it is dropped.
     exhaustive: false,
+    near: true,
     find,
-    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
   };
 }
 
@@ -88,7 +93,7 @@ function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
     ...(model !== undefined && { model }),
     ...(uuid !== undefined && { uuid }),
     ...(languages.length > 0 && { languages }),
-    queue: uri.replace(/^ipps?:\/\//, ''),
+    queue: queueOf(uri),
   };
   return [{ uri, name: text('printer-info') ?? queueName, evidence }];
 }
@@ -96,23 +101,4 @@ function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
 /** Made from the server that was asked: what it says of itself may be a name that only it knows. */
 function addressOf(server: string, queueName: string): string {
   return `${server.replace(/\/+$/, '')}/printers/${encodeURIComponent(queueName)}`;
-}
-
-/**
- * What CUPS's backends put into a device's URI: `usb://Zebra%20Technologies/ZTC%20ZD421?serial=D4J…`,
- * `dnssd://Name._ipp._tcp.local/?uuid=…`, `socket://10.0.0.7:9100`. A password in it goes no further.
- */
-function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uuid' | 'deviceUri'> {
-  if (text.length > 400 || !URL.canParse(text)) return {};
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  const serial = believableSerial(url.searchParams.get('serial') ?? undefined);
-  const uuid = uuidOf(url.searchParams.get('uuid') ?? undefined);
-  return {
-    ...(serial !== undefined && { serial }),
-    ...(uuid !== undefined && { uuid }),
-    // `file:///dev/null` and the like are no device's.
-    ...(url.protocol !== 'file:' && url.href.length <= 500 && { deviceUri: url.href }),
-  };
 }

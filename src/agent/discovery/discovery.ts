@@ -1,251 +1,373 @@
 /**
- * The agent's printers, kept up to date: scan, ask, compare with what was known, tell.
+ * The agent's printers, kept up to date: scan, ask, merge, compare with what was known, tell.
+ *
+ *   providers ─▶ lists of ways ─▶ each way is asked ─▶ merge ─▶ printers, each with its ways ─▶ events
+ *                                  (ways.ts)            (merge.ts)   (choice.ts: which one is driven)
  *
  * Each provider is scanned in a loop of its own, with its own time limit; what one says or fails to say does not
- * hold up another. Every way to a printer that is listed is opened and asked who is there:
+ * hold up another. A list that is near (a file, this machine's own) is looked at each second, others each scan,
+ * and at once when something has been announced.
  *
- *   answers with an identity    that identity is the printer, wherever it is now; a printer that is there by two
- *                               ways is one, and keeps the way it has as long as it works
- *   does not take a connection  the printer last seen there is offline; where none was seen, there is none yet
- *   connects, says nothing      the printer last seen there, if one was: it may be busy. Where none was seen it is
- *                               asked at three scans, and then gets an ID by its address
+ * What the providers tell of a way, and what the device at its end says, decide together which ways lead to one
+ * printer and what its ID is. So:
+ * - A way that cannot be reached, and that nothing is known of, is no printer yet: one that is switched off at
+ *   the first start gets its ID when it is on. One that was seen before is the one that it was.
+ * - A device that says nothing gets an ID by what is told of it; where nothing is, by its address, after it was
+ *   asked three times. When it tells more later, it gets its right ID, and the other is gone.
+ * - No ID changes, and no printer changes to a way on which its job is not known, while a job is under way.
  *
- * So a printer that is switched off at the first start gets no ID until it is on, and one that was seen before
- * has the one it had. A printer that answers only after it was given an ID by address gets its right one, and
- * the other is gone as the address is no longer its.
- *
- * A printer that is not found is offline; it is dropped when it has not been seen for a set time, or when the
- * provider's list is all there is and does not have it any more.
+ * A printer is online while the way that it is driven by is listed, and can be reached. One that is offline is
+ * dropped when it has not been seen for a set time, or when all there is of it was in a list that is all there is.
  */
-import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/languages/device.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
-import { pause } from '../pause.ts';
+import { orAborted, pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer-device.ts';
-import { FoundPrinter } from './found-printer.ts';
-import { addressOf, printerIdOf } from './identity.ts';
-import type { KnownPrinter, KnownPrinters } from './known-printers.ts';
-import type { Candidate, DiscoveryProvider } from './provider.ts';
+import { bestWay, type Driven as DrivenBy, drivenAlike, sameJobs } from './choice.ts';
+import { toldAndSaid } from './evidence.ts';
+import { candidateOf, type Fingerprint } from './fingerprints.ts';
+import { drivenBy, FoundPrinter } from './found-printer.ts';
+import type { KnownPrinter, KnownPrinters, KnownWay } from './known-printers.ts';
+import { type Found, type MergedPrinter, type Way as MergeWay, mergeCandidates } from './merge.ts';
+import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
+import { type Way, Ways } from './ways.ts';
 
 export type DiscoveryEvent = 'added' | 'changed' | 'offline' | 'back' | 'gone';
 
 export interface DiscoveryOptions {
+  /** What tells this computer from others: the agent's ID. */
+  host: string;
   providers: readonly DiscoveryProvider[];
+  fingerprints?: readonly Fingerprint[];
   known: Pick<KnownPrinters, 'all' | 'put' | 'forget'>;
-  timings: Pick<Timings, 'scan' | 'scanTimeout' | 'dropAfter'>;
+  timings: Pick<Timings, 'scan' | 'near' | 'scanTimeout' | 'dropAfter'>;
   device(candidate: Candidate): PrinterDevice;
+  /** Whether a job of the printer is under way, or was cut off and may have labels out. */
+  busy(printerId: string): boolean;
   onEvent(event: DiscoveryEvent, printer: FoundPrinter): void;
   logger: Logger;
 }
 
-/** Scans at which a device that says nothing is asked before its address is all there is to know. */
-const ASKED = 3;
-/** Devices asked at the same time. */
-const AT_ONCE = 32;
+/** What one provider said when it was last asked; or why it said nothing. */
+export interface ProviderNews {
+  provider: string;
+  found: readonly Finding[];
+  error: unknown;
+}
+
+type Listed = MergeWay & { of: Way };
+type Merged = MergedPrinter<Listed>;
+
+/** A list that took long to get is not asked for again for this many times as long. */
+const REST = 10;
+/** Of one printer, so that what is kept of it stays small. */
+const MOST_WAYS = 50;
+/** When a way was last listed is kept to this many ms, so that it is not written at each scan. */
+const LISTED_TO = 600_000;
 
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #printers = new Map<string, FoundPrinter>();
-  /** How often a device at an address has connected and said nothing. */
-  readonly #silent = new Map<string, number>();
+  readonly #ways: Ways;
+  /** Which printer a way was found to lead to. */
+  readonly #owners = new Map<Way, FoundPrinter>();
+  readonly #news = new Map<string, ProviderNews>();
   readonly #stopped = new AbortController();
   #loops: Promise<void>[] = [];
+  /** What was last told of a printer, and what was last written down. */
+  readonly #told = new WeakMap<FoundPrinter, string>();
+  readonly #kept = new WeakMap<FoundPrinter, { text: string; seenAt: number }>();
+  #merging: NodeJS.Timeout | undefined;
+  #restUntil = 0;
+  /** A job under way kept something from being changed. */
+  #deferred = false;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
+    this.#ways = new Ways({
+      timings: options.timings,
+      device: options.device,
+      driven: (way) => {
+        const printer = this.#owners.get(way);
+        return printer?.known.uri === way.uri ? printer.device : undefined;
+      },
+      busy: (way) => {
+        const printer = this.#owners.get(way);
+        return printer !== undefined && options.busy(printer.id);
+      },
+      onNews: () => this.#soon(),
+      onStatus: (way) => {
+        const printer = this.#owners.get(way);
+        if (printer !== undefined) this.#refresh(printer);
+      },
+      logger: options.logger,
+    });
   }
 
   get printers(): FoundPrinter[] {
     return [...this.#printers.values()];
   }
 
+  /** As each provider last said. */
+  get news(): ProviderNews[] {
+    return [...this.#news.values()];
+  }
+
+  /** The addresses of all ways that lead to a printer now. */
+  waysTo(printer: FoundPrinter): string[] {
+    return [...this.#owners].flatMap(([way, owner]) => (owner === printer ? [way.uri] : []));
+  }
+
   /** Tells of the printers that were known (offline, so far) before it returns; scans from then on. */
   start(): void {
-    for (const { printer, seenAt } of this.#options.known.all()) {
+    const known = [...this.#options.known.all()].sort((a, b) => a.seenAt - b.seenAt);
+    for (const { printer, seenAt } of known) {
+      for (const way of printer.ways) this.#ways.remember(way);
       this.#add(printer, seenAt);
     }
     this.#loops = this.#options.providers.map((provider) => this.#loop(provider));
+    this.#ways.start(() => this.#tick());
   }
 
   /** No more scans and questions; a job under way keeps its device. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await Promise.all(this.#loops);
+    await Promise.all([...this.#loops, this.#ways.stop()]);
+    clearTimeout(this.#merging);
     await Promise.all(this.#options.providers.map((provider) => provider.stop?.()));
   }
 
   async #loop(provider: DiscoveryProvider): Promise<void> {
-    const { timings, logger } = this.#options;
+    const { timings, logger, fingerprints } = this.#options;
     const stopped = this.#stopped.signal;
     let news = new AbortController();
     provider.onNews = () => news.abort();
     while (!stopped.aborted) {
       news = new AbortController();
+      const began = performance.now();
       const limit = AbortSignal.any([stopped, AbortSignal.timeout(timings.scanTimeout)]);
+      let rest = timings.scan;
       try {
-        const candidates = await orAborted(provider.scan(limit), limit);
-        await this.#examineAll(provider, candidates);
-        this.#drop(provider, candidates);
+        const found = await orAborted(provider.find(limit), limit);
+        this.#news.set(provider.id, { provider: provider.id, found, error: null });
+        this.#ways.list(provider, found, (finding) => candidateOf(finding, fingerprints));
+        const took = performance.now() - began;
+        if (provider.near) rest = Math.min(timings.scan, Math.max(timings.near, REST * took));
       } catch (error) {
-        if (!stopped.aborted) logger.warn({ err: error, provider: provider.id }, 'scan failed');
+        if (stopped.aborted) return;
+        this.#news.set(provider.id, { provider: provider.id, found: [], error });
+        logger.warn({ err: error, provider: provider.id }, 'scan failed');
       }
-      await pause(timings.scan, stopped, news.signal);
+      await pause(rest, stopped, news.signal);
     }
   }
 
-  async #examineAll(provider: DiscoveryProvider, candidates: Candidate[]): Promise<void> {
-    const waiting = [...candidates];
-    const next = async () => {
-      for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
-        if (this.#stopped.signal.aborted) return;
-        try {
-          await this.#examine(provider, candidate);
-        } catch (error) {
-          if (this.#stopped.signal.aborted) return;
-          this.#options.logger.warn({ err: error, uri: addressOf(candidate.uri) }, 'printer not examined');
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
+  #tick(): void {
+    if (this.#deferred) this.#soon();
+    const owners = new Set(this.#owners.values());
+    const tooOld = Date.now() - this.#options.timings.dropAfter;
+    for (const printer of this.printers) {
+      if (!owners.has(printer) && printer.seenAt < tooOld) this.#gone(printer);
+    }
   }
 
-  async #examine(provider: DiscoveryProvider, candidate: Candidate): Promise<void> {
-    const there = this.#at(candidate.uri);
-    if (there !== undefined) this.#applySettings(there, provider, candidate);
-    const device = there?.device ?? this.#options.device(candidate);
-    const probe = await device.probe(this.#stopped.signal);
-    if (probe === null) {
-      if (there?.online) there.seenAt = Date.now();
-      return;
-    }
-    if (!probe.reachable) {
-      this.#silent.delete(candidate.uri);
-      if (there !== undefined) this.#offline(there);
-      return;
-    }
-    const { identity, status } = probe;
-    const answers = identity !== null || status !== null;
-    if (identity === null) {
-      if (there !== undefined) {
-        // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
-        there.status(status);
-        return this.#seen(there, { ...there.known, answers: there.known.answers || answers });
-      }
-      const asked = (this.#silent.get(candidate.uri) ?? 0) + 1;
-      this.#silent.set(candidate.uri, asked);
-      if (asked < ASKED && candidate.id === undefined) return;
-    }
-    this.#silent.delete(candidate.uri);
-    const id = candidate.id ?? printerIdOf(identity ?? byAddress(candidate));
-    if (there !== undefined && there.id !== id) this.#leftAddress(there);
-    const known: KnownPrinter = { id, provider: provider.id, candidate, identity, answers };
-    const found = this.#printers.get(id) ?? this.#add(known, Date.now());
-    // There by another way already: that one stays while it works. By bytes and by documents are never changed
-    // for each other: what one of them has under way, the other can't tell.
-    const elsewhere = found.known.candidate.uri !== candidate.uri;
-    if (elsewhere && (found.online || found.device.kind !== device.kind)) {
-      found.seenAt = Date.now();
-      return;
-    }
-    found.status(status);
-    this.#seen(found, known);
+  /** Merges once for everything that is heard at about the same time, and rests longer the longer it takes. */
+  #soon(): void {
+    if (this.#stopped.signal.aborted || this.#merging !== undefined) return;
+    this.#merging = setTimeout(
+      () => {
+        const began = performance.now();
+        this.#merge();
+        this.#merging = undefined;
+        const now = performance.now();
+        this.#restUntil = now + REST * (now - began);
+      },
+      Math.max(0, this.#restUntil - performance.now()),
+    );
   }
 
-  /** The printer at an address: of several that were seen there, the one that is there now. */
-  #at(uri: string): FoundPrinter | undefined {
-    const there = this.printers.filter(({ known }) => known.candidate.uri === uri);
-    return there.find(({ online }) => online) ?? there[0];
+  #merge(): void {
+    this.#deferred = false;
+    const found: Found<Listed>[] = [...this.#ways].flatMap((of) =>
+      [...of.listed].map(([provider, { finding }]) => ({
+        provider,
+        way: { uri: of.uri, id: finding.entry?.id, evidence: of.evidence(provider), of },
+      })),
+    );
+    const known = this.printers.flatMap((printer) =>
+      printer.known.ways.map(({ uri, told, said }) => ({
+        id: printer.id,
+        uri,
+        evidence: toldAndSaid(told, said),
+      })),
+    );
+    this.#owners.clear();
+    for (const merged of mergeCandidates(found, this.#options.host, known)) this.#take(merged);
+    const owners = new Set(this.#owners.values());
+    for (const printer of this.printers) {
+      const way = this.#ways.at(printer.known.uri);
+      const owner = way?.reached ? this.#owners.get(way) : undefined;
+      printer.device.displaced = owner !== undefined && owner !== printer;
+      if (!owners.has(printer) && !this.#isKept(printer)) this.#gone(printer);
+      else this.#refresh(printer);
+    }
   }
 
-  /** What the operator has set holds at once, whether the printer can be reached or not. */
-  #applySettings(printer: FoundPrinter, provider: DiscoveryProvider, candidate: Candidate): void {
-    const known = { ...printer.known, provider: provider.id, candidate };
-    if (JSON.stringify(known) === JSON.stringify(printer.known)) return;
-    printer.learn(known);
-    this.#options.known.put(known, printer.seenAt);
-    this.#tell('changed', printer);
+  /** Not where all there is of it was in lists that are all there is, and is not in them any more. */
+  #isKept({ known }: FoundPrinter): boolean {
+    return known.ways.some((way) => way.candidate !== null && !this.#isUnlisted(way));
+  }
+
+  #isUnlisted({ provider, uri }: KnownWay): boolean {
+    const news = this.#news.get(provider);
+    const exhaustive = this.#options.providers.some(({ id, exhaustive }) => exhaustive && id === provider);
+    return exhaustive && news?.error === null && !this.#ways.at(uri)?.listed.has(provider);
+  }
+
+  /** The ways that lead to one printer. */
+  #take(merged: Merged): void {
+    const ways = new Set(merged.ways.map(({ way }) => way.of));
+    const replaced = merged.replaces.flatMap((id) => this.#printers.get(id) ?? []);
+    const kept = replaced.find(({ id }) => this.#options.busy(id));
+    if (kept !== undefined) this.#deferred = true;
+    let printer = this.#printers.get(merged.id) ?? kept;
+    const best = this.#best(printer, ways);
+    if (best === undefined) return;
+    for (const old of replaced) if (old !== kept) this.#gone(old);
+    const id = printer?.id ?? merged.id;
+    const known = { id, uri: best.uri, ways: this.#knownWays(merged, ways, best, printer) };
+    if (printer === undefined) printer = this.#add(known, Date.now());
+    else this.#learn(printer, known);
+    for (const way of ways) this.#owners.set(way, printer);
+  }
+
+  /** The way to drive it by; undefined: there is none yet. */
+  #best(printer: FoundPrinter | undefined, ways: ReadonlySet<Way>): Driven | undefined {
+    if (printer === undefined) {
+      return drivenWay(
+        bestWay(
+          [...ways].filter(({ ready }) => ready),
+          undefined,
+        ),
+      );
+    }
+    const { way } = printer;
+    const now = this.#ways.at(way.uri);
+    const listed = now !== undefined && ways.has(now) && now.candidate !== undefined;
+    const queue = (way.told.queue ?? way.said.queue) !== undefined;
+    const stay = drivenWay(listed ? now : undefined) ?? { uri: way.uri, candidate: way.candidate, queue };
+    const best = drivenWay(bestWay(ways, way.uri));
+    if (best === undefined || best.uri === way.uri) return stay;
+    if (listed && !this.#ways.at(best.uri)?.reached) return stay;
+    const works = listed && now.reached;
+    if (this.#options.busy(printer.id) && (works || !sameJobs(stay, best))) {
+      this.#deferred = true;
+      return stay;
+    }
+    return best;
+  }
+
+  #knownWays(merged: Merged, ways: ReadonlySet<Way>, best: Driven, printer?: FoundPrinter): KnownWay[] {
+    const now = Date.now();
+    const listed = merged.ways.flatMap(({ provider, way: { of } }): KnownWay[] => {
+      const one = of.listed.get(provider);
+      if (one === undefined) return [];
+      const { uri, said, identity, answers } = of;
+      const { finding, candidate = null } = one;
+      const listedAt = Math.floor(now / LISTED_TO) * LISTED_TO;
+      return [{ provider, uri, candidate, told: finding.evidence, said, identity, answers, listedAt }];
+    });
+    const before = (printer?.known.ways ?? []).filter((way) => {
+      if (listed.some(({ provider, uri }) => provider === way.provider && uri === way.uri)) return false;
+      if (way.uri === best.uri) return !listed.some(({ uri }) => uri === best.uri);
+      const there = this.#ways.at(way.uri);
+      const elsewhere = there !== undefined && !ways.has(there);
+      const tooOld = way.listedAt < now - this.#options.timings.dropAfter - LISTED_TO;
+      return !elsewhere && !tooOld && !this.#isUnlisted(way);
+    });
+    const all = [...listed, ...before];
+    const first = all.filter(({ uri }) => uri === best.uri);
+    return [...first, ...all.filter(({ uri }) => uri !== best.uri)].slice(0, MOST_WAYS);
   }
 
   #add(known: KnownPrinter, seenAt: number): FoundPrinter {
-    const device = this.#options.device(known.candidate);
-    const printer = new FoundPrinter(known, device, seenAt);
-    device.onStatus = (status) => this.#observed(printer, status);
+    const device = this.#deviceAt(known.uri) ?? this.#options.device(drivenBy(known).candidate);
+    const printer = new FoundPrinter(known, device, seenAt, this.#options.fingerprints ?? []);
+    this.#listen(printer);
     this.#printers.set(known.id, printer);
     this.#tell('added', printer);
     return printer;
   }
 
-  #seen(printer: FoundPrinter, known: KnownPrinter): void {
-    const before = JSON.stringify(printer.known);
-    const wasOnline = printer.online;
-    printer.online = true;
-    printer.seenAt = Date.now();
-    printer.learn(known);
-    printer.device.displaced = false;
-    this.#options.known.put(known, printer.seenAt);
-    if (!wasOnline) this.#tell('back', printer);
-    else if (before !== JSON.stringify(known)) this.#tell('changed', printer);
-    else this.#tellStatus(printer);
-  }
-
-  #offline(printer: FoundPrinter): void {
-    if (!printer.online) return;
-    printer.online = false;
-    printer.status(null);
-    // Whoever was there before it may be back.
-    for (const { known, device } of this.printers) {
-      if (known.candidate.uri === printer.known.candidate.uri) device.displaced = false;
+  #learn(printer: FoundPrinter, known: KnownPrinter): void {
+    const { device: old, way } = printer;
+    const { candidate } = drivenBy(known);
+    const spare = way.uri === known.uri ? undefined : this.#deviceAt(known.uri);
+    if (drivenAlike(way.candidate, candidate)) {
+      void spare?.drop();
+      printer.learn(known, old);
+      return;
     }
-    this.#tell('offline', printer);
+    printer.learn(known, spare ?? this.#options.device(candidate));
+    this.#listen(printer);
+    old.onStatus = () => undefined;
+    void old.drop();
   }
 
-  /** Another device is where this one was. An ID by that address has lost its meaning. */
-  #leftAddress(printer: FoundPrinter): void {
-    if (printer.known.identity === null) this.#gone(printer);
-    else this.#offline(printer);
-    printer.device.displaced = true;
+  /** What the way was asked with so far. */
+  #deviceAt(uri: string): PrinterDevice | undefined {
+    const way = this.#ways.at(uri);
+    return way && this.#ways.takeSpare(way);
+  }
+
+  #listen(printer: FoundPrinter): void {
+    printer.device.onStatus = (status) => this.#ways.observed(printer.known.uri, status);
+  }
+
+  /** Says what has changed of it. */
+  #refresh(printer: FoundPrinter): void {
+    const way = this.#ways.at(printer.known.uri);
+    const mine = way !== undefined && this.#owners.get(way) === printer;
+    const online = mine && way.reached && way.candidate !== undefined;
+    const wasOnline = printer.online;
+    printer.online = online;
+    printer.status(online ? this.#statusOf(printer, way) : null);
+    if (online) printer.seenAt = Date.now();
+    this.#keep(printer);
+    if (wasOnline !== online) this.#tell(online ? 'back' : 'offline', printer);
+    else if (this.#told.get(printer) !== shown(printer)) this.#tell('changed', printer);
+  }
+
+  /** As the printer says; one that never says anything, as somebody else says who can tell. */
+  #statusOf(printer: FoundPrinter, way: Way): Pick<DeviceStatus, 'state' | 'reasons'> | null {
+    if (way.answers) return way.status;
+    const told = [...this.#owners].flatMap(([other, owner]) =>
+      owner !== printer ? [] : [...other.listed.values()].flatMap(({ finding }) => finding.status ?? []),
+    );
+    return told[0] ?? null;
+  }
+
+  /** Writes down what has changed, and now and then that it was there. */
+  #keep(printer: FoundPrinter): void {
+    const text = JSON.stringify(printer.known);
+    const kept = this.#kept.get(printer);
+    const often = Math.min(LISTED_TO, this.#options.timings.dropAfter / 2);
+    if (kept?.text === text && printer.seenAt - kept.seenAt < often) return;
+    this.#kept.set(printer, { text, seenAt: printer.seenAt });
+    this.#options.known.put(printer.known, printer.seenAt);
   }
 
   #gone(printer: FoundPrinter): void {
     this.#printers.delete(printer.id);
+    for (const [way, owner] of this.#owners) if (owner === printer) this.#owners.delete(way);
     this.#options.known.forget(printer.id);
     printer.online = false;
     this.#tell('gone', printer);
   }
 
-  #drop(provider: DiscoveryProvider, candidates: readonly Candidate[]): void {
-    const listed = new Set(candidates.map(({ uri }) => uri));
-    const tooOld = Date.now() - this.#options.timings.dropAfter;
-    for (const printer of this.printers) {
-      if (printer.known.provider !== provider.id || listed.has(printer.known.candidate.uri)) continue;
-      if (provider.exhaustive || printer.seenAt < tooOld) this.#gone(printer);
-      else this.#offline(printer);
-    }
-  }
-
-  /** A job has read a status, or could not reach the device. */
-  #observed(printer: FoundPrinter, status: Parameters<FoundPrinter['status']>[0]): void {
-    if (status === null) {
-      this.#offline(printer);
-      return;
-    }
-    const wasOnline = printer.online;
-    printer.online = true;
-    printer.seenAt = Date.now();
-    printer.status(status);
-    if (!wasOnline) this.#tell('back', printer);
-    else this.#tellStatus(printer);
-  }
-
-  readonly #told = new WeakMap<FoundPrinter, string>();
-
-  #tellStatus(printer: FoundPrinter): void {
-    const now = `${printer.state} ${printer.reasons.join()}`;
-    if (this.#told.get(printer) !== now) this.#tell('changed', printer);
-  }
-
   #tell(event: DiscoveryEvent, printer: FoundPrinter): void {
-    this.#told.set(printer, `${printer.state} ${printer.reasons.join()}`);
+    this.#told.set(printer, shown(printer));
     const level = event === 'changed' ? 'debug' : 'info';
     const { state, reasons } = printer;
     this.#options.logger[level]({ printer: printer.id, state, reasons }, `printer ${event}`);
@@ -253,19 +375,16 @@ export class Discovery {
   }
 }
 
-function byAddress(candidate: Candidate): Pick<DeviceIdentity, 'evidence' | 'value'> {
-  return { evidence: 'address', value: addressOf(candidate.uri) };
+type Driven = { uri: string } & DrivenBy;
+
+function drivenWay(way: Way | undefined): Driven | undefined {
+  const { uri, candidate, queue } = way ?? {};
+  return uri === undefined || candidate === undefined || queue === undefined
+    ? undefined
+    : { uri, candidate, queue };
 }
 
-/** For a provider that does not heed its signal. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+/** What people are told of it, and by which ways it is there. */
+function shown(printer: FoundPrinter): string {
+  return JSON.stringify([printer.describe(), printer.known.ways.map(({ uri }) => uri), printer.device.kind]);
 }

@@ -19,15 +19,13 @@ import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
 import type { Evidence } from './evidence.ts';
-import { candidatesOf, type Fingerprint } from './fingerprints.ts';
-import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
+import type { DiscoveryProvider, Finding } from './provider.ts';
 
 export interface DnsSdOptions {
   /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */
   interfaces?: readonly string[];
   /** How long the first scan collects, ms; the later ones, which know most of it already, take half. */
   timeout?: number;
-  fingerprints?: readonly Fingerprint[];
 }
 
 /** Most preferred first, and what their URIs begin with. */
@@ -74,10 +72,6 @@ export class DnsSdDiscovery implements DiscoveryProvider {
 
   constructor(options: DnsSdOptions) {
     this.#options = options;
-  }
-
-  async scan(signal: AbortSignal): Promise<Candidate[]> {
-    return candidatesOf(await this.find(signal), this.#options.fingerprints);
   }
 
   async find(signal: AbortSignal): Promise<Finding[]> {

@@ -5,6 +5,7 @@
  * stranger's text: bounded, one line, never trusted to be unique (see `merge.ts`).
  */
 import { z } from 'zod';
+import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
 import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
 
 /** Languages that printers say they speak; which of them Platen drives is the contract's `languageId`. */
@@ -140,4 +141,49 @@ export function evidenceOfDeviceId(text: string): Evidence {
     ...(deviceId !== undefined && { deviceId }),
     ...(commands.length > 0 && { languages: languagesOf(commands) }),
   };
+}
+
+/**
+ * What CUPS's backends put into a device's URI: `usb://Zebra%20Technologies/ZTC%20ZD421?serial=D4J…`,
+ * `dnssd://Name._ipp._tcp.local/?uuid=…`, `socket://10.0.0.7:9100`. A password in it goes no further.
+ */
+export function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uuid' | 'deviceUri'> {
+  if (text.length > 400 || !URL.canParse(text)) return {};
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  const serial = believableSerial(url.searchParams.get('serial') ?? undefined);
+  const uuid = uuidOf(url.searchParams.get('uuid') ?? undefined);
+  return {
+    ...(serial !== undefined && { serial }),
+    ...(uuid !== undefined && { uuid }),
+    // `file:///dev/null` and the like are no device's.
+    ...(url.protocol !== 'file:' && url.href.length <= 500 && { deviceUri: url.href }),
+  };
+}
+
+/** `host/printers/name`: a queue, however it is talked to. */
+export function queueOf(uri: string): string {
+  return uri.replace(/^ipps?:\/\//, '');
+}
+
+/** What a device that was asked says of who it is. */
+export function evidenceOfIdentity({ evidence: kind, value }: DeviceIdentity): Evidence {
+  const serial = kind === 'serial' ? believableSerial(value) : undefined;
+  const uuid = kind === 'uuid' ? uuidOf(value) : undefined;
+  return { ...(serial !== undefined && { serial }), ...(uuid !== undefined && { uuid }) };
+}
+
+/**
+ * What is known of who is at an address: what a provider tells of it, and what the device there says itself. If
+ * they name two devices, the device knows better: what was told is of another, or of one that was there before.
+ */
+export function toldAndSaid(told: Evidence, said: Evidence): Evidence {
+  const other = (['serial', 'uuid'] as const).some(
+    (kind) =>
+      told[kind] !== undefined &&
+      said[kind] !== undefined &&
+      told[kind].toUpperCase() !== said[kind].toUpperCase(),
+  );
+  return other ? said : { ...told, ...said };
 }

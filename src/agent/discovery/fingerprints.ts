@@ -7,6 +7,7 @@
  * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
  */
 import { z } from 'zod';
+import { transportSchemes } from '../../../drivers/transports/index.ts';
 import { type LanguageId, languageId } from '../../contract/format.ts';
 import { confirmation } from '../confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
@@ -61,32 +62,32 @@ export function nameOf(make: string | undefined, model: string | undefined): str
 }
 
 /**
- * The candidates among what was found: those whose language is known, and is one that we drive. To a printer
- * of which nothing is known no question in any language may be sent: an office printer prints it.
+ * How what was found can be driven; undefined where nobody knows what it speaks, it speaks nothing of ours, or
+ * there is no transport for it (`lpd:`). To a printer of which nothing is known no question in any language may
+ * be sent: an office printer prints it.
  *
- * The operator's table counts most, then what the printer says of itself, then our own table.
+ * What the operator wrote down for this printer counts alone; then his table, then what the printer says of
+ * itself, then our own table.
  */
-export function candidatesOf(
-  findings: readonly Finding[],
+export function candidateOf(
+  { uri, name, evidence, entry }: Finding,
   operators: readonly Fingerprint[] = [],
-): Candidate[] {
-  return findings.flatMap(({ uri, name, evidence }) => {
-    const set = fingerprintOf(evidence, operators);
-    const known = fingerprintOf(evidence);
-    const said = evidence.languages?.length ? evidence.languages : undefined;
-    const language = driven(set.languages ?? said ?? known.languages ?? []);
-    if (language === undefined) return [];
-    const size = { dpi: set.dpi ?? evidence.dpi ?? known.dpi, width: set.width, height: set.height };
-    return [
-      {
-        uri,
-        ...(name !== undefined && { name }),
-        language,
-        ...Object.fromEntries(Object.entries(size).filter(([, value]) => value !== undefined)),
-        evidence,
-      },
-    ];
-  });
+): Candidate | undefined {
+  if (entry !== undefined) return { ...entry, evidence };
+  const set = fingerprintOf(evidence, operators);
+  const known = fingerprintOf(evidence);
+  const said = evidence.languages?.length ? evidence.languages : undefined;
+  const language = driven(set.languages ?? said ?? known.languages ?? []);
+  if (language === undefined || !transportSchemes.includes(new URL(uri).protocol.slice(0, -1)))
+    return undefined;
+  const size = { dpi: set.dpi ?? evidence.dpi ?? known.dpi, width: set.width, height: set.height };
+  return {
+    uri,
+    ...(name !== undefined && { name }),
+    language,
+    ...Object.fromEntries(Object.entries(size).filter(([, value]) => value !== undefined)),
+    evidence,
+  };
 }
 
 /** The first of ours that is among them: in our order, since most printers name theirs in none. */

@@ -17,7 +17,9 @@ const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
  */
 export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null): PrinterFormat[] {
   const entries: FormatEntry[] = candidate.formats ?? offered(candidate, identity);
-  const formats = entries.map(({ name, language, dpi, width, height, ...settings }) => {
+  const formats = entries.map(({ name, language, dpi, width, height, rasterType, ...settings }) => {
+    // What the dots are called on the way is no other format.
+    const raster = language === 'pwg-raster' ? (rasterType ?? identity?.raster?.type) : undefined;
     const id = [`${language}-${dpi}-${width}x${height}`, ...settingNames(settings)].join('-');
     return {
       id: id.length <= LONGEST_ID ? id : `${id.slice(0, LONGEST_ID - 17)}-${digest(id)}`,
@@ -27,6 +29,7 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
       width,
       height,
       ...settings,
+      ...(raster !== undefined && { rasterType: raster }),
     };
   });
   return formats.filter((format, index) => formats.findIndex(({ id }) => id === format.id) === index);
@@ -44,9 +47,10 @@ function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatE
   const loaded = { width: width ?? identity?.width, height: height ?? identity?.height };
   return [...new Set(languages)].flatMap((language, index) =>
     [loaded, ...sizes].map((size) => {
+      const rasterDpi = language === 'pwg-raster' ? identity?.raster?.dpi : undefined;
       const entry = {
         language,
-        dpi: candidate.dpi ?? identity?.dpi ?? COMMON.dpi,
+        dpi: candidate.dpi ?? rasterDpi ?? identity?.dpi ?? COMMON.dpi,
         width: (size === loaded ? width : undefined) ?? nominal(size.width) ?? COMMON.width,
         height: (size === loaded ? height : undefined) ?? nominal(size.height) ?? COMMON.height,
       };

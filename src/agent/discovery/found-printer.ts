@@ -4,68 +4,127 @@ import type { PrinterDescription, PrinterReason, PrinterState } from '../../cont
 import type { AgentConfig } from '../config.ts';
 import type { Confirmation } from '../confirmation.ts';
 import type { PrinterDevice } from '../printer-device.ts';
-import { fingerprintOf } from './fingerprints.ts';
+import { CONFIGURED } from './configured.ts';
+import { type Fingerprint, fingerprintOf } from './fingerprints.ts';
 import { formatsOf } from './formats.ts';
 import { addressOf, printerIdOf } from './identity.ts';
-import type { KnownPrinter } from './known-printers.ts';
+import type { KnownPrinter, KnownWay } from './known-printers.ts';
+import type { Candidate } from './provider.ts';
+
+type DrivenWay = KnownWay & { candidate: Candidate };
 
 export class FoundPrinter {
   readonly id: string;
-  readonly device: PrinterDevice;
-  known: KnownPrinter;
-  online: boolean;
+  readonly #models: readonly Fingerprint[];
+  #device: PrinterDevice;
+  #known: KnownPrinter;
+  online = false;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
   state: PrinterState = 'unknown';
   reasons: readonly PrinterReason[] = [];
 
-  /** Offline until it is seen. */
-  constructor(known: KnownPrinter, device: PrinterDevice, seenAt: number) {
+  /**
+   * Offline until it is seen.
+   * @param models what the operator has set for models
+   */
+  constructor(known: KnownPrinter, device: PrinterDevice, seenAt: number, models: readonly Fingerprint[]) {
     this.id = known.id;
-    this.known = known;
-    this.device = device;
-    this.online = false;
+    this.#known = known;
+    this.#device = device;
+    this.#models = models;
     this.seenAt = seenAt;
-    device.answers = known.answers;
-    device.expected = known.identity === null ? null : printerIdOf(known.identity);
+    this.learn(known, device);
+  }
+
+  /** What it is driven with; another one after `learn`, where the way is of another kind. */
+  get device(): PrinterDevice {
+    return this.#device;
+  }
+
+  get known(): KnownPrinter {
+    return this.#known;
+  }
+
+  /** The way that it is driven by. */
+  get way(): DrivenWay {
+    return drivenBy(this.#known);
   }
 
   /** Takes over what is known by now. */
-  learn(known: KnownPrinter): void {
-    this.known = known;
-    this.device.answers ||= known.answers;
-    this.device.expected = known.identity === null ? null : printerIdOf(known.identity);
-    this.device.moveTo(known.candidate.uri);
+  learn(known: KnownPrinter, device: PrinterDevice): void {
+    this.#known = known;
+    this.#device = device;
+    const { uri, answers, identity } = this.way;
+    device.answers ||= answers;
+    device.expected = identity === null ? null : printerIdOf(identity);
+    device.moveTo(uri);
   }
 
   /** null: it could not be asked. */
-  status(status: DeviceStatus | null): void {
+  status(status: Pick<DeviceStatus, 'state' | 'reasons'> | null): void {
     this.state = status?.state ?? 'unknown';
     this.reasons = status?.reasons ?? [];
   }
 
   /** As set for it, for its model, or for all of the agent's printers. */
-  confirmation({ discovery, confirmation }: Pick<AgentConfig, 'discovery' | 'confirmation'>): Confirmation {
-    const { candidate, identity } = this.known;
-    const model = identity?.model === undefined ? {} : { model: identity.model };
-    const line = fingerprintOf({ ...candidate.evidence, ...model }, discovery.fingerprints);
-    return candidate.confirmation ?? line.confirmation ?? confirmation;
+  confirmation({ confirmation }: Pick<AgentConfig, 'confirmation'>): Confirmation {
+    return this.#candidate().confirmation ?? this.#model().confirmation ?? confirmation;
   }
 
   describe(): PrinterDescription {
-    const { candidate, identity } = this.known;
+    const candidate = this.#candidate();
+    const identity = this.#identity();
     const uri = addressOf(candidate.uri);
+    const { languages: _, ...size } = this.#model();
+    const evidence = this.#known.ways.flatMap(({ told }) => told.model ?? []);
+    const model = (identity?.model ?? evidence[0])?.slice(0, 200);
     return {
       id: this.id,
-      name: (candidate.name ?? identity?.name ?? identity?.model ?? new URL(uri).host).slice(0, 200),
+      name: (candidate.name ?? identity?.name ?? model ?? new URL(uri).host).slice(0, 200),
       evidence: evidenceOf(this.id),
       uri,
-      ...(identity?.model === undefined ? {} : { model: identity.model.slice(0, 200) }),
+      ...(model !== undefined && { model }),
       state: this.online ? this.state : 'unknown',
       reasons: this.online ? [...this.reasons] : ['offline'],
-      formats: formatsOf(candidate, identity),
+      formats: formatsOf({ ...size, ...candidate }, identity),
     };
   }
+
+  /** With what the operator has written down for this printer, by whatever way it is driven. */
+  #candidate(): Candidate {
+    const { candidate } = this.way;
+    const set = this.#known.ways.find(({ provider }) => provider === CONFIGURED)?.candidate;
+    if (set == null) return candidate;
+    const { formats, ...rest } = set;
+    const alike = set.language === candidate.language;
+    return {
+      ...candidate,
+      ...rest,
+      uri: candidate.uri,
+      language: candidate.language,
+      ...(alike && formats !== undefined && { formats }),
+    };
+  }
+
+  /** What the device said of itself, over the way that it is driven by or else another. */
+  #identity(): KnownWay['identity'] {
+    return this.way.identity ?? this.#known.ways.find(({ identity }) => identity !== null)?.identity ?? null;
+  }
+
+  #model(): Omit<Fingerprint, 'match'> {
+    const said = this.#known.ways.flatMap(({ told }) => (told.model === undefined ? [] : [told]))[0] ?? {};
+    const model = this.#identity()?.model;
+    return fingerprintOf({ ...said, ...(model !== undefined && { model }) }, this.#models);
+  }
+}
+
+/** The way that a printer is driven by: as the operator wrote it down, where the same address is listed twice. */
+export function drivenBy({ id, uri, ways }: KnownPrinter): DrivenWay {
+  const all = ways.filter((way): way is DrivenWay => way.uri === uri && way.candidate !== null);
+  const way = all.find(({ provider }) => provider === CONFIGURED) ?? all[0];
+  if (way === undefined) throw new TypeError(`no way to the printer ${id}`);
+  return way;
 }
 
 const EVIDENCE = ['serial', 'uuid', 'device-id', 'mac', 'queue', 'address'] as const;

@@ -4,14 +4,20 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { languageId } from '../../contract/format.ts';
+import { languageId, rasterType } from '../../contract/format.ts';
 import { identityEvidence, printerId } from '../../contract/printer.ts';
+import { evidence } from './evidence.ts';
 import { candidate } from './provider.ts';
 
-export const knownPrinter = z.object({
-  id: printerId,
+/** A way that led to the printer when it was last there. */
+export const knownWay = z.object({
   provider: z.string(),
-  candidate,
+  uri: candidate.shape.uri,
+  /** How it is driven that way; null: nobody knows. */
+  candidate: candidate.nullable(),
+  /** What the provider told of it, and what the device there said. */
+  told: evidence,
+  said: evidence,
   /** What the device said of itself; null: it has never said anything. */
   identity: z
     .object({
@@ -24,10 +30,21 @@ export const knownPrinter = z.object({
       height: z.number().exactOptional(),
       languages: z.array(languageId).exactOptional(),
       media: z.array(z.object({ width: z.number(), height: z.number() })).exactOptional(),
+      raster: z.object({ type: rasterType, dpi: z.number().exactOptional() }).exactOptional(),
     })
     .nullable(),
   /** It has answered a question at least once. */
   answers: z.boolean(),
+  /** When it was last listed, ms since the epoch, to some minutes. */
+  listedAt: z.number(),
+});
+export type KnownWay = z.infer<typeof knownWay>;
+
+export const knownPrinter = z.object({
+  id: printerId,
+  /** The way that it is driven by: one of them that has a candidate. */
+  uri: candidate.shape.uri,
+  ways: z.array(knownWay).min(1),
 });
 export type KnownPrinter = z.infer<typeof knownPrinter>;
 

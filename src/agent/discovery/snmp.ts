@@ -16,7 +16,6 @@ import type { PrinterReason, PrinterState } from '../../contract/printer.ts';
 import { pause } from '../pause.ts';
 import { BerError } from './ber.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from './evidence.ts';
-import { candidatesOf, type Fingerprint } from './fingerprints.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
 import {
   decodeResponse,
@@ -39,7 +38,6 @@ export interface SnmpOptions {
   timeout?: number;
   /** How long one scan takes at most, ms; what it did not come to is the next one's first. */
   limit?: number;
-  fingerprints?: readonly Fingerprint[];
 }
 
 /** What one device said; `status` only changes what is shown, never who it is. */
@@ -100,9 +98,9 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
         const printer = await session.printerAt(address, signal);
         known.delete(address);
         if (printer === undefined) continue;
-        const { name, evidence } = printer;
+        const { name, evidence, status } = printer;
         const uri = `socket://${address}:${RAW_PORT}`;
-        known.set(address, { uri, ...(name !== undefined && { name }), evidence });
+        known.set(address, { uri, ...(name !== undefined && { name }), evidence, status });
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, next));
@@ -112,7 +110,6 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
     id: 'snmp',
     exhaustive: false,
     find,
-    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
   };
 }
 

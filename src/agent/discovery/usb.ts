@@ -1,13 +1,12 @@
 /** USB printers of this machine (Linux, usblp): what is plugged in right now, by device and not by `lpN`. */
 import { usbAddress, usbPrinters } from '../../../drivers/transports/usb-sysfs.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId } from './evidence.ts';
-import { candidatesOf, type Fingerprint, nameOf } from './fingerprints.ts';
+import { nameOf } from './fingerprints.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
 
 export interface UsbDiscoveryOptions {
   /** `/sys`, or what stands for it. */
   sysfs?: string;
-  fingerprints?: readonly Fingerprint[];
 }
 
 export function usbDiscovery(options: UsbDiscoveryOptions = {}): DiscoveryProvider {
@@ -30,8 +29,8 @@ export function usbDiscovery(options: UsbDiscoveryOptions = {}): DiscoveryProvid
     id: 'usb',
     // A printer that is switched off is not there either, and comes back.
     exhaustive: false,
+    near: true,
     find,
-    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
   };
 }
 

@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import { plainText } from '../../../drivers/transports/device-id.ts';
 import { pause } from '../pause.ts';
 import { believableSerial, type Evidence, macOf } from './evidence.ts';
-import { candidatesOf, type Fingerprint, nameOf } from './fingerprints.ts';
+import { nameOf } from './fingerprints.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
@@ -24,7 +24,6 @@ export interface ZebraDiscoveryOptions {
   port?: number;
   /** How long answers are waited for, ms. */
   timeout?: number;
-  fingerprints?: readonly Fingerprint[];
 }
 
 const QUESTION = Buffer.from([0x2e, 0x2c, 0x3a, 0x01, 0x00, 0x00]);
@@ -84,13 +83,7 @@ export function parseZebraAnswer(bytes: Uint8Array): ZebraAnswer | undefined {
 /** @throws RangeError for targets that are none */
 export function zebraDiscovery(options: ZebraDiscoveryOptions): DiscoveryProvider {
   const targets = targetsOf(options.targets);
-  const find = (signal: AbortSignal) => findZebras(targets, options, signal);
-  return {
-    id: 'zebra-udp',
-    exhaustive: false,
-    find,
-    scan: async (signal) => candidatesOf(await find(signal), options.fingerprints),
-  };
+  return { id: 'zebra-udp', exhaustive: false, find: (signal) => findZebras(targets, options, signal) };
 }
 
 async function findZebras(
