@@ -35,6 +35,7 @@ const EAN: Readonly<Record<string, string>> = {
 
 /** What the barcodes of a sample carry, by its file. */
 export const SAMPLE_CODES: Readonly<Record<string, (record: Record<string, unknown>) => string[]>> = {
+  'address-sheet-a4-3x8.json': (r) => [String(r['reference'])],
   'blood-bag-isbt128-100x100.json': (r) => [
     `=${r['din']}${r['flag']}`,
     `=%${r['groupCode']}`,
