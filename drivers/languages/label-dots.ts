@@ -22,14 +22,14 @@ export interface PlacedDots {
  * The dots of a record's label, moved as the format's `labelTop` and `labelShift` say; undefined where nothing of it
  * lies on the media. Faults as of `LabelEncoder.label`.
  */
-export type DotMaker = (record: number) => Promise<PlacedDots | undefined>;
+export type DotMaker = (record: number, copy?: number) => Promise<PlacedDots | undefined>;
 
 /** @throws JobFaultError `template-invalid`, `language-unsupported` */
 export async function openDots(job: QueuedJob): Promise<DotMaker> {
   const { format, records } = job;
   const layout = await labelLayout(job);
-  return async (record) => {
-    const list = await layout(records[record] ?? {}, record);
+  return async (record, copy) => {
+    const list = await layout(records[record] ?? {}, record, copy);
     // Lets the drawing library give its memory back; see `raster.ts`.
     await setImmediate();
     if (list.dpi !== format.dpi) throw otherDpi(list.dpi, format.dpi);

@@ -8,20 +8,28 @@
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 
+/** Labels of one record that follow each other. */
+export interface LabelRun {
+  /** Index into the job's records. */
+  readonly record: number;
+  readonly copies: number;
+  /** Which of the record's labels is the first, from 0, the default. More than one are all like it. */
+  readonly copy?: number;
+}
+
 export interface LabelEncoder {
   /** Bytes to send before the first label; empty where the language needs none. */
   begin(): Uint8Array;
   /**
-   * The bytes that print `copies` copies of one record's label.
-   * @param record index into the job's records
+   * The bytes that print `copies` copies of one record's label: a run, as of `LabelRun`.
    * @throws JobFaultError `value-invalid`, `does-not-fit`, … with record and element
    */
-  label(record: number, copies: number): Promise<Uint8Array>;
+  label(record: number, copies: number, copy?: number): Promise<Uint8Array>;
   /**
    * The bytes of one document with several records' labels, for a language whose documents cannot simply follow
    * one another. Faults as of `label`.
    */
-  document?(labels: readonly { record: number; copies: number }[]): Promise<Uint8Array>;
+  document?(labels: readonly LabelRun[]): Promise<Uint8Array>;
   /** Bytes to send after the last label. */
   end(): Uint8Array;
 }

@@ -9,6 +9,7 @@ import type { DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import type { LabelRun } from './language.ts';
 import { requireOwnOrientation } from './raw-zpl.ts';
 
 /** A page, and how many like it follow each other. */
@@ -18,9 +19,7 @@ export interface PageRun {
 }
 
 /** The pages of some of the job's labels, from a page's first label on. Faults as of `LabelEncoder.label`. */
-export type PageMaker = (
-  labels: readonly { record: number; copies: number }[],
-) => AsyncGenerator<PageRun, void, void>;
+export type PageMaker = (labels: readonly LabelRun[]) => AsyncGenerator<PageRun, void, void>;
 
 /** @throws JobFaultError `template-invalid`, `language-unsupported` */
 export async function openPages(job: QueuedJob): Promise<PageMaker> {
@@ -37,8 +36,8 @@ export async function openPages(job: QueuedJob): Promise<PageMaker> {
   };
   return async function* pages(labels) {
     let open: DisplayList[] = [];
-    for (const { record, copies } of labels) {
-      const list = await layout(records[record] ?? {}, record);
+    for (const { record, copies, copy } of labels) {
+      const list = await layout(records[record] ?? {}, record, copy);
       const whole = open.length === 0 ? Math.floor(copies / size) : 0;
       if (whole > 0) yield { page: pageOf(Array(size).fill(list)), copies: whole };
       for (let copy = whole * size; copy < copies; copy++) {
@@ -54,7 +53,7 @@ export async function openPages(job: QueuedJob): Promise<PageMaker> {
   };
 }
 
-type Layout = (record: LabelRecord, index: number) => DisplayList | Promise<DisplayList>;
+type Layout = (record: LabelRecord, index: number, copy?: number) => DisplayList | Promise<DisplayList>;
 
 /** Lays a record's label out, whatever kind of template it comes from. @throws JobFaultError as `openPages` */
 export async function labelLayout(job: QueuedJob): Promise<Layout> {

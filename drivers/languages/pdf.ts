@@ -9,7 +9,7 @@
  */
 import { PDFDocument } from '@napi-rs/canvas';
 import { drawPage } from '../../src/render/vector.ts';
-import type { Language } from './language.ts';
+import type { LabelRun, Language } from './language.ts';
 import { openPages, type PageRun } from './pages.ts';
 
 const NOTHING = new Uint8Array();
@@ -19,14 +19,14 @@ export const pdf: Language = {
   mediaType: 'application/pdf',
   open: async (job) => {
     const pages = await openPages(job);
-    const document = async (labels: readonly { record: number; copies: number }[]) => {
+    const document = async (labels: readonly LabelRun[]) => {
       const runs: PageRun[] = [];
       for await (const run of pages(labels)) runs.push(run);
       return pdfDocument(runs);
     };
     return {
       begin: () => NOTHING,
-      label: (record, copies) => document([{ record, copies }]),
+      label: (record, copies, copy = 0) => document([{ record, copies, copy }]),
       document,
       end: () => NOTHING,
     };

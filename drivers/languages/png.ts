@@ -3,7 +3,7 @@
  * dot, with its resolution. A picture is one page, so each page is a document of its own.
  */
 import { rasterizePage } from '../../src/render/raster.ts';
-import type { Language } from './language.ts';
+import type { LabelRun, Language } from './language.ts';
 import { openPages } from './pages.ts';
 
 export const png: Language = {
@@ -12,7 +12,7 @@ export const png: Language = {
   pagesPerDocument: 1,
   open: async (job) => {
     const pages = await openPages(job);
-    const document = async (labels: readonly { record: number; copies: number }[]) => {
+    const document = async (labels: readonly LabelRun[]) => {
       const pictures: Uint8Array[] = [];
       for await (const { page, copies } of pages(labels)) {
         if (copies > 1 || pictures.length > 0) throw new RangeError('A PNG has one page');
@@ -24,7 +24,7 @@ export const png: Language = {
     };
     return {
       begin: () => new Uint8Array(),
-      label: (record, copies) => document([{ record, copies }]),
+      label: (record, copies, copy = 0) => document([{ record, copies, copy }]),
       document,
       end: () => new Uint8Array(),
     };

@@ -16,7 +16,7 @@ import type { Bitmap } from '../../src/render/bitmap.ts';
 import type { Page } from '../../src/render/page.ts';
 import { pageBitmap } from '../../src/render/raster.ts';
 import { otherDpi } from './label-dots.ts';
-import type { Language } from './language.ts';
+import type { LabelRun, Language } from './language.ts';
 import { openPages } from './pages.ts';
 
 const SYNC_WORD = Buffer.from('RaS2', 'latin1');
@@ -43,7 +43,7 @@ export const pwgRaster: Language = {
   open: async (job) => {
     const { dpi, rasterType = 'sgray_8' } = job.format;
     const pages = await openPages(job);
-    const document = async (labels: readonly { record: number; copies: number }[]) => {
+    const document = async (labels: readonly LabelRun[]) => {
       const parts: Uint8Array[] = [];
       for await (const { page, copies } of pages(labels)) {
         if (page.dpi !== dpi) throw otherDpi(page.dpi, dpi);
@@ -55,7 +55,7 @@ export const pwgRaster: Language = {
     };
     return {
       begin: () => SYNC_WORD,
-      label: (record, copies) => document([{ record, copies }]),
+      label: (record, copies, copy = 0) => document([{ record, copies, copy }]),
       document,
       end: () => new Uint8Array(),
     };

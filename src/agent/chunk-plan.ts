@@ -1,48 +1,51 @@
 /**
  * A job as a row of chunks. A chunk is one record, printed some number of times by the printer's own copy
- * command; many copies are split, so that the window ahead of the printer stays small. For a printer that takes
+ * command; many copies are split, so that the window ahead of the printer stays small. Copies that count are a chunk each. For a printer that takes
  * documents, a row of documents with some chunks each.
  */
 export interface PlannedChunk {
   record: number;
+  /** Which of the record's labels is the chunk's first, from 0. */
+  copy: number;
   /** The chunk's first label, from 0 over the whole job. */
   first: number;
   count: number;
 }
 
-/** The chunks of the labels from `from` on. Label i is a copy of record floor(i / copies). */
-export function* planChunks(
-  records: number,
-  copies: number,
-  from: number,
-  maxCopies: number,
-): Generator<PlannedChunk> {
+export interface PlannedLabels {
+  records: number;
+  copies: number;
+  /** The first label, from 0. */
+  from: number;
+  /** The labels of a record differ: no printer can make one from another. */
+  copiesDiffer: boolean;
+}
+
+/** The chunks of a job's labels. Label i is a copy of record floor(i / copies). */
+export function* planChunks(labels: PlannedLabels, maxCopies: number): Generator<PlannedChunk> {
+  const { records, copies, from, copiesDiffer } = labels;
+  const most = copiesDiffer ? 1 : maxCopies;
   const total = records * copies;
   for (let first = from; first < total; ) {
     const record = Math.floor(first / copies);
-    const count = Math.min(maxCopies, (record + 1) * copies - first);
-    yield { record, first, count };
+    const count = Math.min(most, (record + 1) * copies - first);
+    yield { record, copy: first - record * copies, first, count };
     first += count;
   }
 }
 
 /** The same in documents of at most `maxLabels` labels. */
-export function* planDocuments(
-  records: number,
-  copies: number,
-  from: number,
-  maxLabels: number,
-): Generator<PlannedChunk[]> {
+export function* planDocuments(labels: PlannedLabels, maxLabels: number): Generator<PlannedChunk[]> {
   let document: PlannedChunk[] = [];
-  let labels = 0;
-  for (const chunk of planChunks(records, copies, from, maxLabels)) {
-    if (document.length > 0 && labels + chunk.count > maxLabels) {
+  let size = 0;
+  for (const chunk of planChunks(labels, maxLabels)) {
+    if (document.length > 0 && size + chunk.count > maxLabels) {
       yield document;
       document = [];
-      labels = 0;
+      size = 0;
     }
     document.push(chunk);
-    labels += chunk.count;
+    size += chunk.count;
   }
   if (document.length > 0) yield document;
 }

@@ -10,6 +10,7 @@ import type { LabelEncoder, Language } from '../../drivers/languages/language.ts
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
 import { labelsPerPage } from '../contract/queued-job.ts';
+import { copiesDiffer } from '../render/template-fields.ts';
 import { type PlannedChunk, planChunks, planDocuments } from './chunk-plan.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
 
@@ -78,9 +79,11 @@ class Session {
     const { pagesPerDocument } = language;
     const most =
       pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * labelsPerPage(job));
+    const { copies } = job;
+    const labels = { records: job.records.length, copies, from, copiesDiffer: copiesDiffer(job.template) };
     let made = 0;
     if (documents) {
-      for (const plan of planDocuments(job.records.length, job.copies, from, most)) {
+      for (const plan of planDocuments(labels, most)) {
         if (this.#closed) return;
         if (made++ < skip) continue;
         const count = plan.reduce((sum, chunk) => sum + chunk.count, 0);
@@ -90,11 +93,12 @@ class Session {
       return;
     }
     const begin = encoder.begin();
-    const total = job.records.length * job.copies;
-    for (const { record, first, count } of planChunks(job.records.length, job.copies, from, most)) {
+    const total = labels.records * copies;
+    for (const chunk of planChunks(labels, most)) {
+      const { first, count } = chunk;
       if (this.#closed) return;
       if (made++ < skip) continue;
-      const parts = [await label(encoder, record, count)];
+      const parts = [await label(encoder, chunk)];
       // What goes before the labels and after them travels with the first and the last.
       if (first === from) parts.unshift(begin);
       if (first + count === total) parts.push(encoder.end());
@@ -106,9 +110,9 @@ class Session {
 }
 
 /** A fault that the language threw without saying where still names the record. */
-async function label(encoder: LabelEncoder, record: number, copies: number): Promise<Uint8Array> {
+async function label(encoder: LabelEncoder, { record, count, copy }: PlannedChunk): Promise<Uint8Array> {
   try {
-    return await encoder.label(record, copies);
+    return await encoder.label(record, count, copy);
   } catch (error) {
     if (error instanceof JobFaultError && error.fault.record === undefined) error.fault.record = record;
     throw error;
@@ -119,9 +123,10 @@ async function label(encoder: LabelEncoder, record: number, copies: number): Pro
 async function document(encoder: LabelEncoder, plan: PlannedChunk[]): Promise<Uint8Array<ArrayBuffer>> {
   const parts = [encoder.begin()];
   if (encoder.document === undefined) {
-    for (const { record, count } of plan) parts.push(await label(encoder, record, count));
+    for (const chunk of plan) parts.push(await label(encoder, chunk));
   } else {
-    parts.push(await encoder.document(plan.map(({ record, count }) => ({ record, copies: count }))));
+    const runs = plan.map(({ record, count, copy }) => ({ record, copies: count, copy }));
+    parts.push(await encoder.document(runs));
   }
   return joined([...parts, encoder.end()]);
 }

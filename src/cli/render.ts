@@ -3,12 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
+import type { LabelRun } from '../../drivers/languages/language.ts';
 import { openPages } from '../../drivers/languages/pages.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { labelCount, labelsPerPage, type QueuedJob } from '../contract/queued-job.ts';
 import type { Template } from '../contract/template.ts';
 import { rasterizePage } from '../render/raster.ts';
+import { copiesDiffer } from '../render/template-fields.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords, readTemplate } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
@@ -88,8 +90,11 @@ function jobOf(template: Template, records: LabelRecord[], options: RenderOption
   };
 }
 
-function labelsOf({ records, copies }: QueuedJob): { record: number; copies: number }[] {
-  return records.map((_, record) => ({ record, copies }));
+function labelsOf({ template, records, copies }: QueuedJob): LabelRun[] {
+  if (!copiesDiffer(template)) return records.map((_, record) => ({ record, copies }));
+  return records.flatMap((_, record) =>
+    Array.from({ length: copies }, (_, copy) => ({ record, copies: 1, copy })),
+  );
 }
 
 /** All labels in one file. */
@@ -97,7 +102,9 @@ async function renderFile(job: QueuedJob, out: string): Promise<string> {
   const encoder = await LANGUAGES[job.format.language].open(job);
   const chunks = [encoder.begin()];
   if (encoder.document !== undefined) chunks.push(await encoder.document(labelsOf(job)));
-  else for (const { record, copies } of labelsOf(job)) chunks.push(await encoder.label(record, copies));
+  else
+    for (const { record, copies, copy } of labelsOf(job))
+      chunks.push(await encoder.label(record, copies, copy));
   chunks.push(encoder.end());
   await writeFile(out, Buffer.concat(chunks));
   return out;

@@ -2,8 +2,8 @@
  * Fields that no record carries: `{{$record}}` and the like.
  *
  * They come from the job and from nothing else, so that a label that is rendered again after a crash, on another
- * agent or a day later is the same label. `$now` is when the job was accepted. There is no number of the copy:
- * the printer makes the copies, and they are copies.
+ * agent or a day later is the same label. `$now` is when the job was accepted. Copies are the printer's business as
+ * long as they are copies; where a template counts them, each is a label of its own.
  */
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
@@ -12,14 +12,28 @@ import type { Template, TemplateField } from '../contract/template.ts';
 import { civilTime, isoText, requireZone } from './civil-time.ts';
 
 /** What of a job can stand on its labels. */
-export type JobFacts = Pick<QueuedJob, 'createdAt'> & { readonly records: { readonly length: number } };
+export type JobFacts = Pick<QueuedJob, 'createdAt' | 'copies'> & {
+  readonly records: { readonly length: number };
+};
 
-/** The record's number in its job, from 1: the only built-in that differs from label to label. */
-export const RECORD_NUMBER = '$record';
-const CONSTANTS = ['$records', '$now', '$today', '$timeZone'] as const;
+/** The record's number in its job, from 1. */
+const RECORD = '$record';
+/** What copies of a record differ by: the copy's number among them, and the label's in its job, from 1. */
+const COUNTERS = ['$copy', '$label'] as const;
+const CONSTANTS = ['$records', '$copies', '$labels', '$now', '$today', '$timeZone'] as const;
 
 export function isBuiltIn(field: string): boolean {
-  return field === RECORD_NUMBER || isConstant(field);
+  return isNumber(field) || isConstant(field);
+}
+
+/** Differs from label to label, though no record carries it. */
+export function isNumber(field: string): boolean {
+  return field === RECORD || countsCopies(field);
+}
+
+/** A label that prints it is no copy of another. */
+export function countsCopies(field: string): boolean {
+  return COUNTERS.some((name) => name === field);
 }
 
 /** The same for every label of a job. */
@@ -53,12 +67,19 @@ export function templateScope(template: Template, job?: JobFacts): Scope {
   if (job === undefined) return scope;
   const now = civilTime(job.createdAt, zone);
   scope.set('$records', String(job.records.length));
+  scope.set('$copies', String(job.copies));
+  scope.set('$labels', String(job.records.length * job.copies));
   scope.set('$now', job.createdAt);
   if (now !== null) scope.set('$today', isoText({ ...now, time: null }));
   return scope;
 }
 
-/** A record with its number. */
-export function numbered(record: LabelRecord, index: number): LabelRecord {
-  return { ...record, [RECORD_NUMBER]: index + 1 };
+/**
+ * A record with the numbers of one of its labels.
+ * @param index of the record in its job, from 0
+ * @param copy which of the record's labels, from 0
+ * @param copies of each record
+ */
+export function numbered(record: LabelRecord, index: number, copy = 0, copies = 1): LabelRecord {
+  return { ...record, [RECORD]: index + 1, $copy: copy + 1, $label: index * copies + copy + 1 };
 }

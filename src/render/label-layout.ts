@@ -10,7 +10,7 @@
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { type JobFacts, numbered, RECORD_NUMBER, templateScope } from './built-ins.ts';
+import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { type DisplayList, dots, type Item, type Turn } from './display-list.ts';
 import { compileElement } from './element.ts';
 import { createImageSet } from './image.ts';
@@ -32,13 +32,16 @@ export interface CompiledLabel {
   readonly sheet: MediaGrid;
   /** The items that are the same for every record, as `layout` returns them. */
   readonly fixed: readonly Item[];
+  /** The labels of a record differ: they are no copies. */
+  readonly countsCopies: boolean;
   /**
    * The label of one record.
-   * @param index the record's number in its job, for errors
+   * @param index the record's number in its job, from 0
+   * @param copy which of the record's labels, from 0
    * @throws JobFaultError `value-invalid`, `does-not-fit`
    */
-  layout(record: LabelRecord, index?: number): DisplayList;
-  /** Throws what `layout` would throw, sooner. */
+  layout(record: LabelRecord, index?: number, copy?: number): DisplayList;
+  /** Throws what `layout` would throw, sooner; of copies that count, the first and the last are looked at. */
   check(record: LabelRecord, index?: number): void;
 }
 
@@ -69,7 +72,12 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
       compiled.push(await compileElement(template, index, grid, scope, images));
     return compiled;
   });
-  const counts = elements.some((element) => element.fields.includes(RECORD_NUMBER));
+  const uses = (test: (field: string) => boolean) => elements.some(({ fields }) => fields.some(test));
+  const counts = uses(isNumber);
+  const copies = target.job?.copies ?? 1;
+  const valuesOf = (record: LabelRecord, index: number, copy: number) =>
+    counts ? numbered(record, index, copy, copies) : record;
+  const copiesDiffer = uses(countsCopies);
   const fixed = asJobFaultSync(undefined, () =>
     elements.map((element) => (element.fields.length === 0 ? turned(element.layout({}, false)) : undefined)),
   );
@@ -77,21 +85,24 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   return {
     sheet,
     fixed: fixed.flatMap((items) => items ?? []),
-    layout: (record, index) =>
-      asJobFaultSync(index ?? 0, () => {
-        const values = counts ? numbered(record, index ?? 0) : record;
+    countsCopies: copiesDiffer,
+    layout: (record, index = 0, copy = 0) =>
+      asJobFaultSync(index, () => {
+        const values = valuesOf(record, index, copy);
         const items: Item[] = [];
         elements.forEach((element, at) => {
           items.push(...(fixed[at] ?? turned(element.layout(values, false))));
         });
         return { ...sheet, items };
       }),
-    check: (record, index) =>
-      asJobFaultSync(index ?? 0, () => {
-        const values = counts ? numbered(record, index ?? 0) : record;
-        elements.forEach((element, at) => {
-          if (fixed[at] === undefined) element.layout(values, true);
-        });
+    check: (record, index = 0) =>
+      asJobFaultSync(index, () => {
+        for (const copy of copiesDiffer && copies > 1 ? [0, copies - 1] : [0]) {
+          const values = valuesOf(record, index, copy);
+          elements.forEach((element, at) => {
+            if (fixed[at] === undefined) element.layout(values, true);
+          });
+        }
       }),
   };
 }

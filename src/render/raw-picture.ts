@@ -33,7 +33,7 @@ export interface RawPictures {
    * @param index the record's number in its job, for errors
    * @throws JobFaultError `value-invalid`; `template-invalid`: it prints something that cannot be drawn
    */
-  layout(record: LabelRecord, index?: number): Promise<DisplayList>;
+  layout(record: LabelRecord, index?: number, copy?: number): Promise<DisplayList>;
 }
 
 /** @throws JobFaultError `template-invalid` */
@@ -43,8 +43,8 @@ export function compileRawPictures(template: RawZplTemplate, target: RawTarget):
   const [widthMm, heightMm] = [template.width ?? target.width, template.height ?? target.height];
   const sheet = { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
   return {
-    layout: async (record, index = 0) => {
-      const bitmap = await picture(raw.fill(record, 1, index), sheet, index);
+    layout: async (record, index = 0, copy = 0) => {
+      const bitmap = await picture(raw.fill(record, 1, index, copy), sheet, index);
       return { ...sheet, items: [{ kind: 'bitmap', x: 0, y: 0, bitmap, scale: 1 }] };
     },
   };

@@ -12,7 +12,15 @@
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
-import { isBuiltIn, type JobFacts, numbered, RECORD_NUMBER, type Scope, templateScope } from './built-ins.ts';
+import {
+  countsCopies,
+  isBuiltIn,
+  isNumber,
+  type JobFacts,
+  numbered,
+  type Scope,
+  templateScope,
+} from './built-ins.ts';
 import { ValueFault } from './filters.ts';
 import { type Placeholder, parsePlaceholders, placeholderText } from './merge.ts';
 import { escapeFieldData } from './zpl-field-data.ts';
@@ -20,10 +28,18 @@ import { escapeFieldData } from './zpl-field-data.ts';
 export interface RawZpl {
   /** The fields that it prints, in order of appearance. */
   readonly fields: readonly string[];
+  /** The labels of a record differ: they are no copies. */
+  readonly countsCopies: boolean;
   /** @throws JobFaultError `value-invalid` */
   check(record: LabelRecord, index?: number): void;
-  /** The format for one record. @throws JobFaultError `value-invalid` */
-  fill(record: LabelRecord, copies: number, index?: number): string;
+  /**
+   * The format for one record.
+   * @param copies for the printer to make
+   * @param index the record's number in its job, from 0
+   * @param copy which of the record's labels is the first, from 0
+   * @throws JobFaultError `value-invalid`
+   */
+  fill(record: LabelRecord, copies: number, index?: number, copy?: number): string;
 }
 
 interface Command {
@@ -132,7 +148,7 @@ export function compileRawZpl(template: RawZplTemplate, job?: JobFacts): RawZpl 
       if (code === '^XA' && !commands.some((other) => other.code === '^CI')) pieces.push('^CI28');
     }
   }
-  return rawZpl(template, pieces, asciiOnly, scope);
+  return rawZpl(template, pieces, asciiOnly, scope, job?.copies ?? 1);
 }
 
 function emptyState(): FieldState {
@@ -253,10 +269,12 @@ function rawZpl(
   pieces: readonly Piece[],
   asciiOnly: boolean,
   scope: Scope,
+  all: number,
 ): RawZpl {
   const declared = new Set(template.fields.flatMap((f) => (f.default === undefined ? [] : [f.name])));
   const slots = pieces.filter((piece): piece is Slot => typeof piece === 'object' && 'field' in piece);
-  const counts = slots.some((place) => place.field === RECORD_NUMBER);
+  const counts = slots.some((place) => isNumber(place.field));
+  const copiesDiffer = slots.some((place) => countsCopies(place.field));
 
   const dataOf = (place: Slot, record: LabelRecord, index: number): string => {
     const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
@@ -283,12 +301,15 @@ function rawZpl(
 
   return {
     fields: [...new Set(slots.map((place) => place.field))].filter((field) => !isBuiltIn(field)),
+    countsCopies: copiesDiffer,
     check: (record, index = 0) => {
-      const values = counts ? numbered(record, index) : record;
-      for (const place of slots) dataOf(place, values, index);
+      for (const copy of copiesDiffer && all > 1 ? [0, all - 1] : [0]) {
+        const values = counts ? numbered(record, index, copy, all) : record;
+        for (const place of slots) dataOf(place, values, index);
+      }
     },
-    fill: (record, copies, index = 0) => {
-      const values = counts ? numbered(record, index) : record;
+    fill: (record, copies, index = 0, copy = 0) => {
+      const values = counts ? numbered(record, index, copy, all) : record;
       let text = '';
       for (const piece of pieces) {
         if (typeof piece === 'string') text += piece;

@@ -34,7 +34,7 @@ const SIZE_TOLERANCE = 1;
 const MODULE_TOLERANCE = 0.2;
 
 /** Stands in for the job: a check must not come out otherwise tomorrow. */
-const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', records: { length: 1 } };
+const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', copies: 1, records: { length: 1 } };
 
 /**
  * Checks a template that is as the schema wants it; errors first.

@@ -1,6 +1,6 @@
 /** The dynamic fields of a template: what the keys of a job's records are compared with. */
 import type { DesignedTemplate, Template } from '../contract/template.ts';
-import { isBuiltIn } from './built-ins.ts';
+import { countsCopies, isBuiltIn } from './built-ins.ts';
 import { parsePlaceholders } from './merge.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 
@@ -18,6 +18,17 @@ export function templateFields(template: Template): string[] {
     for (const field of fieldsIn(text, pointer)) fields.add(field);
   }
   return [...fields];
+}
+
+/**
+ * Does a template print the number of the copy or of the label? Then the labels of a record are no copies.
+ * @throws JobFaultError `template-invalid`
+ */
+export function copiesDiffer(template: Template): boolean {
+  if (template.language === 'zpl') return compileRawZpl(template).countsCopies;
+  return templateTexts(template).some(({ pointer, text }) =>
+    parsePlaceholders(text, pointer).some((part) => typeof part !== 'string' && countsCopies(part.field)),
+  );
 }
 
 /** Every text of a template that may have placeholders, with its JSON pointer. */

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { rawZplTemplate } from '../../src/contract/template.ts';
 import { administer, backends } from '../setup/backends.ts';
 import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint } from './agent-process.ts';
 import { agentConfig, Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
@@ -87,6 +88,24 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual([...expected(job), 'next']);
+  });
+
+  test.runIf(every).each([
+    { point: 'inside bytes', nth: 3 },
+    { point: 'after bytes', nth: 6 },
+  ] as const)('copies that count, killed: $point, time $nth', async (crash) => {
+    const { dataDir, printerId } = await prepare(20);
+    const job = jobFor(printerId, ['a', 'b'], 5);
+    const source = '^XA^FO10,10^A0N,60,60^FDlabel {{n}} {{$copy}}/{{$copies}} {{$label}}^FS^XZ';
+    job.template = rawZplTemplate.parse({ name: 'Counts', language: 'zpl', source });
+    const first = await start(dataDir, { crash, languages: 'standard' });
+    const died = once(first, 'exit');
+    await site.queues.enqueue(job);
+    await died;
+    expect(printer.labels.length).toBeLessThan(10);
+    await start(dataDir, { languages: 'standard' });
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
+    expect(printer.labels).toEqual(expected(job).map((n, label) => `${n} ${(label % 5) + 1}/5 ${label + 1}`));
   });
 
   test('killed again and again, at moments that nobody chose', async () => {

@@ -12,7 +12,7 @@ import { design } from './judges.ts';
 
 const scope = templateScope(
   { ...design(10, 10, [], [{ name: 'd', default: 'dee' }]), timeZone: 'Asia/Tokyo' },
-  { createdAt: '2026-11-21T20:15:00.000Z', records: { length: 12 } },
+  { createdAt: '2026-11-21T20:15:00.000Z', copies: 3, records: { length: 12 } },
 );
 
 function filled(filters: string, v: string | number | boolean | null = ''): string {
@@ -208,7 +208,7 @@ describe('built-ins', () => {
         source: '^XA^FO1,1^A0N,20^FD{{a | upper}} {{$record}}/{{$records}} {{$today}}^FS^XZ',
         fields: [],
       },
-      { createdAt: '2026-11-21T20:15:00.000Z', records: { length: 3 } },
+      { createdAt: '2026-11-21T20:15:00.000Z', copies: 1, records: { length: 3 } },
     );
     expect(raw.fields).toEqual(['a']);
     expect(raw.fill({ a: 'x^y', $record: 9 }, 1, 1)).toContain('^FDX_5EY 2/3 2026-11-21^FS');

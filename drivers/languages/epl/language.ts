@@ -31,7 +31,7 @@ export const epl: Language = {
     const begin = lines(setUp(job));
     return {
       begin: () => begin,
-      label: async (record, copies) => label(await dotsOf(record), copies),
+      label: async (record, copies, copy) => label(await dotsOf(record, copy), copies),
       end: () => new Uint8Array(),
     };
   },

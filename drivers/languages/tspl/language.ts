@@ -46,7 +46,7 @@ export const tspl: Language = {
     const begin = lines(setUp(job));
     return {
       begin: () => begin,
-      label: async (record, copies) => label(await dotsOf(record), copies),
+      label: async (record, copies, copy) => label(await dotsOf(record, copy), copies),
       end: () => new Uint8Array(),
     };
   },

@@ -45,8 +45,8 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
     return { zpl: zpl === settings ? zpl + BLANK : zpl, canvas };
   };
 
-  return encoder(job, stored, async (index, copies) => {
-    const list = label.layout(job.records[index] ?? {}, index);
+  return encoder(job, stored, async (index, copies, copy) => {
+    const list = label.layout(job.records[index] ?? {}, index, copy);
     const recalled = stored?.recall(list);
     const { zpl, canvas } = recalled ?? whole(list);
     if (canvas) await setImmediate();
@@ -61,18 +61,20 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
 function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   requireOwnOrientation(job);
   const raw = compileRawZpl(template, job);
-  return encoder(job, undefined, async (index, copies) => raw.fill(job.records[index] ?? {}, copies, index));
+  return encoder(job, undefined, async (index, copies, copy) =>
+    raw.fill(job.records[index] ?? {}, copies, index, copy),
+  );
 }
 
 function encoder(
   { format }: QueuedJob,
   stored: { begin: string; end: string } | undefined,
-  text: (record: number, copies: number) => Promise<string>,
+  text: (record: number, copies: number, copy?: number) => Promise<string>,
 ): LabelEncoder {
   const begin = printerSettings(format) + (stored?.begin ?? '');
   return {
     begin: () => Buffer.from(begin),
-    label: async (record, copies) => Buffer.from(await text(record, copies), 'utf8'),
+    label: async (record, copies, copy) => Buffer.from(await text(record, copies, copy), 'utf8'),
     end: () => Buffer.from(stored?.end ?? ''),
   };
 }

@@ -71,13 +71,16 @@ export interface BatchParts {
  */
 export async function storedFormat(parts: BatchParts): Promise<StoredFormat | undefined> {
   const { job, label } = parts;
-  const count = job.records.length;
+  // Labels that the printer does not make from others.
+  const each = label.countsCopies ? job.copies : 1;
+  const count = job.records.length * each;
   if (count < FEWEST_RECORDS || job.format.storedFormats === false) return undefined;
   const samples: DisplayList[] = [];
   for (let at = 0; at < Math.min(SAMPLES, count); at++) {
     const index = Math.floor((at * count) / Math.min(SAMPLES, count));
     try {
-      samples.push(label.layout(job.records[index] ?? {}, index));
+      const record = Math.floor(index / each);
+      samples.push(label.layout(job.records[record] ?? {}, record, index % each));
     } catch {}
   }
   const slots = patternSlots(samples, parts);

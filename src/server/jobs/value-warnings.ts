@@ -23,7 +23,11 @@ export async function valueWarnings(
   const warnings: ValidationResult['warnings'] = [];
   try {
     // What it would print if it were sent now.
-    const job = { createdAt: new Date().toISOString(), records: request.data ?? [{}] };
+    const job = {
+      createdAt: new Date().toISOString(),
+      copies: request.numberCopies,
+      records: request.data ?? [{}],
+    };
     const target = { dpi: format.dpi, orientation: request.orientation, job };
     const check = await createRecordCheck(template, target);
     let spent = 0;
