@@ -2,7 +2,7 @@
  * What a device that speaks a language says of itself: who it is, how it is, what it has printed. One dialect
  * per language that can be asked (`zpl/device.ts`); printers that cannot be asked have none.
  */
-import type { LanguageId } from '../../src/contract/format.ts';
+import type { LanguageId, RasterType } from '../../src/contract/format.ts';
 import type { IdentityEvidence, PrinterReason, PrinterState } from '../../src/contract/printer.ts';
 import type { Connection } from '../transports/transport.ts';
 
@@ -20,6 +20,8 @@ export interface DeviceIdentity {
   /** What it prints, best first, and the media it can take, first what is loaded: where it says so itself. */
   languages?: LanguageId[];
   media?: { width: number; height: number }[];
+  /** What it wants of PWG raster, where it takes that. */
+  raster?: { type: RasterType; dpi?: number };
 }
 
 export interface DeviceStatus {

@@ -12,6 +12,7 @@
  */
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { DeviceStatus } from '../languages/device.ts';
+import type { RasterTaken } from './ipp-formats.ts';
 import type { TransportTimeouts } from './transport.ts';
 
 /** A size of media, mm. */
@@ -37,6 +38,8 @@ export interface DocumentDescription {
   languages: LanguageId[];
   /** What each language is called there; one that is not in it would be refused. */
   mediaTypes: Partial<Record<LanguageId, string>>;
+  /** What it wants of PWG raster, where it takes that. */
+  raster?: RasterTaken;
   /**
    * `none`: the printer itself. `delivers`: a print server's queue, whose `completed` says that the device took the
    * bytes, and whose counters count what it passed on. `follows`: a queue that asks its printer until the end, and

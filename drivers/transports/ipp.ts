@@ -9,20 +9,17 @@
  *   `processing-to-stop-point`): the state counts, not the reasons;
  * - make two of everything by default (`copies-default`): the number of copies is always said.
  *
- * A queue of CUPS takes ZPL as `application/vnd.cups-raw`, which passes every filter by; what it lists as formats
- * is what it could convert, so only a queue with a driver is known to print PDF.
- *
  * Source: RFC 8011 §4.2, §4.3, §5.3; PWG 5100.7 (media-col); CUPS Implementation of IPP.
  */
 import { z } from 'zod';
-import type { LanguageId } from '../../src/contract/format.ts';
+import { printsPages } from '../../src/contract/format.ts';
 import type { PrinterState } from '../../src/contract/printer.ts';
 import { IppClient, IppStatusError } from '../ipp/client.ts';
 import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../ipp/message.ts';
 import { JOB_STATES, PRINTER_STATES } from '../ipp/names.ts';
 import { printerReasons } from '../ipp/reasons.ts';
 import type { DeviceStatus } from '../languages/device.ts';
-import { parseDeviceId, plainText } from './device-id.ts';
+import { plainText } from './device-id.ts';
 import {
   type DeviceAccess,
   type DocumentDescription,
@@ -35,13 +32,9 @@ import {
   type PrinterJobState,
 } from './document.ts';
 import { followsItsPrinter } from './followed-queue.ts';
+import { FORMAT_ATTRIBUTES, formatsTaken, rasterTaken, resolution } from './ipp-formats.ts';
 import { TransportError, type TransportTimeouts } from './transport.ts';
 
-const ZPL = 'application/vnd.zebra-zpl';
-const PDF = 'application/pdf';
-const CUPS_RAW = 'application/vnd.cups-raw';
-const ANY = 'application/octet-stream';
-const RAW_QUEUE = 'Local Raw Printer';
 /** A printer may look at the whole document before it answers, ms. */
 const DOCUMENT_REPLY = 30_000;
 const MOST_MEDIA = 20;
@@ -49,15 +42,11 @@ const MOST_MEDIA = 20;
 const TOLERANCE = 0.5;
 
 const DESCRIPTION = [
+  ...FORMAT_ATTRIBUTES,
   'printer-name',
   'printer-info',
   'printer-uuid',
-  'printer-make-and-model',
-  'printer-device-id',
   'device-uri',
-  'document-format-supported',
-  'printer-resolution-default',
-  'printer-resolution-supported',
   'media-col-default',
   'media-col-ready',
   'media-col-database',
@@ -135,12 +124,13 @@ class IppPort implements DocumentPort {
   async create({ name, language, media }: DocumentRequest, signal: AbortSignal): Promise<string> {
     const near = (size: MediaSize) =>
       Math.abs(size.width - media.width) <= TOLERANCE && Math.abs(size.height - media.height) <= TOLERANCE;
-    const size = language === 'pdf' ? this.#abilities.media.find(near) : undefined;
+    const pages = printsPages(language);
+    const size = pages ? this.#abilities.media.find(near) : undefined;
     const attributes = [
       integer('copies', 1),
-      // ZPL says itself what it is; a printer that takes it as it is may mind being told.
+      // A printer's own language says itself what it is; a printer that takes it as it is may mind being told.
       ...(size === undefined ? [] : [mediaCol(size)]),
-      ...(language === 'pdf' && this.#abilities.scaling ? [keyword('print-scaling', 'none')] : []),
+      ...(pages && this.#abilities.scaling ? [keyword('print-scaling', 'none')] : []),
     ];
     const job = await accepted(this.#questions.createJob({ name, attributes }, signal));
     return String(job.jobId);
@@ -231,21 +221,11 @@ function stateOf(said: readonly IppAttribute[]): PrinterJobState {
 
 function description(said: readonly IppAttribute[]): DocumentDescription {
   const text = (name: string) => plainText(stringsOf(said, name)[0] ?? '').slice(0, 200) || undefined;
-  const formats = stringsOf(said, 'document-format-supported').map((format) => format.toLowerCase());
+  const { languages, mediaTypes, queue } = formatsTaken(said);
+  const raster = mediaTypes['pwg-raster'] === undefined ? undefined : rasterTaken(said);
   const makeAndModel = text('printer-make-and-model');
   const deviceId = stringsOf(said, 'printer-device-id')[0];
-  const queue = formats.includes(CUPS_RAW);
-  const raw = makeAndModel === undefined || makeAndModel === RAW_QUEUE;
-  const zpl = queue ? CUPS_RAW : [ZPL, ANY].find((format) => formats.includes(format));
-  const speaksZpl = queue
-    ? parseDeviceId(deviceId ?? '').commands.some((command) => /^ZPL/i.test(command))
-    : formats.includes(ZPL);
-  const printsPdf = formats.includes(PDF) && !(queue && raw);
-  const languages: LanguageId[] = [
-    ...(speaksZpl ? ['zpl' as const] : []),
-    ...(printsPdf ? ['pdf' as const] : []),
-  ];
-  const dpi = resolutionOf(said);
+  const dpi = resolution(said);
   const uuid = stringsOf(said, 'printer-uuid')[0];
   const deviceUri = stringsOf(said, 'device-uri')[0];
   const name = text('printer-info') ?? text('printer-name');
@@ -258,19 +238,11 @@ function description(said: readonly IppAttribute[]): DocumentDescription {
     ...(dpi !== undefined && { dpi }),
     media: mediaOf(said).slice(0, MOST_MEDIA),
     languages,
-    mediaTypes: { ...(zpl !== undefined && { zpl }), ...(formats.includes(PDF) && { pdf: PDF }) },
-    spooler: !queue ? 'none' : raw && followsItsPrinter(deviceUri) ? 'follows' : 'delivers',
+    mediaTypes,
+    ...(raster !== undefined && { raster }),
+    spooler:
+      queue === 'none' ? 'none' : queue === 'raw' && followsItsPrinter(deviceUri) ? 'follows' : 'delivers',
   };
-}
-
-function resolutionOf(said: readonly IppAttribute[]): number | undefined {
-  const values = ['printer-resolution-default', 'printer-resolution-supported'].flatMap((name) =>
-    valuesOf(said, name),
-  );
-  const value = values.find((one) => one.tag === 'resolution' && one.x === one.y);
-  if (value?.tag !== 'resolution') return undefined;
-  const dpi = value.unit === 'dpi' ? value.x : Math.round(value.x * 2.54);
-  return dpi >= 50 && dpi <= 2_400 ? dpi : undefined;
 }
 
 /** Sizes that are a pair of numbers; ranges (custom sizes) name none. IPP counts in 1/100 mm. */

@@ -1,0 +1,108 @@
+/**
+ * What an IPP printer, or a queue of CUPS, takes of our languages, what each is called there, and which dots it wants
+ * in PWG raster.
+ *
+ * A queue of CUPS takes a printer's own language as `application/vnd.cups-raw`, which passes every filter by; what it
+ * lists as formats is what it could convert, so only a queue with a driver is known to print pages.
+ * Source: RFC 8011 §5.4.21; PWG 5102.4 §7 (pwg-raster-document-*); CUPS Implementation of IPP.
+ */
+import {
+  type LanguageId,
+  languageId,
+  printsPages,
+  type RasterType,
+  rasterType,
+} from '../../src/contract/format.ts';
+import { type IppAttribute, stringsOf, valuesOf } from '../ipp/message.ts';
+import { parseDeviceId, plainText } from './device-id.ts';
+
+const CUPS_RAW = 'application/vnd.cups-raw';
+const ANY = 'application/octet-stream';
+const RAW_QUEUE = 'Local Raw Printer';
+
+/** How a language is called: as a document format, and, where a printer may have it as its own, in `CMD`. */
+const NAMES: Readonly<Record<LanguageId, { formats: readonly string[]; command?: RegExp }>> = {
+  zpl: { formats: ['application/vnd.zebra-zpl'], command: /^ZPL/i },
+  tspl: { formats: ['application/vnd.tsc-tspl'], command: /^TSPL/i },
+  epl: { formats: ['application/vnd.eltron-epl', 'application/vnd.zebra-epl'], command: /^EPL/i },
+  pdf: { formats: ['application/pdf'] },
+  'pwg-raster': { formats: ['image/pwg-raster'] },
+  png: { formats: ['image/png'] },
+};
+
+/** The attributes that the functions here look at. */
+export const FORMAT_ATTRIBUTES = [
+  'printer-make-and-model',
+  'printer-device-id',
+  'document-format-supported',
+  'printer-resolution-default',
+  'printer-resolution-supported',
+  'pwg-raster-document-type-supported',
+  'pwg-raster-document-resolution-supported',
+];
+
+export interface FormatsTaken {
+  /** What it is known to print, best for labels first; empty: it passes on whatever it gets. */
+  languages: LanguageId[];
+  /** What each language is called there; one that is not in it would be refused. */
+  mediaTypes: Partial<Record<LanguageId, string>>;
+  /** A queue of CUPS: with a driver, or one that passes on what it gets. */
+  queue: 'none' | 'raw' | 'driver';
+}
+
+export function formatsTaken(said: readonly IppAttribute[]): FormatsTaken {
+  const formats = stringsOf(said, 'document-format-supported').map((format) => format.toLowerCase());
+  const makeAndModel = plainText(stringsOf(said, 'printer-make-and-model')[0] ?? '');
+  const { commands } = parseDeviceId(stringsOf(said, 'printer-device-id')[0] ?? '');
+  const raw = makeAndModel === '' || makeAndModel === RAW_QUEUE;
+  const queue = !formats.includes(CUPS_RAW) ? 'none' : raw ? 'raw' : 'driver';
+  const mediaTypes: FormatsTaken['mediaTypes'] = {};
+  const languages = languageId.options.filter((language) => {
+    const names = NAMES[language];
+    const listed = names.formats.find((format) => formats.includes(format));
+    if (language === 'pwg-raster' && rasterTaken(said) === undefined) return false;
+    if (printsPages(language)) {
+      if (listed !== undefined) mediaTypes[language] = listed;
+      return listed !== undefined && (queue === 'none' || (queue === 'driver' && language === 'pdf'));
+    }
+    const mediaType = queue === 'none' ? (listed ?? (formats.includes(ANY) ? ANY : undefined)) : CUPS_RAW;
+    if (mediaType !== undefined) mediaTypes[language] = mediaType;
+    return queue === 'none' ? listed !== undefined : commands.some((command) => names.command?.test(command));
+  });
+  return { languages, mediaTypes, queue };
+}
+
+export interface RasterTaken {
+  type: RasterType;
+  dpi?: number;
+}
+
+/**
+ * The first of our types of dots that it lists, and the resolution that is nearest to its own; `sgray_8` where it
+ * lists no types. undefined: it wants none of ours.
+ */
+export function rasterTaken(said: readonly IppAttribute[]): RasterTaken | undefined {
+  const types = stringsOf(said, 'pwg-raster-document-type-supported');
+  const type = types.length === 0 ? 'sgray_8' : rasterType.options.find((one) => types.includes(one));
+  if (type === undefined) return undefined;
+  const own = resolution(said);
+  const listed = resolutions(said, 'pwg-raster-document-resolution-supported');
+  const away = (dpi: number) => Math.abs(dpi - (own ?? dpi));
+  const [dpi] = listed.toSorted((a, b) => away(a) - away(b));
+  return { type, ...(dpi !== undefined && { dpi }) };
+}
+
+/** dpi; undefined where it does not say one that is the same across and along. */
+export function resolution(said: readonly IppAttribute[]): number | undefined {
+  return ['printer-resolution-default', 'printer-resolution-supported'].flatMap((name) =>
+    resolutions(said, name),
+  )[0];
+}
+
+function resolutions(said: readonly IppAttribute[], name: string): number[] {
+  return valuesOf(said, name).flatMap((value) => {
+    if (value.tag !== 'resolution' || value.x !== value.y) return [];
+    const dpi = value.unit === 'dpi' ? value.x : Math.round(value.x * 2.54);
+    return dpi >= 50 && dpi <= 2_400 ? [dpi] : [];
+  });
+}
