@@ -133,6 +133,15 @@ export async function readText(png: Uint8Array, languages = 'eng'): Promise<stri
   });
 }
 
+/** The text on a picture of that resolution, as it is. */
+export async function readTextAsIs(png: Uint8Array, language: string, dpi: number): Promise<string> {
+  return withFile(png, 'text.png', async (file) => {
+    const args = [file, '-', '-l', language, '--psm', '6', '--dpi', String(dpi)];
+    const { stdout } = await run('tesseract', args);
+    return stdout.trim();
+  });
+}
+
 /** A picture as dots, by the drawing library's own PNG reader. */
 export async function dotsOf(png: Uint8Array): Promise<Bitmap> {
   const image = await loadImage(Buffer.from(png));

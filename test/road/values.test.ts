@@ -136,6 +136,10 @@ const TEXTS = [
   { value: 'مختبر الدم', language: 'ara' },
   { value: 'בנק הדם', language: 'heb' },
   { value: '検体ラベル', language: 'jpn' },
+  { value: 'हिन्दी लेबल', language: 'hin' },
+  { value: 'ตัวอย่างเลือด', language: 'tha' },
+  { value: '병원 검사실', language: 'kor' },
+  { value: '有限公司', language: 'chi_sim' },
 ];
 
 describe.each(backends())('on $name', ({ open, embedded }) => {

@@ -35,6 +35,12 @@ const NEEDED: Needed = {
   'tesseract-ocr-jpn': () => hasLanguage('jpn'),
   'tesseract-ocr-heb': () => hasLanguage('heb'),
   'tesseract-ocr-ara': () => hasLanguage('ara'),
+  'tesseract-ocr-hin': () => hasLanguage('hin'),
+  'tesseract-ocr-tha': () => hasLanguage('tha'),
+  'tesseract-ocr-kor': () => hasLanguage('kor'),
+  'tesseract-ocr-chi-sim': () => hasLanguage('chi_sim'),
+  // hb-view, another eye on what fonts make of a text.
+  'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
   cups: () => onPath('cupsd') !== undefined,
   'cups-client': () => onPath('lpadmin') !== undefined,
   'cups-ipp-utils': () => onPath('ippeveprinter') !== undefined,
