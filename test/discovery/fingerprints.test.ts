@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { believableSerial, languagesOf, macOf, uuidOf } from '../../src/agent/discovery/evidence.ts';
+import {
+  believableSerial,
+  evidenceOfDeviceId,
+  languagesOf,
+  macOf,
+  uuidOf,
+} from '../../src/agent/discovery/evidence.ts';
 import { FINGERPRINTS, fingerprint, fingerprintOf, nameOf } from '../../src/agent/discovery/fingerprints.ts';
 import type { Finding } from '../../src/agent/discovery/provider.ts';
 import { drivable } from './drivable.ts';
@@ -17,6 +23,15 @@ test.each([
   ['TSC', 'TE210', { languages: ['tspl'] }],
   ['Brother', 'QL-820NWB', { languages: [] }],
   ['SATO', 'CL4NX', {}],
+  ['Zebra', 'LP2844', { languages: ['epl'], dpi: 203 }],
+  ['Zebra', 'LP2844-Z', { languages: ['zpl'], dpi: 203 }],
+  ['Zebra', 'LP 2824 Plus', { languages: ['zpl'], dpi: 203 }],
+  ['Eltron', 'TLP2844', { languages: ['epl'] }],
+  ['TSC', 'TTP-244 Pro', { languages: ['tspl'], dpi: 203 }],
+  ['TSC', 'TDP-345', { languages: ['tspl'], dpi: 300 }],
+  ['TSC', 'TE310', { languages: ['tspl'], dpi: 300 }],
+  ['Xprinter', 'XP-420B', { languages: ['tspl'], dpi: 203 }],
+  ['Xprinter', 'XP-80C', {}],
   [undefined, undefined, {}],
 ])('what is known of %s %s', (make, model, expected) => {
   const evidence = { ...(make && { make }), ...(model && { model }) };
@@ -34,6 +49,18 @@ test('the operator’s word counts more than the printer’s, and the printer’
   expect(drivable([zebra])).toMatchObject([{ language: 'zpl', dpi: 300 }]);
   expect(drivable([zebra], [{ match: '*', languages: [] }])).toEqual([]);
   expect(drivable([found({ languages: ['pdf', 'zpl'] })])).toMatchObject([{ language: 'zpl' }]);
+});
+
+test('a printer that says it takes pictures gets them as documents, not on a bare connection', () => {
+  const office = { make: 'Office', model: 'Laser', languages: ['pcl', 'pwg-raster', 'png'] as const };
+  const at = (uri: string) => drivable([{ ...found({ ...office, languages: [...office.languages] }), uri }]);
+  expect(at('ipp://10.0.0.9/ipp/print')).toMatchObject([{ language: 'pwg-raster' }]);
+  expect(at('socket://10.0.0.9:9100')).toEqual([]);
+});
+
+test('languages that an IEEE 1284 ID names', () => {
+  const id = 'MFG:TSC;MDL:TE210;CMD:TSPL2,TSPL-EZ,PWGRaster,PNG,EPL2,application/vnd.eltron-epl;';
+  expect(evidenceOfDeviceId(id).languages).toEqual(['tspl', 'pwg-raster', 'png', 'epl']);
 });
 
 test('a pattern matches as a whole, and `*` anything', () => {

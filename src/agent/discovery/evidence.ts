@@ -57,6 +57,8 @@ export type Evidence = z.infer<typeof evidence>;
 const LANGUAGE_NAMES: ReadonlyMap<string, DeviceLanguage> = new Map([
   ['application/vnd.zebra-zpl', 'zpl'],
   ['application/vnd.zebra-epl', 'epl'],
+  ['application/vnd.eltron-epl', 'epl'],
+  ['application/vnd.tsc-tspl', 'tspl'],
   ['application/x-zpl', 'zpl'],
   ['application/pdf', 'pdf'],
   ['image/pwg-raster', 'pwg-raster'],
@@ -79,6 +81,8 @@ const LANGUAGE_NAMES: ReadonlyMap<string, DeviceLanguage> = new Map([
   ['PDF', 'pdf'],
   ['PWGRASTER', 'pwg-raster'],
   ['URF', 'urf'],
+  ['PNG', 'png'],
+  ['JPEG', 'jpeg'],
   ['POSTSCRIPT', 'postscript'],
   ['PS', 'postscript'],
   ['PCL', 'pcl'],

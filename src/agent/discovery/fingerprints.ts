@@ -7,7 +7,7 @@
  * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
  */
 import { z } from 'zod';
-import { transportSchemes } from '../../../drivers/transports/index.ts';
+import { takesDocuments, transportSchemes } from '../../../drivers/transports/index.ts';
 import { type LanguageId, languageId } from '../../contract/format.ts';
 import { confirmation } from '../confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
@@ -40,7 +40,29 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   { match: 'zebra*zd4*', languages: ['zpl'] },
   { match: 'zebra*zd6*', languages: ['zpl'] },
   { match: 'zebra*epl*', languages: ['epl'], notes: 'A second firmware of the same printers speaks ZPL.' },
+  { match: 'zebra*2844-z*', languages: ['zpl'], dpi: 203 },
+  { match: 'zebra*2844*', languages: ['epl'], dpi: 203 },
+  { match: 'zebra*2824-z*', languages: ['zpl'], dpi: 203 },
+  { match: 'zebra*2824 plus*', languages: ['zpl'], dpi: 203 },
+  { match: 'zebra*2824*', languages: ['epl'], dpi: 203 },
+  { match: 'eltron *', languages: ['epl'] },
   { match: 'tsc *', languages: ['tspl'] },
+  { match: 'tsc t*p-24*', dpi: 203 },
+  { match: 'tsc t*p-34*', dpi: 300 },
+  { match: 'tsc te2*', dpi: 203 },
+  { match: 'tsc te3*', dpi: 300 },
+  {
+    match: 'xprinter *xp-4*',
+    languages: ['tspl'],
+    dpi: 203,
+    notes: 'Its receipt printers (XP-58, XP-80) do not.',
+  },
+  {
+    match: 'rongta *rp4*',
+    languages: ['tspl'],
+    dpi: 203,
+    notes: 'Its receipt printers (RP58, RP80) do not.',
+  },
   { match: 'brother ql-*', languages: [], notes: 'Speaks a raster language of its own.' },
   { match: 'dymo labelwriter*', languages: [], notes: 'Speaks a raster language of its own.' },
 ];
@@ -77,9 +99,10 @@ export function candidateOf(
   const set = fingerprintOf(evidence, operators);
   const known = fingerprintOf(evidence);
   const said = evidence.languages?.length ? evidence.languages : undefined;
-  const language = driven(set.languages ?? said ?? known.languages ?? []);
-  if (language === undefined || !transportSchemes.includes(new URL(uri).protocol.slice(0, -1)))
-    return undefined;
+  if (!transportSchemes.includes(new URL(uri).protocol.slice(0, -1))) return undefined;
+  const told = (said ?? known.languages ?? []).filter((one) => isPrintedAt(uri, one));
+  const language = driven(set.languages ?? told);
+  if (language === undefined) return undefined;
   const size = { dpi: set.dpi ?? evidence.dpi ?? known.dpi, width: set.width, height: set.height };
   return {
     uri,
@@ -88,6 +111,11 @@ export function candidateOf(
     ...Object.fromEntries(Object.entries(size).filter(([, value]) => value !== undefined)),
     evidence,
   };
+}
+
+/** What says that it takes pictures takes them as documents; on a bare connection an office printer prints the bytes. */
+function isPrintedAt(uri: string, language: string): boolean {
+  return takesDocuments(uri) || !(language === 'pwg-raster' || language === 'png');
 }
 
 /** The first of ours that is among them: in our order, since most printers name theirs in none. */
