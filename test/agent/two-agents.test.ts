@@ -1,0 +1,290 @@
+/**
+ * Two agents reach one printer, each over a way of its own: one of them serves it, until it stops, dies, is cut off
+ * or is stopped for a while. Every label is out once, and never do the two send labels in turns.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Agent } from '../../src/agent/agent.ts';
+import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { queueSource } from '../../src/agent/queue-source.ts';
+import { openQueues } from '../../src/queue/index.ts';
+import { BreakableRoad } from '../queue/breakable-road.ts';
+import { backends } from '../setup/backends.ts';
+import type { AgentProcessOptions } from './agent-process.ts';
+import {
+  agentConfig,
+  Directories,
+  expected,
+  jobFor,
+  logger,
+  openSite,
+  type Site,
+  TestPrinter,
+  testDrivers,
+} from './site.ts';
+import { type Senders, Tap } from './tap.ts';
+
+const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
+const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
+/** ms. Long: no test waits for its end; short: the end is what is waited for. */
+const [LONG, SHORT] = [120_000, 1_500];
+
+const directories = new Directories();
+afterAll(() => directories.remove());
+
+describe.each(backends())('two agents at one printer, on $name', (backend) => {
+  let site: Site;
+  let printer: TestPrinter;
+  let printerId: string;
+  let senders: Senders;
+  const running: { stop(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    site = await openSite(backend);
+  });
+  beforeEach(async () => {
+    const serial = randomUUID();
+    printerId = printerIdOf({ evidence: 'serial', value: serial });
+    printer = new TestPrinter(directories, { speed: 20, serial });
+    await printer.start();
+    running.push(printer);
+    senders = [];
+  });
+  afterEach(async () => {
+    for (const part of running.splice(0).reverse()) await part.stop();
+  });
+  afterAll(async () => {
+    await site.close();
+  });
+
+  async function tapFor(id: string): Promise<Tap> {
+    const tap = new Tap(id, printer.port, senders);
+    await tap.open();
+    running.push(tap);
+    return tap;
+  }
+
+  function configOf(id: string, tap: Tap, lease: number) {
+    const window = { labels: 4, bytes: 65_536 };
+    return { ...agentConfig(directories.make(), tap, { timings: { lease }, window }), id };
+  }
+
+  /** In this process, once it has found the printer. */
+  async function startAgent(id: string, lease: number, queues = site.queues) {
+    const tap = await tapFor(id);
+    const source = queueSource(queues);
+    const agent = new Agent({ config: configOf(id, tap, lease), source, drivers: testDrivers, logger });
+    await agent.start();
+    running.push({ stop: () => agent.stop({ graceMs: 0 }) });
+    await found(id);
+    return { agent, tap };
+  }
+
+  async function startProcess(id: string, lease: number): Promise<ChildProcess> {
+    const options: AgentProcessOptions = {
+      config: configOf(id, await tapFor(id), lease),
+      queues: site.queueOptions,
+      odometer: true,
+      crash: null,
+    };
+    const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
+      stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
+    });
+    running.push({ stop: () => kill(child) });
+    await once(child.stdout, 'data');
+    await found(id);
+    return child;
+  }
+
+  async function kill(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async function found(id: string): Promise<void> {
+    await site.reports.agent(
+      ({ agentId, printers }) =>
+        agentId === id && printers.some((one) => one.id === printerId && !one.reasons.includes('offline')),
+    );
+  }
+
+  async function servedBy(id: string): Promise<void> {
+    const holder = async () => (await site.queues.leaseHolders([printerId])).get(printerId);
+    await expect.poll(holder, { interval: 50, timeout: 60_000 }).toBe(id);
+  }
+
+  test('one of them prints all', async () => {
+    await startAgent(ONE, LONG);
+    await servedBy(ONE);
+    await startAgent(OTHER, LONG);
+    const jobs = Array.from({ length: 8 }, () => jobFor(printerId, 3, 2));
+    for (const job of jobs) await site.queues.enqueue(job);
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+    }
+    expect(printer.labels).toEqual(jobs.flatMap(expected));
+    expect(senders).toEqual([ONE]);
+  });
+
+  test('it stops: the other goes on at once, in the middle of the job', async () => {
+    const { agent } = await startAgent(ONE, LONG);
+    await servedBy(ONE);
+    await startAgent(OTHER, LONG);
+    const jobs = [jobFor(printerId, 30), jobFor(printerId, ['a', 'b'])];
+    for (const job of jobs) await site.queues.enqueue(job);
+    await printer.printed(7);
+    await agent.stop({ graceMs: 0 });
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    }
+    expect(printer.labels).toEqual(jobs.flatMap(expected));
+    expect(senders).toEqual([ONE, OTHER]);
+  });
+
+  test('it is killed in the middle of a job: that is held, and the other prints the next', async () => {
+    const one = await startProcess(ONE, SHORT);
+    await servedBy(ONE);
+    await startAgent(OTHER, SHORT);
+    const [job, next] = [jobFor(printerId, 30), jobFor(printerId, ['a', 'b'])];
+    for (const each of [job, next]) await site.queues.enqueue(each);
+    await printer.printed(5);
+    await kill(one);
+    expect(await site.reports.end(job.jobId)).toMatchObject({
+      status: 'held',
+      error: { code: 'outcome-unknown' },
+      agentId: OTHER,
+    });
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    const out = printer.labels.length - 2;
+    expect(printer.labels).toEqual([...expected(job).slice(0, out), 'a', 'b']);
+    expect(senders).toEqual([ONE, OTHER]);
+  });
+
+  test('it is killed while it prints nothing: the other prints all', async () => {
+    const one = await startProcess(ONE, SHORT);
+    await servedBy(ONE);
+    await startAgent(OTHER, SHORT);
+    await kill(one);
+    const job = jobFor(printerId, 4, 2);
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(printer.labels).toEqual(expected(job));
+  });
+
+  test('it is stopped for longer than its lease, and wakes while the other prints: it begins no label', async () => {
+    const one = await startProcess(ONE, SHORT);
+    await servedBy(ONE);
+    const other = await startAgent(OTHER, SHORT);
+    const [job, next, last] = [jobFor(printerId, 200), jobFor(printerId, 60), jobFor(printerId, ['last'])];
+    await site.queues.enqueue(job);
+    await printer.printed(5);
+    one.kill('SIGSTOP');
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', agentId: OTHER });
+    const out = printer.labels.length;
+    await site.queues.enqueue(next);
+    await printer.printed(out + 10);
+    one.kill('SIGCONT');
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(printer.labels).toEqual([...expected(job).slice(0, out), ...expected(next)]);
+    expect(senders).toEqual([ONE, OTHER]);
+    // It is well, and waits for its turn.
+    await other.agent.stop();
+    await site.queues.enqueue(last);
+    expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+    expect(printer.labels.slice(out + 60)).toEqual(['last']);
+    expect(senders).toEqual([ONE, OTHER, ONE]);
+  });
+
+  test('it does not reach the printer any more: the other prints what comes', async () => {
+    const one = await startAgent(ONE, SHORT);
+    await servedBy(ONE);
+    await startAgent(OTHER, SHORT);
+    await one.tap.stop();
+    await servedBy(OTHER);
+    const job = jobFor(printerId, 4, 2);
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    // The first reaches it again, and has no reason to take it back.
+    await one.tap.open();
+    const next = jobFor(printerId, ['next']);
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(printer.labels).toEqual([...expected(job), 'next']);
+    expect(senders).toEqual([OTHER]);
+  });
+
+  test('the printer is off for both in the middle of a job: the one that began it goes on', async () => {
+    await startAgent(ONE, SHORT);
+    await servedBy(ONE);
+    await startAgent(OTHER, SHORT);
+    const job = jobFor(printerId, 30);
+    await site.queues.enqueue(job);
+    await printer.printed(5);
+    await printer.powerOff();
+    await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+    await printer.powerOn();
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+    expect(printer.labels).toEqual(expected(job));
+    expect(senders).toEqual([ONE]);
+  });
+
+  // The embedded database is the same PostgreSQL, and its socket has no road to break.
+  describe.runIf(!backend.embedded)('cut off from the queue', () => {
+    let road: BreakableRoad;
+
+    /** Its queue over a road that can be closed. */
+    async function startCuttable(id: string, lease: number): Promise<void> {
+      const { redisUrl, database } = site.queueOptions;
+      const url = new URL(redisUrl ?? database.connectionString ?? '');
+      road = new BreakableRoad(url.hostname, Number(url.port));
+      await road.open();
+      url.port = String(road.port);
+      const place =
+        redisUrl === undefined ? { database: { connectionString: url.href } } : { redisUrl: url.href };
+      const queues = await openQueues({ ...site.queueOptions, ...place, logger });
+      running.push({ stop: () => road.close() }, { stop: () => queues.close({ timeoutMs: 0, graceMs: 0 }) });
+      await startAgent(id, lease, queues);
+    }
+
+    test.each(['closed', 'silent'])('(%s) it ends before the other begins', async (how) => {
+      await startCuttable(ONE, SHORT);
+      await servedBy(ONE);
+      await startAgent(OTHER, SHORT);
+      const [job, next, last] = [jobFor(printerId, 400), jobFor(printerId, 20), jobFor(printerId, ['last'])];
+      await site.queues.enqueue(job);
+      await printer.printed(5);
+      if (how === 'closed') await road.close();
+      else road.silence();
+      expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', agentId: OTHER });
+      const out = printer.labels.length;
+      await site.queues.enqueue(next);
+      expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+      await road.close();
+      await road.open();
+      await site.queues.enqueue(last);
+      expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+      expect(printer.labels).toEqual([...expected(job).slice(0, out), ...expected(next), 'last']);
+      expect(senders).toEqual([ONE, OTHER]);
+    });
+
+    test('alone on its printer it goes on for four leases', async () => {
+      // Contended, it would stop after six tenths of this.
+      const lease = 5_000;
+      await startCuttable(ONE, lease);
+      await servedBy(ONE);
+      const job = jobFor(printerId, 120);
+      await site.queues.enqueue(job);
+      await printer.printed(2);
+      await road.close();
+      await printer.printed(120);
+      await road.open();
+      expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+      expect(printer.labels).toEqual(expected(job));
+    });
+  });
+});
