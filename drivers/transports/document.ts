@@ -71,7 +71,7 @@ export interface PrinterJobState {
   /** The device's own words: `job-printing`, `printer-stopped`, `aborted-by-system`, …. */
   reasons: string[];
   name: string | null;
-  /** Labels that are out, as far as the device counts; 0 may also mean that it does not. */
+  /** Pages (or labels) that are out, as far as the device counts; 0 may also mean that it does not. */
   impressions: number | null;
   /** The document is still expected, or still coming. */
   incomplete: boolean;

@@ -1,7 +1,7 @@
 /**
  * A job as a row of chunks. A chunk is one record, printed some number of times by the printer's own copy
- * command; many copies are split, so that the window ahead of the printer stays small. Copies that count are a chunk each. For a printer that takes
- * documents, a row of documents with some chunks each.
+ * command; many copies are split, so that the window ahead of the printer stays small, and copies that count are a
+ * chunk each. For a printer that takes documents, a row of documents with some chunks each.
  */
 export interface PlannedChunk {
   record: number;
@@ -12,40 +12,39 @@ export interface PlannedChunk {
   count: number;
 }
 
+/** Some of a job's labels. Label i is a copy of record floor(i / copies). */
 export interface PlannedLabels {
-  records: number;
   copies: number;
-  /** The first label, from 0. */
+  /** The first label, from 0, and the one after the last. */
   from: number;
+  upTo: number;
   /** The labels of a record differ: no printer can make one from another. */
   copiesDiffer: boolean;
 }
 
-/** The chunks of a job's labels. Label i is a copy of record floor(i / copies). */
 export function* planChunks(labels: PlannedLabels, maxCopies: number): Generator<PlannedChunk> {
-  const { records, copies, from, copiesDiffer } = labels;
+  const { copies, from, upTo, copiesDiffer } = labels;
   const most = copiesDiffer ? 1 : maxCopies;
-  const total = records * copies;
-  for (let first = from; first < total; ) {
+  for (let first = from; first < upTo; ) {
     const record = Math.floor(first / copies);
-    const count = Math.min(most, (record + 1) * copies - first);
+    const count = Math.min(most, (record + 1) * copies - first, upTo - first);
     yield { record, copy: first - record * copies, first, count };
     first += count;
   }
 }
 
-/** The same in documents of at most `maxLabels` labels. */
-export function* planDocuments(labels: PlannedLabels, maxLabels: number): Generator<PlannedChunk[]> {
-  let document: PlannedChunk[] = [];
-  let size = 0;
-  for (const chunk of planChunks(labels, maxLabels)) {
-    if (document.length > 0 && size + chunk.count > maxLabels) {
-      yield document;
-      document = [];
-      size = 0;
-    }
-    document.push(chunk);
-    size += chunk.count;
+/**
+ * The same in documents of at most `maxLabels` labels, and of whole pages, so of one page at least. Where the labels
+ * begin, a page begins: what was printed before ended with a page. If it ever did not, the rest of that one stays
+ * empty.
+ */
+export function* planDocuments(
+  labels: PlannedLabels,
+  maxLabels: number,
+  perPage: number,
+): Generator<PlannedChunk[]> {
+  const size = Math.max(1, Math.floor(maxLabels / perPage)) * perPage;
+  for (let from = labels.from; from < labels.upTo; from += size) {
+    yield [...planChunks({ ...labels, from, upTo: Math.min(from + size, labels.upTo) }, size)];
   }
-  if (document.length > 0) yield document;
 }

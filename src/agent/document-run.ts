@@ -15,6 +15,9 @@
  * own count of the labels, or where the operator accepts it (`confirmation.ts`). A printer that is off, empty, busy
  * or stopped fails nothing: the job waits and says why.
  *
+ * What a printer counts are pages (`page-count.ts`): on a sheet, a page is several labels. A document is whole pages,
+ * so the next one begins with a page, and what is out, or uncertain, are all labels of a page.
+ *
  * In the journal, `base` is the first label of the document under way, or of the next one. Where it is beyond
  * `printed`, the labels between them were delivered, and nobody knows whether they are out.
  *
@@ -52,6 +55,7 @@ import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { DocumentDevice } from './document-device.ts';
 import type { PickedUpJob } from './job-source.ts';
 import type { PrinterDocument } from './journal.ts';
+import { labelsOn, pagesOf } from './page-count.ts';
 import { Backoff } from './pause.ts';
 import { isIdle } from './printer-state.ts';
 import type { Chunk } from './render-protocol.ts';
@@ -96,7 +100,8 @@ export class DocumentRun extends JobAttempt {
     this.record.log.info({ delivery, labels: total, from }, 'job started');
     this.record.progress([]);
     const { base, intent, document } = this.record.entry;
-    if (cutOff && document === undefined && base < intent) printedAtRest(this.record.entry, null);
+    if (cutOff && document === undefined && base < intent)
+      printedAtRest(this.record.entry, null, this.record.perPage);
     if (!cutOff) await this.check();
     for (;;) {
       try {
@@ -250,7 +255,9 @@ export class DocumentRun extends JobAttempt {
       const before = record.entry.printed;
       // What lies between was delivered, and may not be out.
       const gap = base > before;
-      if (counted !== null && !gap) record.entry.printed = Math.max(before, Math.min(base + counted, intent));
+      if (counted !== null && !gap) {
+        record.entry.printed = Math.max(before, base + labelsOn(counted, intent - base, record.perPage));
+      }
       if (record.entry.printed > before) wait = Math.max(POLL_MIN, timings.pollMin);
       const stuck = state.phase !== 'processing';
       if (stuck || performance.now() - asked > STATUS_EVERY) {
@@ -265,7 +272,7 @@ export class DocumentRun extends JobAttempt {
     }
   }
 
-  /** Labels that are out by the job's own counter, where that can be believed. */
+  /** Pages that are out by the job's own counter, where that can be believed. */
   #counted(state: PrinterJobState): number | null {
     const { device } = this.#context;
     if (state.began === false) return 0;
@@ -278,25 +285,26 @@ export class DocumentRun extends JobAttempt {
     const { record } = this;
     const { base, intent, document } = record.entry;
     const labels = intent - base;
+    const pages = pagesOf(labels, record.perPage);
     const reasons = state.reasons.join(', ');
     if (state.phase === 'completed') {
       const short = state.kibibytes !== null && state.kibibytes < (document?.kibibytes ?? 0);
       if (!sending.complete && short) {
         throw new JobFaultError('outcome-unknown', 'The printer completed a job of which it had only a part');
       }
-      await this.#learn(port, state, labels);
+      await this.#learn(port, state, pages);
       if (this.#context.confirmation() === 'transport') record.settle(intent, null);
-      else if (this.#confirmed(state, labels)) this.#settle(intent);
+      else if (this.#confirmed(state, pages)) this.#settle(intent);
       else record.deliver(intent);
       return;
     }
     const counted = this.#counted(state);
     const what = `The printer ${state.phase} its job ${document?.printerJob} (${reasons})`;
-    if (counted === null || counted > labels) {
+    if (counted === null || counted > pages) {
       throw new JobFaultError('outcome-unknown', `${what}, and cannot say how many labels came out`);
     }
-    this.#settle(base + counted);
-    record.log.info({ phase: state.phase, reasons, counted, labels }, 'the printer ended its job');
+    this.#settle(base + labelsOn(counted, labels, record.perPage));
+    record.log.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
     if (sending.refusal !== null && counted === 0) {
       if (!sending.refusal.retryLater) throw refused(sending.refusal);
       await this.wait(this.#busy.next());
@@ -310,9 +318,9 @@ export class DocumentRun extends JobAttempt {
   }
 
   /** Whether `completed` says that the labels are out. */
-  #confirmed(state: PrinterJobState, labels: number): boolean {
+  #confirmed(state: PrinterJobState, pages: number): boolean {
     const spooler = this.#context.device.description?.spooler;
-    return spooler === 'none' || (spooler === 'follows' && state.impressions === labels);
+    return spooler === 'none' || (spooler === 'follows' && state.impressions === pages);
   }
 
   /** The first `upTo` labels are done with; those of them that were only delivered stay uncertain. */
@@ -322,15 +330,15 @@ export class DocumentRun extends JobAttempt {
     else this.record.settle(upTo, null);
   }
 
-  /** Whether the printer's counters count labels, by a document of which all are out. */
-  async #learn(port: DocumentPort, state: PrinterJobState, labels: number): Promise<void> {
+  /** Whether the printer's counters count pages, by a document of which all are out. */
+  async #learn(port: DocumentPort, state: PrinterJobState, pages: number): Promise<void> {
     const { device } = this.#context;
     if (device.description?.spooler !== 'none') return;
-    device.countsJobs = state.impressions === labels;
+    device.countsJobs = state.impressions === pages;
     const before = this.#odometer;
     if (before === null) return;
     const { odometer } = await this.#status(port);
-    device.countsLife = odometer !== null && odometer - before === labels;
+    device.countsLife = odometer !== null && odometer - before === pages;
   }
 
   /** The printer does not know its job any more. @throws JobFaultError `outcome-unknown` */
@@ -351,7 +359,7 @@ export class DocumentRun extends JobAttempt {
         shown = status.odometer;
         since = performance.now();
       } else if (performance.now() - since >= settle) {
-        const printed = printedAtRest(record.entry, status.odometer);
+        const printed = printedAtRest(record.entry, status.odometer, record.perPage);
         record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
         record.settle(printed, null);
         return;

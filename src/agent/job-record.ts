@@ -4,7 +4,7 @@
  */
 import { JOB_FAULTS, type JobFault } from '../contract/fault.ts';
 import type { PrinterReason } from '../contract/printer.ts';
-import { labelCount } from '../contract/queued-job.ts';
+import { labelCount, labelsPerPage } from '../contract/queued-job.ts';
 import type { JobReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
 import type { PickedUpJob } from './job-source.ts';
@@ -27,12 +27,15 @@ export class JobRecord {
   readonly log: Logger;
   tally: Tally;
   reasons: readonly PrinterReason[] = [];
+  /** Labels that the printer counts as one: those of a page. */
+  readonly perPage: number;
   readonly #context: RecordContext;
   #seq = 0;
 
   constructor(context: RecordContext, delivery: PickedUpJob) {
     const { job } = delivery;
     this.#context = context;
+    this.perPage = labelsPerPage(job);
     this.log = context.logger.child({ job: job.jobId, printer: context.printerId, tenant: job.tenantId });
     this.tally = new Tally(
       {
@@ -48,6 +51,7 @@ export class JobRecord {
         printed: 0,
       },
       LOOKED_AT_MS,
+      this.perPage,
     );
   }
 
@@ -63,7 +67,7 @@ export class JobRecord {
   /** Goes on from another point; what was counted before is over. */
   restart(entry: Partial<JournalEntry>): void {
     const { delivery } = this.entry;
-    this.tally = new Tally({ ...this.entry, ...entry, delivery }, LOOKED_AT_MS);
+    this.tally = new Tally({ ...this.entry, ...entry, delivery }, LOOKED_AT_MS, this.perPage);
   }
 
   /** `printed` labels are out, the others are neither printed nor under way; the odometer stands at this. */

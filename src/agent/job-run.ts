@@ -97,7 +97,7 @@ export class JobRun extends JobAttempt {
         if (shown !== odometer) since = performance.now();
         shown = odometer;
         if (performance.now() - since >= timings.settle) {
-          const printed = printedAtRest(record.entry, odometer);
+          const printed = printedAtRest(record.entry, odometer, record.perPage);
           record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
           record.settle(printed, odometer);
           return true;
@@ -112,7 +112,7 @@ export class JobRun extends JobAttempt {
   #readyBlind(): void {
     const { entry } = this.record;
     const printed = this.#trusted() && entry.intent === entry.sent ? entry.sent : entry.printed;
-    if (entry.intent > printed) printedAtRest(entry, null);
+    if (entry.intent > printed) printedAtRest(entry, null, this.record.perPage);
     this.record.settle(printed, null);
   }
 

@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
-import { labelsPerPage } from '../contract/queued-job.ts';
+import { labelCount, labelsPerPage } from '../contract/queued-job.ts';
 import { copiesDiffer } from '../render/template-fields.ts';
 import { type PlannedChunk, planChunks, planDocuments } from './chunk-plan.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
@@ -77,13 +77,15 @@ class Session {
     }
     const encoder = await language.open(job);
     const { pagesPerDocument } = language;
-    const most =
-      pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * labelsPerPage(job));
-    const { copies } = job;
-    const labels = { records: job.records.length, copies, from, copiesDiffer: copiesDiffer(job.template) };
+    const perPage = labelsPerPage(job);
+    const most = pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * perPage);
+    const { copies, template } = job;
+    const total = labelCount(job);
+    const labels = { copies, from, upTo: total, copiesDiffer: copiesDiffer(template) };
     let made = 0;
-    if (documents) {
-      for (const plan of planDocuments(labels, most)) {
+    // A sheet is a document wherever it is sent: several records share a page.
+    if (documents || perPage > 1) {
+      for (const plan of planDocuments(labels, most, perPage)) {
         if (this.#closed) return;
         if (made++ < skip) continue;
         const count = plan.reduce((sum, chunk) => sum + chunk.count, 0);
@@ -93,7 +95,6 @@ class Session {
       return;
     }
     const begin = encoder.begin();
-    const total = labels.records * copies;
     for (const chunk of planChunks(labels, most)) {
       const { first, count } = chunk;
       if (this.#closed) return;

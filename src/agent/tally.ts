@@ -9,6 +9,7 @@
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { JournalEntry } from './journal.ts';
+import { labelsOn, pagesOf } from './page-count.ts';
 import type { Chunk } from './render-protocol.ts';
 
 export interface WindowSize {
@@ -23,6 +24,7 @@ export class Tally {
   /** Labels are pending in the printer, as far as it says: with all of ours counted, they are not ours alone. */
   pending = false;
   readonly #settleMs: number;
+  readonly #perPage: number;
   /** What was sent and is not out yet, oldest first. `upTo`: labels sent with it. */
   #under: { upTo: number; bytes: number }[] = [];
   /** When how much had been sent, as far as it has not settled. */
@@ -31,12 +33,16 @@ export class Tally {
   #chunks: { first: number; upTo: number }[] = [];
   #settled: number;
 
-  /** @param settleMs after which time a printer has looked at the bytes it took */
-  constructor(entry: JournalEntry, settleMs: number) {
+  /**
+   * @param settleMs after which time a printer has looked at the bytes it took
+   * @param perPage labels that the printer counts as one
+   */
+  constructor(entry: JournalEntry, settleMs: number, perPage = 1) {
     this.entry = entry;
     this.estimated = entry.printed;
     this.#settled = entry.printed;
     this.#settleMs = settleMs;
+    this.#perPage = perPage;
   }
 
   get outstanding(): number {
@@ -71,10 +77,8 @@ export class Tally {
     this.pending = (status.labelsPending ?? 0) > 0;
     if (entry.odometer !== null) {
       if (status.odometer === null) return;
-      const printed = entry.base + status.odometer - entry.odometer;
-      if (printed < entry.printed || printed > entry.sent) throw counterMismatch(printed, entry);
-      entry.printed = printed;
-      this.#out(printed);
+      entry.printed = printedBy(entry, status.odometer - entry.odometer, entry.sent, this.#perPage);
+      this.#out(entry.printed);
     } else if (status.labelsPending !== null) {
       for (
         let mark = this.#marks[0];
@@ -96,9 +100,9 @@ export class Tally {
     const labels = labelsPending ?? 0;
     const formats = formatsPending ?? labels;
     const waiting = this.#chunks.filter(({ upTo }) => upTo <= sent).slice(-formats);
-    if (formats === 0 || waiting.length === 0) return labels;
+    if (formats === 0 || waiting.length === 0) return labels * this.#perPage;
     const ofFormats = waiting.reduce((sum, { first, upTo }) => sum + upTo - first, 0);
-    return ofFormats + Math.max(0, labels - waiting.length);
+    return ofFormats + Math.max(0, labels - waiting.length) * this.#perPage;
   }
 
   #out(upTo: number): void {
@@ -109,24 +113,29 @@ export class Tally {
 
 /**
  * Labels printed, by the odometer of a printer at rest, when a job was cut off between its start and now.
+ * @param perPage labels that the printer counts as one
  * @throws JobFaultError `outcome-unknown` when the counter says less than was confirmed or more than was sent
  */
-export function printedAtRest(entry: JournalEntry, odometer: number | null): number {
+export function printedAtRest(entry: JournalEntry, odometer: number | null, perPage: number): number {
   if (entry.odometer === null || odometer === null) {
     throw new JobFaultError(
       'outcome-unknown',
       'Sending was cut off, and no counter of the printer tells which labels of this job came out',
     );
   }
-  const printed = entry.base + odometer - entry.odometer;
-  if (printed < entry.printed || printed > entry.intent) throw counterMismatch(printed, entry);
-  return printed;
+  return printedBy(entry, odometer - entry.odometer, entry.intent, perPage);
 }
 
-function counterMismatch(printed: number, entry: JournalEntry): JobFaultError {
-  const range = `between ${entry.printed} and ${entry.intent}`;
-  return new JobFaultError(
+/** Labels printed when the printer has counted so many pages since `base`. @throws JobFaultError `outcome-unknown` */
+function printedBy(entry: JournalEntry, pages: number, upTo: number, perPage: number): number {
+  const labels = upTo - entry.base;
+  const most = pagesOf(labels, perPage);
+  const printed = entry.base + labelsOn(pages, labels, perPage);
+  if (pages <= most && printed >= entry.printed) return printed;
+  const what = perPage === 1 ? 'labels' : 'pages';
+  const least = pagesOf(entry.printed - entry.base, perPage);
+  throw new JobFaultError(
     'outcome-unknown',
-    `The printer counts ${printed} labels where ${range} were expected: it printed something else too, or lost count`,
+    `The printer counts ${pages} more ${what} where ${least} to ${most} were expected: it printed something else too, or lost count`,
   );
 }

@@ -128,28 +128,37 @@ test('a number that has no room is told before anything is printed', async () =>
   await expect(check(90_000).then((record) => record({}, 0))).rejects.toThrow('does not fit');
 });
 
-test('a plan has every label once, wherever it starts', () => {
-  const labels = fc.record({
+test('a plan has every label once, wherever it starts, and documents of whole pages', () => {
+  const plans = fc.record({
     records: fc.integer({ min: 1, max: 9 }),
     copies: fc.integer({ min: 1, max: 9 }),
     from: fc.integer({ min: 0, max: 80 }),
     copiesDiffer: fc.boolean(),
+    most: fc.integer({ min: 1, max: 9 }),
+    perPage: fc.integer({ min: 1, max: 12 }),
   });
   fc.assert(
-    fc.property(labels, fc.integer({ min: 1, max: 9 }), (job, most) => {
-      const chunks = [...planChunks(job, most)];
-      expect([...planDocuments(job, most)].flat()).toEqual(chunks);
-      let next = job.from;
-      for (const { record, copy, first, count } of chunks) {
-        expect({ record, copy }).toEqual({
-          record: Math.floor(first / job.copies),
-          copy: first % job.copies,
-        });
-        expect(first).toBe(next);
-        expect(count).toBeLessThanOrEqual(Math.min(job.copiesDiffer ? 1 : most, job.copies - copy));
-        next += count;
+    fc.property(plans, ({ records, most, perPage, ...job }) => {
+      const labels = { ...job, upTo: records * job.copies };
+      const documents = [...planDocuments(labels, most, perPage)];
+      for (const chunks of [[...planChunks(labels, most)], documents.flat()]) {
+        let next = job.from;
+        for (const { record, copy, first, count } of chunks) {
+          expect({ record, copy }).toEqual({
+            record: Math.floor(first / job.copies),
+            copy: first % job.copies,
+          });
+          expect(first).toBe(next);
+          expect(count).toBeLessThanOrEqual(
+            job.copiesDiffer ? 1 : Math.min(Math.max(most, perPage), job.copies - copy),
+          );
+          next += count;
+        }
+        expect(next).toBe(Math.max(job.from, labels.upTo));
       }
-      expect(next).toBe(Math.max(job.from, job.records * job.copies));
+      const sizes = documents.map((document) => document.reduce((sum, { count }) => sum + count, 0));
+      for (const size of sizes) expect(size).toBeLessThanOrEqual(Math.max(most, perPage));
+      for (const size of sizes.slice(0, -1)) expect(size % perPage).toBe(0);
     }),
   );
 });
