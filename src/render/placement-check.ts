@@ -57,8 +57,11 @@ export function itemsWhollyOff(items: readonly Item[], label: LabelGrid): boolea
 
 /** The symbol with its quiet zones on the label; undefined where nothing is drawn. */
 function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number): Rect | undefined {
-  const rects = items.flatMap((item) => extent(item) ?? []);
-  if (rects.length === 0) return undefined;
+  const around = (list: readonly Item[]) => enclosing(list.flatMap((item) => extent(item) ?? []));
+  const all = around(items);
+  // Guard bars and bearer bars belong to the symbol; bearer bars reach over its quiet zones, or stand outside of them.
+  const symbol = around(items.filter(({ kind }) => kind !== 'fill'));
+  if (all === undefined || symbol === undefined) return all;
   const quiet = quietZone(element.symbology);
   const module = element.moduleDots ?? Math.max(1, dots(element.module, dpi));
   const zone = (size: number) => (quiet.unit === 'modules' ? size * module : Math.ceil((size * dpi) / 25.4));
@@ -66,11 +69,23 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
   const sides = [quiet.top, quiet.right, quiet.bottom, quiet.left].map(zone);
   const turns = element.rotation / 90;
   const side = (at: number) => sides[(at + 4 - turns) % 4] ?? 0;
-  const left = Math.min(...rects.map(({ x }) => x)) - side(3);
-  const top = Math.min(...rects.map(({ y }) => y)) - side(0);
-  const right = Math.max(...rects.map(({ x, width }) => x + width)) + side(1);
-  const bottom = Math.max(...rects.map(({ y, height }) => y + height)) + side(2);
-  return { x: left, y: top, width: right - left, height: bottom - top };
+  const quietly = {
+    x: symbol.x - side(3),
+    y: symbol.y - side(0),
+    width: symbol.width + side(1) + side(3),
+    height: symbol.height + side(0) + side(2),
+  };
+  return enclosing([quietly, all]);
+}
+
+/** The smallest rectangle around some; undefined around none. */
+function enclosing(rects: readonly Rect[]): Rect | undefined {
+  if (rects.length === 0) return undefined;
+  const x = Math.min(...rects.map((rect) => rect.x));
+  const y = Math.min(...rects.map((rect) => rect.y));
+  const right = Math.max(...rects.map((rect) => rect.x + rect.width));
+  const bottom = Math.max(...rects.map((rect) => rect.y + rect.height));
+  return { x, y, width: right - x, height: bottom - y };
 }
 
 /** Does an item leave dots in a rectangle? Its own dots are asked, so that a frame around a symbol is none. */

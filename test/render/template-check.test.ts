@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
+import { dots, millimetres } from '../../src/render/display-list.ts';
 import { type CheckTarget, templateProblems } from '../../src/render/template-check.ts';
 import { design } from './judges.ts';
+
+const target: CheckTarget = { dpi: 203, width: 60, height: 40 };
 
 async function found(
   elements: readonly object[],
@@ -103,6 +106,33 @@ describe('a template check', () => {
     const cross = { type: 'line', x: 18, y: 12, x2: 40, y2: 20 };
     expect(await found([qr, ring])).toEqual([]);
     expect(await found([qr, cross])).toEqual(['warning quiet-zone /elements/0']);
+  });
+
+  test('bearer bars lie on the quiet zones of a symbol, and do not widen them', async () => {
+    // 3 dots a module, wide bars of 8: 48 × 3 + 29 × 8 = 376 dots of bars, 30 of quiet zone and 12 of bearer bar a side.
+    const itf = {
+      ...code,
+      symbology: 'itf14',
+      value: '04012345678901',
+      moduleDots: 3,
+      x: 2,
+      y: 5,
+      height: 10,
+    };
+    const first = dots(2, 203);
+    const mm = (count: number) => millimetres(count, 203);
+    const beside = (from: number) => [{ type: 'box', x: mm(from), y: 6, width: 1, height: 5, filled: true }];
+    for (const [bearer, side] of [
+      ['bars', 0],
+      ['box', 12],
+      ['none', 0],
+    ] as const) {
+      const end = first + 2 * side + 30 + 376 + 30;
+      expect(await found([{ ...itf, bearer }, ...beside(end + 1)], [], target), bearer).toEqual([]);
+      expect(await found([{ ...itf, bearer }, ...beside(end - 2)], [], target), bearer).toEqual([
+        'warning quiet-zone /elements/0',
+      ]);
+    }
   });
 
   test('what holds at one resolution only is a warning', async () => {
