@@ -121,7 +121,9 @@ describe('a template check', () => {
     };
     const first = dots(2, 203);
     const mm = (count: number) => millimetres(count, 203);
-    const beside = (from: number) => [{ type: 'box', x: mm(from), y: 6, width: 1, height: 5, filled: true }];
+    const beside = (from: number) => [
+      { type: 'box', x: mm(from), y: 6, width: 0.25, height: 5, filled: true },
+    ];
     for (const [bearer, side] of [
       ['bars', 0],
       ['box', 12],
@@ -129,7 +131,7 @@ describe('a template check', () => {
     ] as const) {
       const end = first + 2 * side + 30 + 376 + 30;
       expect(await found([{ ...itf, bearer }, ...beside(end + 1)], [], target), bearer).toEqual([]);
-      expect(await found([{ ...itf, bearer }, ...beside(end - 2)], [], target), bearer).toEqual([
+      expect(await found([{ ...itf, bearer }, ...beside(end - 3)], [], target), bearer).toEqual([
         'warning quiet-zone /elements/0',
       ]);
     }
