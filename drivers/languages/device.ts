@@ -39,8 +39,11 @@ export interface DeviceDialect {
   readonly language: LanguageId;
   /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
   readonly abandon?: Uint8Array;
-  /** null: the device did not say who it is. @throws TransportError */
-  identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
+  /**
+   * null: the device did not say who it is. Left out where the language has no question for it.
+   * @throws TransportError
+   */
+  identify?(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
   /** @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle) */
   status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus>;
 }

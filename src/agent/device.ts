@@ -56,7 +56,7 @@ export class Device implements PrinterDevice {
   }
 
   get canBeAsked(): boolean {
-    return this.dialect !== null;
+    return this.dialect?.identify !== undefined;
   }
 
   get dialect(): DeviceDialect | null {
@@ -110,7 +110,7 @@ export class Device implements PrinterDevice {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
     try {
-      if (this.expected !== null && this.answers && dialect !== null) {
+      if (this.expected !== null && this.answers && dialect?.identify !== undefined) {
         const identity = await dialect.identify(connection, signal);
         if (identity === null) throw new TransportError('query-timeout', 'it did not say who it is');
         if (printerIdOf(identity) !== this.expected) {
@@ -163,7 +163,8 @@ export class Device implements PrinterDevice {
     const nothing = { reachable: true, identity: null, said: {}, status: null } as const;
     try {
       if (dialect === null) return nothing;
-      const identity = await orSilence(dialect.identify(connection, signal));
+      const identity =
+        dialect.identify === undefined ? null : await orSilence(dialect.identify(connection, signal));
       // A device that lets one question time out may answer it during the next one: ask no more.
       if (identity === undefined) return nothing;
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;

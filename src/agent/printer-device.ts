@@ -14,7 +14,7 @@ export interface PrinterDevice {
   /** `stream`: takes bytes (`device.ts`); `document`: takes documents and keeps jobs (`document-device.ts`). */
   readonly kind: 'stream' | 'document';
   readonly uri: string;
-  /** Whether there is a language to ask it in. */
+  /** Whether there is a language to ask it in who it is. */
   readonly canBeAsked: boolean;
   /** The identity that the device must have; null: none is known. */
   expected: string | null;

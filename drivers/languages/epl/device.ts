@@ -21,7 +21,6 @@ const STOPS: Readonly<Record<string, PrinterReason>> = {
 
 export const eplDevice: DeviceDialect = {
   language: 'epl',
-  identify: async () => null,
   status: async (connection, signal) =>
     parseStatus(await connection.query(STATUS, (reply) => reply.includes(LINE_FEED), { signal })),
 };

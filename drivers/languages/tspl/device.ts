@@ -1,7 +1,8 @@
 /**
  * What a TSPL printer says of itself: how it is, by `<ESC>!?`, which it answers with one byte at once, whatever else
  * it does. No more than that: the answer overtakes the labels that were sent before, and TSPL has no counter that is
- * known to count what came out, so which labels are out stays unknown (see `job-run.ts` for what follows from it).
+ * known to count what came out, so which labels are out stays unknown (see `job-run.ts` for what follows from it). Nor
+ * is there a question for the serial number that every printer of the family answers.
  *
  * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter, who build alike.
  */
@@ -11,6 +12,8 @@ import type { DeviceDialect, DeviceStatus } from '../device.ts';
 
 const STATUS = Uint8Array.of(0x1b, 0x21, 0x3f);
 const PRINTING = 0x20;
+/** More bytes at once than late answers would be are something else. */
+const MOST_ANSWERS = 4;
 
 const STOPS: readonly (readonly [bit: number, reason: PrinterReason])[] = [
   [0x01, 'cover-open'],
@@ -24,8 +27,6 @@ const STOPS: readonly (readonly [bit: number, reason: PrinterReason])[] = [
 
 export const tsplDevice: DeviceDialect = {
   language: 'tspl',
-  // There is no question for the serial number that every printer of the family answers.
-  identify: async () => null,
   status: async (connection, signal) =>
     parseStatus(await connection.query(STATUS, (reply) => reply.length > 0, { signal })),
 };
@@ -34,7 +35,9 @@ export const tsplDevice: DeviceDialect = {
 export function parseStatus(reply: Uint8Array): DeviceStatus {
   // An answer that came too late for its own question stands before this one's.
   const byte = reply.at(-1);
-  if (byte === undefined) throw new TransportError('reply-invalid', 'no status byte');
+  if (byte === undefined || reply.length > MOST_ANSWERS) {
+    throw new TransportError('reply-invalid', '<ESC>!?: expected a byte');
+  }
   const reasons = [...new Set(STOPS.flatMap(([bit, reason]) => ((byte & bit) === 0 ? [] : [reason])))];
   const state = reasons.length > 0 ? 'stopped' : (byte & PRINTING) === 0 ? 'idle' : 'processing';
   return { state, reasons, labelsPending: null, odometer: null };

@@ -53,7 +53,7 @@ const withoutVariables = new WeakSet<Connection>();
 /** `~JX` cancels a format that has only half arrived, and touches none that is being printed or waits. */
 const abandon = new TextEncoder().encode('~JX\r\n');
 
-export const zplDevice: DeviceDialect = { language: 'zpl', abandon, identify, status };
+export const zplDevice = { language: 'zpl', abandon, identify, status } satisfies DeviceDialect;
 
 async function identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null> {
   const host = await ifAnswered(identification(connection, signal));
