@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { queueSource } from '../../src/agent/queue-source.ts';
+import type { LanguageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
@@ -73,7 +74,7 @@ export async function startAgentOn(
 /** A job of designed labels, each with its record's `n` as a QR code. */
 export function designedJob(
   printerId: string,
-  language: 'zpl' | 'pdf',
+  language: LanguageId,
   records: number | string[],
   copies = 1,
 ): QueuedJob {

@@ -1,0 +1,176 @@
+/** Printers that speak neither ZPL nor PDF, driven by an agent from the queue to the label. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import type { LanguageId } from '../../src/contract/format.ts';
+import type { PrinterDescription } from '../../src/contract/printer.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
+import { encodePng } from '../../src/render/png.ts';
+import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
+import { type PrintedLabel, readEpl, readTspl } from '../languages/label-printers.ts';
+import { drawPwgRaster } from '../languages/printed.ts';
+import { dotsOf, readSymbols } from '../render/judges.ts';
+import { backends } from '../setup/backends.ts';
+import { peer } from '../transports/peer.ts';
+import { designedJob, type StartOptions, startAgentOn } from './ipp-site.ts';
+import { Directories, expected, openSite, type Site } from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+const MEDIA = { dpi: 203, width: 50, height: 25 };
+/** Stops nothing. */
+const REASON = 'marker-supply-low-report';
+const LABEL = { width: 400, height: 200, dpi: 203 };
+
+const startAgent = (on: { uri: string }, config: NonNullable<StartOptions['config']>) =>
+  startAgentOn({ site, directories, running }, on, { drivers: standardDrivers, config });
+
+/** A job in the printer's own format of this language. */
+function jobIn(
+  { printerId, description }: { printerId: string; description: PrinterDescription },
+  language: LanguageId,
+  records: string[],
+  copies = 1,
+): QueuedJob {
+  const format = description.formats.find((one) => one.language === language);
+  if (format === undefined) throw new Error(`no format in ${language}`);
+  return { ...designedJob(printerId, language, records, copies), format };
+}
+
+async function codesOn(bitmaps: readonly Bitmap[]): Promise<(string | undefined)[]> {
+  const pictures = bitmaps.map((bitmap) =>
+    encodePng(cropBitmap(bitmap, 0, 0, LABEL.width, LABEL.height), 203),
+  );
+  return Promise.all(pictures.map(async (picture) => (await readSymbols(picture))[0]?.text));
+}
+
+const LANGUAGES = {
+  tspl: {
+    question: '\x1b!?',
+    ready: '\0',
+    empty: '\x04',
+    read: (bytes: Buffer) => readTspl(bytes, LABEL.dpi),
+  },
+  epl: {
+    question: '^ee\r\n',
+    ready: '00\r\n',
+    empty: '07\r\n',
+    read: (bytes: Buffer) => readEpl(bytes, LABEL.height),
+  },
+} as const;
+
+/** A printer on a TCP port that keeps what it is sent, and answers the one question that its language has. */
+async function labelPrinter(language: keyof typeof LANGUAGES, answer: { now: string | null }) {
+  const { question, read } = LANGUAGES[language];
+  let text = '';
+  const device = await peer((socket) => {
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      if (answer.now !== null && text.endsWith(question)) socket.write(Buffer.from(answer.now, 'latin1'));
+    });
+    socket.resume();
+  });
+  return {
+    uri: device.uri,
+    /** Without the questions. */
+    labels: (): PrintedLabel[] => read(Buffer.from(text.replaceAll(question, ''), 'latin1')),
+  };
+}
+
+function printedCodes(labels: readonly PrintedLabel[]): Promise<(string | undefined)[]> {
+  return codesOn(labels.flatMap(({ bitmap, copies }) => Array.from({ length: copies }, () => bitmap)));
+}
+
+for (const language of ['tspl', 'epl'] as const) {
+  const { ready, empty } = LANGUAGES[language];
+
+  test(`${language}: each copy of every record in order; printed where the operator trusts the connection`, async () => {
+    const printer = await labelPrinter(language, { now: ready });
+    const agent = await startAgent(printer, {
+      printer: { language, ...MEDIA, confirmation: 'transport' },
+      window: { labels: 4 },
+    });
+    expect(agent.description).toMatchObject({
+      evidence: 'address',
+      formats: [{ id: `${language}-203-50x25`, language }],
+    });
+    const job = jobIn(agent, language, ['a', 'b', 'c'], 3);
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 9 } });
+    expect(await printedCodes(printer.labels())).toEqual(expected(job).map((n) => `label ${n}`));
+  });
+
+  test(`${language}: held where nobody says what came out, whether it answers or not`, async () => {
+    for (const now of [ready, null]) {
+      const printer = await labelPrinter(language, { now });
+      const agent = await startAgent(printer, { printer: { language, ...MEDIA } });
+      const job = jobIn(agent, language, ['a', 'b']);
+      await site.queues.enqueue(job);
+      expect(await site.reports.end(job.jobId)).toMatchObject({
+        status: 'held',
+        error: { code: 'outcome-unknown' },
+        uncertain: { from: 0, to: 2 },
+      });
+      expect(await printedCodes(printer.labels())).toEqual(['label a', 'label b']);
+    }
+  });
+
+  test(`${language}: without paper the job waits and says why, and nothing is sent`, async () => {
+    const answer: { now: string | null } = { now: empty };
+    const printer = await labelPrinter(language, answer);
+    const agent = await startAgent(printer, {
+      printer: { language, ...MEDIA, confirmation: 'transport' },
+    });
+    const job = jobIn(agent, language, ['a']);
+    await site.queues.enqueue(job);
+    await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+    expect(printer.labels()).toEqual([]);
+    answer.now = ready;
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 1 } });
+    expect(await printedCodes(printer.labels())).toEqual(['label a']);
+  });
+}
+
+test('a driverless printer that takes PWG raster and nothing else of ours', async () => {
+  const eve = await startIppeveprinter(REASON, { formats: ['image/pwg-raster'] });
+  running.push(eve);
+  const agent = await startAgent(eve, { printer: MEDIA, window: { labels: 4 } });
+  expect(agent.description.formats).toMatchObject([
+    { id: 'pwg-raster-203-50x25', language: 'pwg-raster', rasterType: 'black_1' },
+  ]);
+  const job = jobIn(agent, 'pwg-raster', ['a', 'b', 'c'], 2);
+  // What judges it here, ippeveps of CUPS 2.4, turns black_1 over; LPrint and CUPS's own filters do not.
+  job.format.rasterType = 'sgray_8';
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  const documents = await Promise.all(eve.printed().map((stream) => drawPwgRaster(stream, LABEL)));
+  expect(documents.map((pages) => pages.length)).toEqual([4, 2]);
+  expect(await codesOn(documents.flat())).toEqual(expected(job).map((n) => `label ${n}`));
+});
+
+test('a driverless printer that takes PNG and nothing else of ours: a document a label', async () => {
+  const eve = await startIppeveprinter(REASON, { formats: ['image/png'] });
+  running.push(eve);
+  const agent = await startAgent(eve, { printer: MEDIA });
+  expect(agent.description.formats).toMatchObject([{ id: 'png-203-50x25', language: 'png' }]);
+  const job = jobIn(agent, 'png', ['a', 'b'], 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  const pictures = await Promise.all(eve.printed().map((picture) => dotsOf(picture)));
+  expect(await codesOn(pictures)).toEqual(expected(job).map((n) => `label ${n}`));
+});
