@@ -175,7 +175,7 @@ test('records are valid for their time, end with a goodbye, and are replaced by 
   const records = new DnsRecords(() => now);
   const hear = (data: string, ttl: number, flush = false) =>
     records.hear({ type: 'A', name: 'P.local', data, ttl, flush });
-  expect([hear('10.0.0.1', 120), hear('10.0.0.1', 120)]).toEqual([true, false]);
+  expect([hear('10.0.0.1', 120), hear('10.0.0.1', 120)]).toEqual(['new', 'nothing']);
   expect(records.addresses('p.LOCAL')).toEqual(['10.0.0.1']);
   now = 119_999;
   expect(records.addresses('p.local')).toEqual(['10.0.0.1']);
@@ -184,10 +184,10 @@ test('records are valid for their time, end with a goodbye, and are replaced by 
   hear('10.0.0.1', 120);
   hear('10.0.0.2', 120);
   now += 5_000;
-  hear('10.0.0.3', 120, true);
+  expect(hear('10.0.0.3', 120, true)).toBe('ending');
   now += 1_000;
   expect(records.addresses('p.local')).toEqual(['10.0.0.3']);
-  expect(hear('10.0.0.3', 0)).toBe(true);
+  expect(hear('10.0.0.3', 0)).toBe('ending');
   now += 1_000;
   expect(records.addresses('p.local')).toEqual([]);
   expect(records.size).toBe(0);

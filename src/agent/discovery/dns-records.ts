@@ -12,8 +12,8 @@ const MOST = 4_000;
 const LONGEST_TTL = 75 * 60;
 /** Questions that may go unanswered. */
 const UNANSWERED = 3;
-/** A record that another of its kind replaces stays for this long, ms (RFC 6762 §10.2). */
-const GOODBYE = 1_000;
+/** A record that another of its kind replaces, or that is taken back, stays for this long, ms (RFC 6762 §10.1, §10.2). */
+export const GOODBYE = 1_000;
 
 const name = z.string().min(1).max(255);
 const ttl = z
@@ -66,34 +66,35 @@ export class DnsRecords {
     return this.#size;
   }
 
-  /** Takes over one record of an answer; says whether that changed what is known. */
-  hear(raw: unknown): boolean {
+  /** Takes over one record of an answer; says what that changed: something is new, or ends after `GOODBYE`. */
+  hear(raw: unknown): 'nothing' | 'new' | 'ending' {
     const { data: heard } = record.safeParse(raw);
-    if (heard === undefined) return false;
+    if (heard === undefined) return 'nothing';
     const now = this.#now();
     const setKey = `${heard.type} ${heard.name.toLowerCase()}`;
     const set = this.#sets.get(setKey) ?? new Map<string, Held>();
     const key = keyOf(heard);
     const known = set.get(key);
     if (heard.ttl === 0) {
-      if (known === undefined || known.until <= now + GOODBYE) return false;
+      if (known === undefined || known.until <= now + GOODBYE) return 'nothing';
       known.until = now + GOODBYE;
-      return true;
+      return 'ending';
     }
+    let ending = false;
     if (heard.flush) {
       // "These, and no others": those that did not just come with it are out of date.
       for (const [otherKey, other] of set) {
-        if (otherKey !== key && other.heardAt < now - GOODBYE)
-          other.until = Math.min(other.until, now + GOODBYE);
+        if (otherKey === key || other.heardAt >= now - GOODBYE || other.until <= now + GOODBYE) continue;
+        other.until = now + GOODBYE;
+        ending = true;
       }
     }
     this.#sets.delete(setKey);
     this.#sets.set(setKey, set);
     set.set(key, { record: heard, heardAt: now, until: now + heard.ttl * 1_000, asked: 0 });
-    if (known !== undefined) return false;
-    this.#size += 1;
+    if (known === undefined) this.#size += 1;
     if (this.#size > MOST) this.#makeRoom();
-    return true;
+    return ending ? 'ending' : known === undefined ? 'new' : 'nothing';
   }
 
   /** The instances of a service are asked for now. */

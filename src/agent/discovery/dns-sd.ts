@@ -16,7 +16,7 @@ import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
 import { pause } from '../pause.ts';
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
-import { DnsRecords } from './dns-records.ts';
+import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
 import type { Evidence } from './evidence.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
@@ -66,6 +66,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   readonly #records = new DnsRecords();
   readonly #listeners = new Map<string, Listener>();
   #news: NodeJS.Timeout | undefined;
+  #ended: NodeJS.Timeout | undefined;
   #scanned = false;
   /** Never rejects. */
   #listening: Promise<void> = Promise.resolve();
@@ -101,6 +102,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   async stop(): Promise<void> {
     await this.#listening;
     clearTimeout(this.#news);
+    clearTimeout(this.#ended);
     this.#news = undefined;
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
@@ -128,13 +130,17 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   }
 
   #heard(records: readonly unknown[]): void {
-    // Not `some`: each of them is to be heard.
-    const changed = records.slice(0, MOST_RECORDS).filter((record) => this.#records.hear(record)).length > 0;
-    if (!changed || this.#news !== undefined) return;
-    this.#news = setTimeout(() => {
-      this.#news = undefined;
-      this.onNews?.();
-    }, NEWS_AFTER).unref();
+    const changes = records.slice(0, MOST_RECORDS).map((record) => this.#records.hear(record));
+    if (changes.some((change) => change !== 'nothing') && this.#news === undefined) {
+      this.#news = setTimeout(() => {
+        this.#news = undefined;
+        this.onNews?.();
+      }, NEWS_AFTER).unref();
+    }
+    // What ends is still valid for a moment: the scan that sees it gone comes after that.
+    if (!changes.includes('ending')) return;
+    clearTimeout(this.#ended);
+    this.#ended = setTimeout(() => this.onNews?.(), GOODBYE + NEWS_AFTER).unref();
   }
 
   #ask(questions: DnsQuestion[]): void {

@@ -1,0 +1,147 @@
+/**
+ * A printer that appears is there at once, and one that goes is offline at once: nothing here waits for a scan,
+ * which is an hour away. What is left is what an announcement, or a look at a list that is near, takes.
+ */
+import { execFile } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { globSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { agentConfig, timings } from '../../src/agent/config.ts';
+import { deviceFor } from '../../src/agent/devices.ts';
+import { configuredPrinters } from '../../src/agent/discovery/configured.ts';
+import { cupsDiscovery } from '../../src/agent/discovery/cups.ts';
+import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
+import { dnsSdDiscovery } from '../../src/agent/discovery/dns-sd.ts';
+import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
+import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
+import { usbDiscovery } from '../../src/agent/discovery/usb.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { Directories, logger, TestPrinter } from '../agent/site.ts';
+import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
+import { type Avahi, startAvahi } from './avahi.ts';
+import { fakeSysfs } from './sysfs.ts';
+
+const LOOPBACK = '127.0.0.1';
+const run = promisify(execFile);
+const AN_HOUR = 3_600_000;
+
+const directories = new Directories();
+const cleanUp: (() => unknown)[] = [];
+let avahi: Avahi;
+let cups: Cupsd;
+
+beforeAll(async () => {
+  [avahi, cups] = await Promise.all([startAvahi(), startCupsd()]);
+});
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).reverse()) await undo();
+});
+afterAll(async () => {
+  await Promise.all([avahi?.stop(), cups?.stop()]);
+  directories.remove();
+});
+
+function watching(provider: DiscoveryProvider) {
+  const config = agentConfig.parse({ dataDir: '.', timings: { scan: AN_HOUR } });
+  const emitter = new EventEmitter();
+  const seen: DiscoveryEvent[] = [];
+  const discovery = new Discovery({
+    host: 'this computer',
+    busy: () => false,
+    providers: [provider],
+    known: { all: () => [], put: () => {}, forget: () => {} },
+    timings: config.timings,
+    device: (candidate) => deviceFor(candidate, config, standardDrivers),
+    onEvent: (event: DiscoveryEvent, _: FoundPrinter) => {
+      seen.push(event);
+      emitter.emit('event');
+    },
+    logger,
+  });
+  discovery.start();
+  cleanUp.push(() => discovery.stop());
+  return {
+    discovery,
+    /** The next such event that was not waited for yet. */
+    async until(event: DiscoveryEvent): Promise<void> {
+      while (!seen.includes(event)) await once(emitter, 'event');
+      seen.splice(0, seen.indexOf(event) + 1);
+    },
+  };
+}
+
+async function printerOn(port?: number): Promise<TestPrinter> {
+  const printer = new TestPrinter(directories, { serial: 'D4J193601234', ...(port && { port }) });
+  await printer.start();
+  cleanUp.push(() => printer.stop());
+  return printer;
+}
+
+test('what the defaults promise: two seconds, with a look each second', () => {
+  const { near, scan } = timings.parse({});
+  expect(near).toBeLessThanOrEqual(1_000);
+  expect(near).toBeLessThan(scan);
+});
+
+test('a printer that is announced, and one that says that it leaves', async () => {
+  const printer = await printerOn();
+  const { until, discovery } = watching(dnsSdDiscovery({ interfaces: [LOOPBACK] }));
+  const txt = ['usb_MFG=Zebra', 'usb_MDL=ZTC ZD421-203dpi ZPL'];
+  // One before the first scan, so that the other is announced between two.
+  const other = await avahi.publish('first', '_pdl-datastream._tcp', printer.port, txt);
+  await until('back');
+  await other();
+  await until('offline');
+  const withdraw = await avahi.publish('second', '_pdl-datastream._tcp', printer.port, txt);
+  await until('back');
+  await withdraw();
+  await until('offline');
+  expect(discovery.printers).toHaveLength(1);
+});
+
+test('a queue that is added, and one that is deleted', async () => {
+  const [ppd] = globSync('/usr/share/ppd/cupsfilters/Generic-PDF_Printer-PDF.ppd');
+  if (ppd === undefined) throw new Error('cups-filters has no PPD for PDF printers');
+  const lpadmin = (...args: string[]) => run('lpadmin', ['-h', `${LOOPBACK}:${cups.port}`, ...args]);
+  const { until, discovery } = watching(cupsDiscovery({ server: `ipp://${LOOPBACK}:${cups.port}/` }));
+  for (const _ of ['added', 'added again']) {
+    await lpadmin('-p', 'office', '-E', '-v', 'socket://192.0.2.7', '-P', ppd);
+    await until('back');
+    await lpadmin('-x', 'office');
+    await until('offline');
+  }
+  expect(discovery.printers).toHaveLength(1);
+});
+
+test('a printer on USB that is plugged in, and unplugged', async () => {
+  const sysfs = await fakeSysfs();
+  const { until } = watching(elsewhere(usbDiscovery({ sysfs: sysfs.root }), (await printerOn()).uri));
+  for (const [node, port] of [
+    ['lp0', '1-1'],
+    ['lp1', '2-3'],
+  ] as const) {
+    await sysfs.plug({ node, port, serial: 'D4J193601234', deviceId: 'MFG:Zebra;MDL:ZD421;CMD:ZPL;' });
+    await until('back');
+    await sysfs.unplug({ node, port });
+    await until('offline');
+  }
+});
+
+/** The same list, with an address that can be opened here. */
+function elsewhere(provider: DiscoveryProvider, uri: string): DiscoveryProvider {
+  return {
+    ...provider,
+    find: async (signal) => (await provider.find(signal)).map((finding) => ({ ...finding, uri })),
+  };
+}
+
+test('a printer of the configuration that is switched on', async () => {
+  const printer = await printerOn();
+  await printer.powerOff();
+  const { printers } = agentConfig.parse({ dataDir: '.', printers: [{ uri: printer.uri }] });
+  const { until, discovery } = watching(configuredPrinters(printers));
+  expect(discovery.printers).toEqual([]);
+  await printer.powerOn();
+  await until('back');
+});
