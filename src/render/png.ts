@@ -3,6 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { Bitmap } from './bitmap.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const WHITE_AND_BLACK = Uint8Array.of(0xff, 0xff, 0xff, 0, 0, 0);
 
 function chunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -13,12 +14,13 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return framed;
 }
 
+/** One bit a dot; its two colours are named, since a printer of PAPPL's takes one bit of grey for almost black. */
 export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(bitmap.width, 0);
   header.writeUInt32BE(bitmap.height, 4);
-  // Bit depth 1, greyscale: 0 is black, so the bits are turned over.
-  header.set([1, 0, 0, 0, 0], 8);
+  // Bit depth 1, indexed colour.
+  header.set([1, 3, 0, 0, 0], 8);
   const perMetre = Math.round(dpi / 0.0254);
   const density = Buffer.alloc(9);
   density.writeUInt32BE(perMetre, 0);
@@ -26,15 +28,13 @@ export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   density[8] = 1;
   const rows = Buffer.alloc((bitmap.stride + 1) * bitmap.height);
   for (let y = 0; y < bitmap.height; y++) {
-    const to = y * (bitmap.stride + 1) + 1;
-    for (let at = 0; at < bitmap.stride; at++) {
-      rows[to + at] = ~(bitmap.data[y * bitmap.stride + at] ?? 0) & 0xff;
-    }
+    rows.set(bitmap.data.subarray(y * bitmap.stride, (y + 1) * bitmap.stride), y * (bitmap.stride + 1) + 1);
   }
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
     chunk('pHYs', density),
+    chunk('PLTE', WHITE_AND_BLACK),
     chunk('IDAT', deflateSync(rows)),
     chunk('IEND', new Uint8Array()),
   ]);
