@@ -38,7 +38,8 @@ export interface AgentProcessOptions {
   config: AgentConfigInput;
   queues: Omit<QueuesOptions, 'logger'>;
   odometer: boolean;
-  crash: { point: CrashPoint; nth: number } | null;
+  /** `SIGSTOP`: it only sleeps, until it is woken. */
+  crash: { point: CrashPoint; nth: number; signal?: 'SIGKILL' | 'SIGSTOP' } | null;
   /** The languages that labels are sent in: the test's own, or the agent's. */
   languages?: 'plain' | 'standard';
 }
@@ -49,7 +50,9 @@ async function run(options: AgentProcessOptions): Promise<void> {
   const { config, queues: queueOptions, odometer, crash, languages = 'plain' } = options;
   let passed = 0;
   const at = (point: CrashPoint) => {
-    if (crash?.point === point && ++passed === crash.nth) process.kill(process.pid, 'SIGKILL');
+    if (crash?.point === point && ++passed === crash.nth) {
+      process.kill(process.pid, crash.signal ?? 'SIGKILL');
+    }
   };
   const queues = await openQueues({ ...queueOptions, logger });
   const chosen = languages === 'plain' ? testDrivers : standardDrivers;

@@ -35,7 +35,10 @@ const [LONG, SHORT] = [120_000, 1_500];
 const directories = new Directories();
 afterAll(() => directories.remove());
 
-describe.each(backends())('two agents at one printer, on $name', (backend) => {
+// The embedded database is the same PostgreSQL, and its socket has no road to break.
+const tried = backends().filter(({ embedded }) => !embedded);
+
+describe.each(tried)('two agents at one printer, on $name', (backend) => {
   let site: Site;
   let printer: TestPrinter;
   let printerId: string;
@@ -83,12 +86,16 @@ describe.each(backends())('two agents at one printer, on $name', (backend) => {
     return { agent, tap };
   }
 
-  async function startProcess(id: string, lease: number): Promise<ChildProcess> {
+  async function startProcess(
+    id: string,
+    lease: number,
+    crash: AgentProcessOptions['crash'] = null,
+  ): Promise<ChildProcess> {
     const options: AgentProcessOptions = {
       config: configOf(id, await tapFor(id), lease),
       queues: site.queueOptions,
       odometer: true,
-      crash: null,
+      crash,
     };
     const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
@@ -176,29 +183,35 @@ describe.each(backends())('two agents at one printer, on $name', (backend) => {
     expect(printer.labels).toEqual(expected(job));
   });
 
-  test('it is stopped for longer than its lease, and wakes while the other prints: it begins no label', async () => {
-    const one = await startProcess(ONE, SHORT);
-    await servedBy(ONE);
-    const other = await startAgent(OTHER, SHORT);
-    const [job, next, last] = [jobFor(printerId, 200), jobFor(printerId, 60), jobFor(printerId, ['last'])];
-    await site.queues.enqueue(job);
-    await printer.printed(5);
-    one.kill('SIGSTOP');
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', agentId: OTHER });
-    const out = printer.labels.length;
-    await site.queues.enqueue(next);
-    await printer.printed(out + 10);
-    one.kill('SIGCONT');
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-    expect(printer.labels).toEqual([...expected(job).slice(0, out), ...expected(next)]);
-    expect(senders).toEqual([ONE, OTHER]);
-    // It is well, and waits for its turn.
-    await other.agent.stop();
-    await site.queues.enqueue(last);
-    expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
-    expect(printer.labels.slice(out + 60)).toEqual(['last']);
-    expect(senders).toEqual([ONE, OTHER, ONE]);
-  });
+  test.each([
+    { moment: 'a moment that nobody chose', crash: null },
+    { moment: 'between two labels', crash: { point: 'after bytes', nth: 2, signal: 'SIGSTOP' } },
+  ] as const)(
+    'it sleeps from $moment on, and wakes while the other prints: it begins no label',
+    async ({ crash }) => {
+      const one = await startProcess(ONE, SHORT, crash);
+      await servedBy(ONE);
+      const other = await startAgent(OTHER, SHORT);
+      const [job, next, last] = [jobFor(printerId, 200), jobFor(printerId, 60), jobFor(printerId, ['last'])];
+      await site.queues.enqueue(job);
+      await printer.printed(crash === null ? 5 : 2);
+      one.kill('SIGSTOP');
+      expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', agentId: OTHER });
+      const out = printer.labels.length;
+      await site.queues.enqueue(next);
+      await printer.printed(out + 10);
+      one.kill('SIGCONT');
+      expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+      expect(printer.labels).toEqual([...expected(job).slice(0, out), ...expected(next)]);
+      expect(senders).toEqual([ONE, OTHER]);
+      // It is well, and waits for its turn.
+      await other.agent.stop();
+      await site.queues.enqueue(last);
+      expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+      expect(printer.labels.slice(out + 60)).toEqual(['last']);
+      expect(senders).toEqual([ONE, OTHER, ONE]);
+    },
+  );
 
   test('it does not reach the printer any more: the other prints what comes', async () => {
     const one = await startAgent(ONE, SHORT);
@@ -233,8 +246,7 @@ describe.each(backends())('two agents at one printer, on $name', (backend) => {
     expect(senders).toEqual([ONE]);
   });
 
-  // The embedded database is the same PostgreSQL, and its socket has no road to break.
-  describe.runIf(!backend.embedded)('cut off from the queue', () => {
+  describe('cut off from the queue', () => {
     let road: BreakableRoad;
 
     /** Its queue over a road that can be closed. */
