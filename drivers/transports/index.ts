@@ -1,14 +1,17 @@
 /** The transports, by URI scheme. A new way to reach a device is one file here and one line in the table. */
 import type { z } from 'zod';
 import { parseAddress } from './address.ts';
+import { cupsTransport } from './cups.ts';
 import type { DeviceAccess, DocumentPort, DocumentTransport } from './document.ts';
+import { fileTransport } from './file.ts';
 import { ippTransport } from './ipp.ts';
+import { lpdTransport } from './lpd.ts';
 import { tcpTransport } from './tcp.ts';
 import { type Connection, type Transport, TransportError, transportTimeouts } from './transport.ts';
 import { usbTransport } from './usb.ts';
 
-const TRANSPORTS: readonly Transport[] = [tcpTransport, usbTransport];
-const DOCUMENT_TRANSPORTS: readonly DocumentTransport[] = [ippTransport];
+const TRANSPORTS: readonly Transport[] = [tcpTransport, usbTransport, fileTransport];
+const DOCUMENT_TRANSPORTS: readonly DocumentTransport[] = [ippTransport, cupsTransport, lpdTransport];
 
 const BY_SCHEME = new Map(
   TRANSPORTS.flatMap((transport) => transport.schemes.map((scheme) => [scheme, transport])),

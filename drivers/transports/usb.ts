@@ -17,14 +17,13 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf, orAborted, Pauses } from './pauses.ts';
 import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
 import { usbPrinters } from './usb-sysfs.ts';
 
 /** The driver's own buffer, bytes. */
 const PIECE = 8 * 1024;
 const DEFAULT_REPLY_BYTES = 64 * 1024;
-/** Pauses between two attempts, ms: the first, and the longest. */
-const AGAIN = { min: 1, max: 25 };
 /** Most that is thrown away before a query, bytes: a device that never stops talking cannot be asked. */
 const MOST_STALE = 1024 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
@@ -255,41 +254,3 @@ class UsbConnection implements Connection {
 }
 
 const NOTHING = Buffer.alloc(1);
-
-/** Pauses between attempts: short while things move, longer while they do not. */
-class Pauses {
-  #next = AGAIN.min;
-
-  async next(signal: AbortSignal): Promise<void> {
-    const ms = this.#next;
-    this.#next = Math.min(AGAIN.max, ms * 2);
-    try {
-      await wait(ms, undefined, { signal });
-    } catch {
-      // Node's own error wraps the reason.
-      throw signal.reason;
-    }
-  }
-
-  reset(): void {
-    this.#next = AGAIN.min;
-  }
-}
-
-/** Whoever waits for his turn can give up; what has begun ends by itself, since it heeds the same signal. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    if (signal.aborted) onAbort();
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    promise.catch(() => undefined);
-  }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
-}

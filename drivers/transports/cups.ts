@@ -1,0 +1,28 @@
+/**
+ * Another name for a CUPS queue: `cups:<queue>` on this machine, `cups://host[:port]/<queue>` elsewhere. It is
+ * `ipp://host:631/printers/<queue>`, with all that `ipp.ts` says; where TLS is asked for, write `ipps:` out.
+ *
+ * "This machine" is `localhost:631`. `CUPS_SERVER` and CUPS's socket are not looked at: an address means the same
+ * whoever starts the agent.
+ */
+import type { DocumentTransport } from './document.ts';
+import { ippTransport } from './ipp.ts';
+import { TransportError } from './transport.ts';
+
+export const cupsTransport: DocumentTransport = {
+  schemes: ['cups'],
+  open: (uri, timeouts, access) => ippTransport.open(queueAddress(uri), timeouts, access),
+};
+
+/** The queue's IPP address. @throws TransportError `address-invalid` */
+export function queueAddress(uri: URL): URL {
+  const [, queue = ''] = /^\/*([^/]+)$/.exec(uri.pathname) ?? [];
+  // What CUPS takes as a queue's name: printable, without `/` and `#`, at most 127 bytes.
+  if (queue === '' || queue.length > 3 * 127 || uri.search !== '' || uri.hash !== '') {
+    throw new TransportError('address-invalid', 'expected cups:queue or cups://host/queue');
+  }
+  const address = new URL(`ipp://${uri.host === '' ? 'localhost' : uri.host}/printers/${queue}`);
+  address.username = uri.username;
+  address.password = uri.password;
+  return address;
+}

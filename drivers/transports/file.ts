@@ -1,0 +1,170 @@
+/**
+ * A file or a device node: `file:///dev/lp0`, `file:///var/spool/labels.zpl`, `file:///run/labels` (a FIFO). One
+ * way: nothing is ever read, and no question is written.
+ *
+ * Bytes are appended to a regular file, and are on the disk before they count as written; a character device or
+ * FIFO takes them as they come. It has to be there: a node whose device is unplugged would otherwise become a file.
+ * Symbolic links are followed, as udev's names for devices are such; what counts is what is opened, and that may be
+ * no directory, block device or socket.
+ *
+ * Everything is opened non-blocking. A FIFO that nobody reads is like a printer that is off, and one whose reader
+ * does not read fails the write after its timeout. A regular file can hang all the same (a network file system): the
+ * write is given up then, and one thread is lost to it until the system lets go.
+ *
+ * A write that was cut short leaves a part of a label behind, so the connection ends with it.
+ */
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { codeOf, orAborted, Pauses, within } from './pauses.ts';
+import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
+
+const PIECE = 64 * 1024;
+/** Longest time, ms, that `close` waits for the writes that were asked for before it. */
+const CLOSE_WRITES = 5_000;
+const CLOSED = 'closed by the agent';
+const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
+
+export const fileTransport: Transport = { schemes: ['file'], open: openFile };
+
+async function openFile(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection> {
+  const path = pathOf(uri);
+  signal.throwIfAborted();
+  const late = () => new TransportError('connect-timeout', `${timeouts.connect} ms`);
+  const opening = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
+  let file: FileHandle;
+  try {
+    file = await orAborted(within(opening, timeouts.connect, late), signal);
+  } catch (error) {
+    // What is opened too late is closed by whoever is left.
+    opening.then((opened) => opened.close()).catch(() => undefined);
+    if (error instanceof TransportError || signal.aborted) throw error;
+    throw new TransportError('device-unreachable', WHY[codeOf(error)] ?? codeOf(error), { cause: error });
+  }
+  try {
+    return new FileConnection(file, kindOf(await file.stat()), timeouts);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENXIO: 'nobody reads it',
+  EISDIR: 'it is a directory',
+};
+
+/** @throws TransportError `address-invalid` */
+function pathOf(uri: URL): string {
+  const refuse = (what: string, cause?: unknown) => {
+    throw new TransportError('address-invalid', what, cause === undefined ? {} : { cause });
+  };
+  if (uri.host !== '' || uri.search !== '' || uri.hash !== '') refuse('expected file:///path');
+  try {
+    return fileURLToPath(uri);
+  } catch (error) {
+    return refuse('expected file:///path', error) ?? '';
+  }
+}
+
+/** @throws TransportError `device-unreachable` for what nothing is to be written to */
+function kindOf(stats: Stats): 'regular' | 'device' {
+  if (stats.isFile()) return 'regular';
+  if (stats.isCharacterDevice() || stats.isFIFO()) return 'device';
+  throw new TransportError('device-unreachable', 'it is no file, character device or FIFO');
+}
+
+class FileConnection implements Connection {
+  readonly closed: AbortSignal;
+  readonly #closed = new AbortController();
+  readonly #file: FileHandle;
+  readonly #kind: 'regular' | 'device';
+  readonly #timeouts: TransportTimeouts;
+  /** Resolves when everything that has its turn before a new caller is done. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #gone: TransportError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(file: FileHandle, kind: 'regular' | 'device', timeouts: TransportTimeouts) {
+    this.#file = file;
+    this.#kind = kind;
+    this.#timeouts = timeouts;
+    this.closed = this.#closed.signal;
+  }
+
+  write(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    if (this.#closing) return Promise.reject(this.#gone ?? new TransportError('connection-lost', CLOSED));
+    const turn = this.#turn.then(async () => {
+      signal.throwIfAborted();
+      if (this.#gone) throw this.#gone;
+      await this.#writeAll(bytes, signal);
+    });
+    this.#turn = turn.catch(() => undefined);
+    return orAborted(turn, signal);
+  }
+
+  /** It never answers, and a question would stand in the file. */
+  query(): Promise<Uint8Array> {
+    return Promise.reject(this.#gone ?? new TransportError('query-timeout', 'a file does not answer'));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shut();
+    return this.#closing;
+  }
+
+  async #shut(): Promise<void> {
+    await within(this.#turn, CLOSE_WRITES, () => new Error('late')).catch(() => undefined);
+    this.#lose(CLOSED);
+    // Not waited for: closing may hang where writing did.
+    this.#file.close().catch(() => undefined);
+  }
+
+  async #writeAll(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    const { write } = this.#timeouts;
+    const late = () => new TransportError('write-timeout', `nothing taken for ${write} ms`);
+    const pauses = new Pauses();
+    let at = 0;
+    let last = performance.now();
+    try {
+      while (at < bytes.length) {
+        const taken = await within(this.#offer(bytes.subarray(at, at + PIECE)), write, late);
+        if (taken > 0) {
+          at += taken;
+          last = performance.now();
+          pauses.reset();
+          if (at < bytes.length) signal.throwIfAborted();
+        } else {
+          if (performance.now() - last > write) throw late();
+          await pauses.next(signal);
+        }
+      }
+      if (this.#kind === 'regular') await within(this.#file.datasync(), write, late);
+    } catch (error) {
+      if (signal.aborted) {
+        if (at > 0) this.#lose('a write was aborted');
+        throw signal.reason;
+      }
+      if (!(error instanceof TransportError)) throw this.#lose(codeOf(error), error);
+      this.#lose('a write timed out');
+      throw error;
+    }
+  }
+
+  /** How many bytes were taken; 0: it is not ready. */
+  async #offer(piece: Uint8Array): Promise<number> {
+    try {
+      return (await this.#file.write(piece)).bytesWritten;
+    } catch (error) {
+      if (codeOf(error) === 'EAGAIN') return 0;
+      throw error;
+    }
+  }
+
+  #lose(detail: string, cause?: unknown): TransportError {
+    this.#gone ??= new TransportError('connection-lost', detail, cause === undefined ? {} : { cause });
+    this.#closed.abort(this.#gone);
+    return this.#gone;
+  }
+}

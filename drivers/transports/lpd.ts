@@ -1,0 +1,226 @@
+/**
+ * LPD print servers and printers: `lpd://host[:515]/queue`, RFC 1179.
+ *
+ * One connection a job: the queue is asked for, then goes the control file, then the data file with its size known;
+ * the server acknowledges each step with a zero octet. What the protocol cannot do shapes the rest:
+ *
+ *   create   connects, asks the queue to take a job and gives it the control file: nothing to print yet
+ *   send     the data file on the same connection. Its last acknowledgement says that the server has it, no more:
+ *            a print server has spooled it, a printer may have it in memory
+ *   state    nothing can be asked afterwards. What became of a job is what happened to its connection: acknowledged
+ *            is `completed` (delivered, as by any queue); lost before the first byte of the data file is `aborted`,
+ *            not begun; lost after that is not known. Small servers print what they get as it comes, so not even an
+ *            incomplete file is certain to have printed nothing
+ *
+ * These outcomes are kept in memory for the last jobs of this process. After a crash nothing is known of a job.
+ *
+ * The control file goes first, so that a server that prints as it reads knows the job's format; `l` there says that
+ * the data goes to the printer as it is. RFC 1179 §3.1 wants a source port from 721 to 731, which only the
+ * administrator may use: most servers do not ask for it, and those that do must be told not to.
+ */
+import { randomInt } from 'node:crypto';
+import { hostname } from 'node:os';
+import { languageId } from '../../src/contract/format.ts';
+import type { DeviceStatus } from '../languages/device.ts';
+import { hostAndPort } from './address.ts';
+import {
+  type DocumentDescription,
+  type DocumentPort,
+  DocumentRefusal,
+  type DocumentRequest,
+  type DocumentTransport,
+  type PrinterJobState,
+} from './document.ts';
+import { tcpTransport } from './tcp.ts';
+import { type Connection, TransportError, type TransportTimeouts } from './transport.ts';
+
+const DEFAULT_PORT = 515;
+const ANY = 'application/octet-stream';
+const RECEIVE_JOB = 2;
+const CONTROL_FILE = 2;
+const DATA_FILE = 3;
+const END_OF_FILE = Uint8Array.of(0);
+/** A server may store the whole data file before it acknowledges it, ms. */
+const STORED = 30_000;
+/** Jobs of which the outcome is remembered. */
+const MOST_JOBS = 1_000;
+
+/** `sending`: some of the data file may be on its way, or was when the connection broke. */
+type Stage = 'accepted' | 'sending' | 'delivered' | 'given up';
+
+/** What happened to the jobs of this process, oldest first. */
+const stages = new Map<string, Stage>();
+
+function reached(job: string, stage: Stage): void {
+  stages.set(job, stage);
+  for (const oldest of stages.keys()) {
+    if (stages.size <= MOST_JOBS) break;
+    stages.delete(oldest);
+  }
+}
+
+export const lpdTransport: DocumentTransport = {
+  schemes: ['lpd'],
+  open: (uri, timeouts) => new LpdPort(uri, timeouts),
+};
+
+class LpdPort implements DocumentPort {
+  readonly #address: URL;
+  readonly #queue: string;
+  readonly #timeouts: TransportTimeouts;
+  readonly #open = new Map<string, Connection>();
+  #number = randomInt(1_000);
+
+  constructor(uri: URL, timeouts: TransportTimeouts) {
+    this.#queue = queueOf(uri);
+    const place = new URL(uri);
+    place.pathname = '';
+    const { host, port } = hostAndPort(place, DEFAULT_PORT);
+    this.#address = new URL(`socket://${host.includes(':') ? `[${host}]` : host}:${port}`);
+    this.#timeouts = timeouts;
+  }
+
+  async describe(signal: AbortSignal): Promise<DocumentDescription> {
+    await this.status(signal);
+    const mediaTypes = Object.fromEntries(languageId.options.map((language) => [language, ANY]));
+    return { media: [], languages: [], mediaTypes, spooler: 'delivers' };
+  }
+
+  /** Somebody is there. What the protocol has for more is text for people, in every server's own form. */
+  async status(signal: AbortSignal): Promise<DeviceStatus> {
+    const connection = await this.#connect(signal);
+    await connection.close();
+    return { state: 'unknown', reasons: [], labelsPending: null, odometer: null };
+  }
+
+  async create({ name }: DocumentRequest, signal: AbortSignal): Promise<string> {
+    const connection = await this.#connect(signal);
+    try {
+      await acknowledged(connection, command(RECEIVE_JOB, this.#queue), this.#timeouts.query, signal);
+      this.#number = (this.#number + 1) % 1_000;
+      const number = String(this.#number).padStart(3, '0');
+      const control = controlFile(number, name);
+      const header = command(CONTROL_FILE, `${control.length} cfA${number}${HOST}`);
+      await acknowledged(connection, header, this.#timeouts.query, signal);
+      await acknowledged(connection, Buffer.concat([control, END_OF_FILE]), this.#timeouts.query, signal);
+      // Numbers come again; the name of the document is given once.
+      const job = `${number} ${name}`;
+      this.#open.set(job, connection);
+      reached(job, 'accepted');
+      return job;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  async send(job: string, _mediaType: string, document: Uint8Array, signal: AbortSignal): Promise<void> {
+    const connection = this.#open.get(job);
+    if (connection === undefined) throw new TransportError('connection-lost', 'before the data file');
+    try {
+      const header = command(DATA_FILE, `${document.length} dfA${job.slice(0, 3)}${HOST}`);
+      await acknowledged(connection, header, this.#timeouts.query, signal);
+      reached(job, 'sending');
+      await connection.write(document, signal);
+      await acknowledged(connection, END_OF_FILE, Math.max(STORED, this.#timeouts.query), signal);
+      reached(job, 'delivered');
+    } catch (error) {
+      // It was not asked for its reason, and has the data: what it does with them nobody knows.
+      if (error instanceof DocumentRefusal && stages.get(job) === 'sending') {
+        throw new TransportError('connection-lost', 'the server did not take the data file', {
+          cause: error,
+        });
+      }
+      throw error;
+    } finally {
+      this.#open.delete(job);
+      await connection.close();
+    }
+  }
+
+  jobState(job: string): Promise<PrinterJobState | null> {
+    const stage = stages.get(job);
+    const phase = { accepted: 'held', delivered: 'completed', 'given up': 'aborted' } as const;
+    if (stage === undefined || stage === 'sending') return Promise.resolve(null);
+    // A job whose connection is gone before its data file can not get one any more.
+    const state = stage === 'accepted' && !this.#open.has(job) ? 'given up' : stage;
+    return Promise.resolve({
+      phase: phase[state],
+      reasons: [],
+      name: job.slice(4),
+      impressions: null,
+      incomplete: state === 'accepted',
+      began: state === 'delivered' ? null : false,
+      kibibytes: null,
+    });
+  }
+
+  /** A server cannot be asked for a job by its name. What has no data file ends with its connection. */
+  find(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  async cancel(job: string): Promise<void> {
+    if (stages.get(job) !== 'accepted') return;
+    reached(job, 'given up');
+    await this.#open.get(job)?.close();
+    this.#open.delete(job);
+  }
+
+  close(): void {
+    for (const connection of this.#open.values()) void connection.close();
+    this.#open.clear();
+  }
+
+  #connect(signal: AbortSignal): Promise<Connection> {
+    return tcpTransport.open(this.#address, this.#timeouts, signal);
+  }
+}
+
+/** @throws TransportError `address-invalid` */
+function queueOf(uri: URL): string {
+  const [, text = ''] = /^\/([^/]+)\/?$/.exec(uri.pathname) ?? [];
+  let queue = '';
+  try {
+    queue = decodeURIComponent(text);
+  } catch {
+    // Not percent-encoded: as good as none.
+  }
+  if (!/^[\x21-\x7e]{1,127}$/.test(queue)) {
+    throw new TransportError('address-invalid', 'expected lpd://host/queue, a queue of printable ASCII');
+  }
+  return queue;
+}
+
+/** RFC 1179 §7.2: at most 31 octets. */
+const HOST =
+  hostname()
+    .replace(/[^A-Za-z0-9.-]/g, '')
+    .slice(0, 31) || 'platen';
+
+/** RFC 1179 §7: who, what, and `l`, print the data file as it is. */
+function controlFile(number: string, name: string): Buffer {
+  const title = name.replace(/[^\x20-\x7e]/g, '?').slice(0, 99);
+  const data = `dfA${number}${HOST}`;
+  return Buffer.from(
+    [`H${HOST}`, 'Pplaten', `J${title}`, `l${data}`, `U${data}`, `N${title}`, ''].join('\n'),
+  );
+}
+
+function command(code: number, operand: string): Buffer {
+  return Buffer.concat([Uint8Array.of(code), Buffer.from(`${operand}\n`)]);
+}
+
+/**
+ * Sends `bytes` and waits for the zero octet.
+ * @throws TransportError; DocumentRefusal for any other octet, of which the RFC says no more than that
+ */
+async function acknowledged(
+  connection: Connection,
+  bytes: Uint8Array,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const [octet] = await connection.query(bytes, (reply) => reply.length > 0, { timeoutMs, signal });
+  if (octet !== 0) throw new DocumentRefusal(`lpd-answer-${octet}`, true);
+}

@@ -1,0 +1,147 @@
+/** Ways on which nothing ever comes back: a file, an LPD server. The job is held, or the operator's word counts. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
+import { backends } from '../setup/backends.ts';
+import { type Lpd, startLpd } from '../transports/cups-lpd.ts';
+import { peer } from '../transports/peer.ts';
+import { type StartOptions, startAgentOn } from './ipp-site.ts';
+import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+let cups: Cupsd;
+let lpd: Lpd;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  [site, cups] = await Promise.all([openSite(redis), startCupsd()]);
+  lpd = await startLpd(cups);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await Promise.all([site?.close(), lpd?.stop()]);
+  await cups?.stop();
+  directories.remove();
+});
+
+const startAgent = (uri: string, options: StartOptions = {}) =>
+  startAgentOn({ site, directories, running }, { uri }, options);
+
+const trusted: StartOptions = { config: { confirmation: 'transport' } };
+
+const labelsIn = (text: string) => [...text.matchAll(/\^FDlabel ([^^]*)\^FS/g)].map(([, label]) => label);
+
+test('a file: held once all is in it; printed where the agent takes what was delivered', async () => {
+  const file = join(directories.make(), 'labels.zpl');
+  writeFileSync(file, '');
+  const first = await startAgent(pathToFileURL(file).href);
+  expect(first.description).toMatchObject({ evidence: 'address', name: file });
+  const held = jobFor(first.printerId, 3);
+  await site.queues.enqueue(held);
+  expect(await site.reports.end(held.jobId)).toMatchObject({
+    status: 'held',
+    labels: { sent: 3, printed: 0 },
+    error: { code: 'outcome-unknown', message: expect.stringContaining('"confirmation": "transport"') },
+    uncertain: { from: 0, to: 3 },
+  });
+  expect(labelsIn(readFileSync(file, 'latin1'))).toEqual(expected(held));
+  await first.agent.stop();
+  writeFileSync(file, '');
+  const second = await startAgent(pathToFileURL(file).href, trusted);
+  const printed = jobFor(second.printerId, 4);
+  await site.queues.enqueue(printed);
+  expect(await site.reports.end(printed.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  // Nothing else is in it: no question was asked.
+  expect(labelsIn(readFileSync(file, 'latin1'))).toEqual(expected(printed));
+  expect(readFileSync(file, 'latin1')).not.toContain('~');
+});
+
+test('a FIFO that nobody reads: the job waits, and prints when somebody does', async () => {
+  const fifo = join(directories.make(), 'labels');
+  execFileSync('mkfifo', [fifo]);
+  let reader = await open(fifo, 'r+');
+  const { printerId } = await startAgent(pathToFileURL(fifo).href, trusted);
+  await reader.close();
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  reader = await open(fifo, 'r+');
+  running.push({ stop: () => reader.close() });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  const { bytesRead, buffer } = await reader.read(Buffer.alloc(60_000));
+  expect(labelsIn(buffer.subarray(0, bytesRead).toString('latin1'))).toEqual(expected(job));
+});
+
+test("LPD, through CUPS's server for it: delivered and held, or printed on the operator's word", async () => {
+  const printer = new TestPrinter(directories);
+  await printer.start();
+  running.push(printer);
+  await cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
+  const uri = `lpd://127.0.0.1:${lpd.port}/labels`;
+  const first = await startAgent(uri);
+  const held = jobFor(first.printerId, 3, 2);
+  await site.queues.enqueue(held);
+  expect(await site.reports.end(held.jobId)).toMatchObject({
+    status: 'held',
+    labels: { sent: 6, printed: 0 },
+  });
+  await printer.printed(6);
+  await first.agent.stop();
+  const second = await startAgent(uri, { config: { confirmation: 'transport', window: { labels: 2 } } });
+  const printed = jobFor(second.printerId, 5);
+  await site.queues.enqueue(printed);
+  expect(await site.reports.end(printed.jobId)).toMatchObject({ status: 'printed', labels: { printed: 5 } });
+  await printer.printed(11);
+  expect(printer.labels).toEqual([...expected(held), ...expected(printed)]);
+});
+
+test('an LPD server that breaks the connection: sent again before the data file, held after it', async () => {
+  const got: string[] = [];
+  let breaks = 2;
+  const device = await peer((socket) => {
+    let step = 0;
+    socket.on('data', (bytes) => {
+      step++;
+      if (step === 4 && breaks-- > 0) socket.destroy();
+      else if (step < 5) socket.write(Uint8Array.of(0));
+      else {
+        got.push(bytes.toString('latin1'));
+        socket.destroy();
+      }
+    });
+    socket.resume();
+  });
+  const { printerId } = await startAgent(`lpd://127.0.0.1:${device.port}/q`, trusted);
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown' },
+    uncertain: { from: 0, to: 2 },
+  });
+  expect(breaks).toBeLessThan(0);
+  expect(labelsIn(got.join(''))).toEqual(expected(job));
+});
+
+test('cups: is another name for the queue', async () => {
+  const printer = new TestPrinter(directories);
+  await printer.start();
+  running.push(printer);
+  await cups.addQueue('named', `socket://127.0.0.1:${printer.port}`);
+  const { printerId, description } = await startAgent(`cups://127.0.0.1:${cups.port}/named`, trusted);
+  expect(description.evidence).toBe('uuid');
+  const job = jobFor(printerId, 3);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  await printer.printed(3);
+  expect(printer.labels).toEqual(expected(job));
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { queueAddress } from '../../drivers/transports/cups.ts';
+import { documentPort } from '../../drivers/transports/index.ts';
+
+test.each([
+  ['cups:labels', 'ipp://localhost/printers/labels'],
+  ['cups:///labels', 'ipp://localhost/printers/labels'],
+  ['cups:Zebra%20ZD421', 'ipp://localhost/printers/Zebra%20ZD421'],
+  ['cups://server/labels', 'ipp://server/printers/labels'],
+  ['cups://server:8631/labels', 'ipp://server:8631/printers/labels'],
+  ['cups://[::1]:8631/labels', 'ipp://[::1]:8631/printers/labels'],
+])('%s is %s', (uri, address) => {
+  expect(queueAddress(new URL(uri)).href).toBe(address);
+});
+
+test.each([
+  'cups:',
+  'cups://server',
+  'cups://server/',
+  'cups://server/printers/labels',
+  'cups:labels?x=1',
+  'cups:labels#1',
+])('%s is no address', (uri) => {
+  expect(() => documentPort(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
+});
