@@ -188,7 +188,9 @@ export class DnsSdDiscovery implements DiscoveryProvider {
         if (address === undefined) return [];
         const { evidence, resource } = parseTxt(this.#records.texts(name)[0] ?? []);
         const host = isIPv6(address) ? `[${address}]` : address;
-        const path = service.scheme === 'socket' ? '' : `/${pathOf(resource)}`;
+        // Bonjour Printing Specification 1.2.1, TXT key `rp`: what an LPD queue is called that is not named.
+        const named = resource === '' && service.scheme === 'lpd' ? 'auto' : resource;
+        const path = service.scheme === 'socket' ? '' : `/${pathOf(named)}`;
         const uri = `${service.scheme}://${host}:${location.port}${path}`;
         return [{ uri, instance, target: location.target.toLowerCase(), evidence }];
       }),

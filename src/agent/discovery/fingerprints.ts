@@ -85,7 +85,7 @@ export function nameOf(make: string | undefined, model: string | undefined): str
 
 /**
  * How what was found can be driven; undefined where nobody knows what it speaks, it speaks nothing of ours, or
- * there is no transport for it (`lpd:`). To a printer of which nothing is known no question in any language may
+ * there is no transport for it. To a printer of which nothing is known no question in any language may
  * be sent: an office printer prints it.
  *
  * What the operator wrote down for this printer counts alone; then his table, then what the printer says of

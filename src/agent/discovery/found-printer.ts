@@ -1,5 +1,7 @@
 /** One printer as the agent knows it: who it is, where it is, how it is. */
+
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import { plainText } from '../../../drivers/transports/device-id.ts';
 import type { PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
 import type { AgentConfig } from '../config.ts';
 import type { Confirmation } from '../confirmation.ts';
@@ -81,7 +83,7 @@ export class FoundPrinter {
     const model = (identity?.model ?? evidence[0])?.slice(0, 200);
     return {
       id: this.id,
-      name: (candidate.name ?? identity?.name ?? model ?? new URL(uri).host).slice(0, 200),
+      name: (candidate.name ?? identity?.name ?? model ?? placeOf(uri)).slice(0, 200),
       evidence: evidenceOf(this.id),
       uri,
       ...(model !== undefined && { model }),
@@ -125,6 +127,17 @@ export function drivenBy({ id, uri, ways }: KnownPrinter): DrivenWay {
   const way = all.find(({ provider }) => provider === CONFIGURED) ?? all[0];
   if (way === undefined) throw new TypeError(`no way to the printer ${id}`);
   return way;
+}
+
+/** What an address says to a person: a host, or else a queue's name or a path. */
+function placeOf(uri: string): string {
+  const { host, pathname } = new URL(uri);
+  if (host !== '') return host;
+  try {
+    return plainText(decodeURI(pathname)) || uri;
+  } catch {
+    return uri;
+  }
 }
 
 const EVIDENCE = ['serial', 'uuid', 'device-id', 'mac', 'queue', 'address'] as const;
