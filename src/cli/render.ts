@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import type { LabelRun } from '../../drivers/languages/language.ts';
 import { openPages } from '../../drivers/languages/pages.ts';
+import { type LanguageId, languageId } from '../contract/format.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { labelCount, labelsPerPage, type QueuedJob } from '../contract/queued-job.ts';
@@ -18,7 +19,7 @@ import { printLine } from './output.ts';
 
 interface RenderOptions {
   data?: string;
-  to: 'zpl' | 'pdf' | 'png';
+  to: LanguageId;
   out: string;
   dpi: '203' | '300' | '600';
   orientation: Orientation;
@@ -35,7 +36,7 @@ export function renderCommand(): Command {
     .argument('<template>', 'template file: Platen JSON, or raw .zpl')
     .option('--data <file>', 'JSON file with an array of records; a template without fields needs none')
     .addOption(
-      new Option('--to <language>', 'what to make').choices(['zpl', 'pdf', 'png']).makeOptionMandatory(),
+      new Option('--to <language>', 'what to make').choices(languageId.options).makeOptionMandatory(),
     )
     .requiredOption(
       '--out <path>',
@@ -63,8 +64,10 @@ async function render(template: Template, records: LabelRecord[], options: Rende
   return options.to === 'png' ? await renderPng(job, options.out) : [await renderFile(job, options.out)];
 }
 
-/** Of a job that is never sent; PNGs are pages too. */
+/** Of a job that is never sent, on media as large as its labels. */
 function jobOf(template: Template, records: LabelRecord[], options: RenderOptions): QueuedJob {
+  const { width = UNKNOWN_SIZE.width, height = UNKNOWN_SIZE.height } = template;
+  const turned = options.orientation === 'landscape';
   return {
     v: 1,
     // Formats stored in the printer are named after it: another file must not have the same.
@@ -78,10 +81,10 @@ function jobOf(template: Template, records: LabelRecord[], options: RenderOption
     format: {
       id: 'none',
       name: 'none',
-      language: options.to === 'zpl' ? 'zpl' : 'pdf',
+      language: options.to,
       dpi: Number(options.dpi),
-      width: template.width ?? UNKNOWN_SIZE.width,
-      height: template.height ?? UNKNOWN_SIZE.height,
+      width: turned ? height : width,
+      height: turned ? width : height,
     },
     orientation: options.orientation,
     copies: options.copies,

@@ -4,6 +4,12 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Bitmap } from '../../src/render/bitmap.ts';
+import { dots } from '../../src/render/display-list.ts';
+import { encodePng } from '../../src/render/png.ts';
+import { readEpl, readTspl } from '../languages/label-printers.ts';
+import { drawPwgRaster } from '../languages/printed.ts';
+import { readSymbols } from '../render/judges.ts';
 import { barcodesIn } from './judges.ts';
 import { platen, temporaryDirectory } from './platen.ts';
 
@@ -71,6 +77,27 @@ test('ZPL: one file, a stored format and one for each record, copies by the prin
   expect(zpl.match(/\^PQ7\b/g)).toHaveLength(codes.length);
 });
 
+test('what other printers speak: one file, read as a printer reads it', async () => {
+  const size = { width: dots(50, 203), height: dots(25, 203), dpi: 203 };
+  const read = async (to: string, ...more: string[]) =>
+    readFile((await render(to, `label.${to}`, ...more))[0] ?? '');
+  const labels = [
+    readTspl(await read('tspl', '--copies', '2'), 203).flatMap(({ bitmap, copies }) =>
+      Array<Bitmap>(copies).fill(bitmap),
+    ),
+    readEpl(await read('epl', '--copies', '2'), size.height).flatMap(({ bitmap, copies }) =>
+      Array<Bitmap>(copies).fill(bitmap),
+    ),
+    await drawPwgRaster(await read('pwg-raster', '--copies', '2'), size),
+  ];
+  for (const bitmaps of labels) {
+    const found = await Promise.all(bitmaps.map((bitmap) => readSymbols(encodePng(bitmap, 203))));
+    expect(found.map(([symbol]) => symbol?.text)).toEqual(codes.flatMap((code) => [code, code]));
+  }
+  const [turned] = readTspl(await read('tspl', '--orientation', 'landscape'), 203);
+  expect([turned?.bitmap.width, turned?.bitmap.height]).toEqual([size.height, size.width]);
+});
+
 test('raw ZPL: PNG and PDF, drawn with the dots it was written for', async () => {
   const file = join(directory.path, 'raw.zpl');
   await writeFile(file, '^XA^FO40,40^BY2^BCN,80,N,N,N^FDRAW-42^FS^XZ');
@@ -87,4 +114,16 @@ test('raw ZPL: PNG and PDF, drawn with the dots it was written for', async () =>
     expect((await barcodesIn(join(directory.path, 'raw.png'))).map((one) => one.text)).toEqual(['RAW-42']);
     await rm(join(directory.path, 'raw.png'));
   }
+});
+
+test('copies that count: each label by itself', async () => {
+  const file = join(directory.path, 'counts.zpl');
+  await writeFile(file, '^XA^FO40,40^BY2^BCN,80,N,N,N^FDC{{$copy}}OF{{$copies}}^FS^XZ');
+  const render = ['render', file, '--to', 'zpl', '--copies', '3', '--out', `${file}.out`];
+  expect(await platen(render)).toMatchObject({ code: 0, stderr: '' });
+  expect((await readFile(`${file}.out`, 'latin1')).match(/\^FDC.*?\^PQ1\b/g)).toEqual([
+    expect.stringContaining('^FDC1OF3'),
+    expect.stringContaining('^FDC2OF3'),
+    expect.stringContaining('^FDC3OF3'),
+  ]);
 });
