@@ -35,8 +35,8 @@ export function* planChunks(labels: PlannedLabels, maxCopies: number): Generator
 
 /**
  * The same in documents of at most `maxLabels` labels, and of whole pages, so of one page at least. Where the labels
- * begin, a page begins: what was printed before ended with a page. If it ever did not, the rest of that one stays
- * empty.
+ * begin, a page begins: what was printed before ended with one. A person may release a held job from a label in the
+ * middle of a page; the rest then begins on a new sheet all the same.
  */
 export function* planDocuments(
   labels: PlannedLabels,

@@ -8,9 +8,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { backends } from '../setup/backends.ts';
 import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from './agent-process.ts';
 import { TestIppPrinter } from './ipp-site.ts';
+import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
 import { agentConfig, Directories, expected, jobFor, openSite, type Site } from './site.ts';
 
 const directories = new Directories();
@@ -40,12 +42,17 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-async function start(dataDir: string, crash: AgentProcessOptions['crash'] = null): Promise<ChildProcess> {
+async function start(
+  dataDir: string,
+  more: Partial<Pick<AgentProcessOptions, 'crash' | 'languages'>> & { window?: number } = {},
+): Promise<ChildProcess> {
+  const { crash = null, languages = 'plain', window = 4 } = more;
   const options: AgentProcessOptions = {
-    config: agentConfig(dataDir, printer, { window: { labels: 4 } }),
+    config: agentConfig(dataDir, printer, { window: { labels: window } }),
     queues: site.queueOptions,
     odometer: true,
     crash,
+    languages,
   };
   const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
@@ -56,9 +63,11 @@ async function start(dataDir: string, crash: AgentProcessOptions['crash'] = null
   return child;
 }
 
-async function prepare(): Promise<{ dataDir: string; printerId: string }> {
+async function prepare(
+  options: Partial<VirtualIppPrinterOptions> = {},
+): Promise<{ dataDir: string; printerId: string }> {
   const serial = randomUUID();
-  printer = new TestIppPrinter(directories, { speed: 20, serial });
+  printer = new TestIppPrinter(directories, { speed: 20, serial, ...options });
   await printer.start();
   return { dataDir: directories.make(), printerId: printerIdOf({ evidence: 'serial', value: serial }) };
 }
@@ -73,7 +82,7 @@ test.each(cases)('killed: $point, time $nth', async (crash) => {
   const { dataDir, printerId } = await prepare();
   const job = jobFor(printerId, 5, 2);
   const next = jobFor(printerId, ['next']);
-  const first = await start(dataDir, crash);
+  const first = await start(dataDir, { crash });
   const died = once(first, 'exit');
   await site.queues.enqueueMany([job, next]);
   const [, signal] = await died;
@@ -100,4 +109,43 @@ test('killed again and again, at moments that nobody chose', async () => {
   await start(dataDir);
   for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(jobs.flatMap(expected));
+});
+
+test.each(DOCUMENT_POINTS.map((point) => ({ point, nth: 2 })))(
+  'sheets, killed: $point, time $nth',
+  async (crash) => {
+    const { dataDir, printerId } = await prepare(PAGE);
+    // Two documents of two pages; the last has three labels.
+    const job = sheetJob(printerId, 5, 3);
+    const next = sheetJob(printerId, ['next']);
+    const sheets = { languages: 'standard', window: 2 * PER_PAGE } as const;
+    const first = await start(dataDir, { ...sheets, crash });
+    const died = once(first, 'exit');
+    await site.queues.enqueueMany([job, next]);
+    const [, signal] = await died;
+    expect(signal).toBe('SIGKILL');
+    await start(dataDir, sheets);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 15 } });
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', labels: { printed: 1 } });
+    const pages = await labelsOnPages(printer.pictures);
+    expect(pages.map(({ length }) => length)).toEqual([4, 4, 4, 3, 1]);
+    expect(pages.flat()).toEqual([...expected(job), 'next']);
+  },
+);
+
+test('sheets, killed again and again, at moments that nobody chose', async () => {
+  const { dataDir, printerId } = await prepare(PAGE);
+  const jobs = [sheetJob(printerId, 11, 2), sheetJob(printerId, ['a', 'b', 'c'], 5)];
+  const sheets = { languages: 'standard', window: 3 * PER_PAGE } as const;
+  await site.queues.enqueueMany(jobs);
+  for (const count of [1, 3, 5, 8]) {
+    const child = await start(dataDir, sheets);
+    await printer.printed(count);
+    await kill(child);
+  }
+  await start(dataDir, sheets);
+  for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  const pages = await labelsOnPages(printer.pictures);
+  expect(pages.map(({ length }) => length)).toEqual([4, 4, 4, 4, 4, 2, 4, 4, 4, 3]);
+  expect(pages.flat()).toEqual(jobs.flatMap(expected));
 });

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import type { JournalEntry } from '../../src/agent/journal.ts';
-import { Tally } from '../../src/agent/tally.ts';
+import { printedAtRest, Tally } from '../../src/agent/tally.ts';
 
 const SETTLE = 250;
 
-function sending(total: number, odometer: number | null = null): Tally {
+function sending(total: number, odometer: number | null = null, perPage = 1): Tally {
   const entry: JournalEntry = {
     jobId: '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f',
     printerId: 'serial-0a1b2c3d4e5f',
@@ -18,7 +18,7 @@ function sending(total: number, odometer: number | null = null): Tally {
     sent: 0,
     printed: 0,
   };
-  return new Tally(entry, SETTLE);
+  return new Tally(entry, SETTLE, perPage);
 }
 
 function send(tally: Tally, counts: number[], now: number): void {
@@ -84,5 +84,73 @@ describe('without an odometer', () => {
     expect(tally.entry.printed).toBe(4);
     tally.apply(pending(1), 2 * SETTLE);
     expect(tally.entry.printed).toBe(6);
+  });
+});
+
+describe('sheets of 24 labels: the printer counts pages', () => {
+  const counted = (odometer: number): DeviceStatus => ({
+    state: 'processing',
+    reasons: [],
+    labelsPending: null,
+    odometer,
+  });
+
+  test('with an odometer: whole pages, and a last one with fewer labels', () => {
+    const tally = sending(54, 100, 24);
+    send(tally, [24], 0);
+    tally.apply(counted(100), 0);
+    expect(tally.entry.printed).toBe(0);
+    tally.apply(counted(101), 0);
+    expect([tally.entry.printed, tally.outstanding]).toEqual([24, 0]);
+    send(tally, [24, 6], 0);
+    tally.apply(counted(102), 0);
+    expect([tally.entry.printed, tally.outstanding]).toEqual([48, 6]);
+    tally.apply(counted(103), 0);
+    expect(tally.entry.printed).toBe(54);
+    for (const odometer of [104, 102, 99]) {
+      expect(() => tally.apply(counted(odometer), 0)).toThrow(/pages/);
+    }
+  });
+
+  test('a page that was not sent cannot have been printed', () => {
+    const tally = sending(54, 100, 24);
+    send(tally, [24], 0);
+    expect(() => tally.apply(counted(102), 0)).toThrow('counts 2 more pages where 0 to 1 were expected');
+  });
+
+  test('at rest, after a crash: what was intended bounds it', () => {
+    const { entry } = sending(30, 100, 24);
+    const told = [100, 101, 102].map((odometer) => printedAtRest(entry, odometer, 24));
+    expect(told).toEqual([0, 24, 30]);
+    for (const odometer of [103, 99]) {
+      expect(() => printedAtRest(entry, odometer, 24)).toThrow(/pages/);
+    }
+    expect(() => printedAtRest({ ...entry, printed: 24 }, 100, 24)).toThrow('where 1 to 2 were expected');
+    // Gone on with after the first page.
+    expect(printedAtRest({ ...entry, base: 24, printed: 24 }, 101, 24)).toBe(30);
+  });
+
+  test('without an odometer: what is pending are pages, of which the last has fewer labels', () => {
+    const told = [2, 1, 0].map((pages) => {
+      const tally = sending(30, null, 24);
+      send(tally, [24, 6], 0);
+      tally.apply(pending(pages), SETTLE);
+      return tally.entry.printed;
+    });
+    expect(told).toEqual([0, 24, 30]);
+  });
+
+  test('no more is taken for printed than is out, however many pages a document has', () => {
+    for (const sent of [[24, 6], [48, 24, 1], [48, 30], [24]]) {
+      const total = sent.reduce((sum, count) => sum + count, 0);
+      const pages = Math.ceil(total / 24);
+      for (let out = 0; out <= pages; out++) {
+        const tally = sending(total, null, 24);
+        send(tally, sent, 0);
+        tally.apply(pending(pages - out), SETTLE);
+        expect([sent, out, tally.entry.printed <= Math.min(out * 24, total)]).toEqual([sent, out, true]);
+        if (out === pages) expect(tally.entry.printed).toBe(total);
+      }
+    }
   });
 });

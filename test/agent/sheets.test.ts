@@ -1,0 +1,204 @@
+/** Sheets of labels on printers that print pages: the printer counts pages, everybody else labels. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { RenderPool } from '../../src/agent/render-pool.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
+import { drawPdf } from '../render/judges.ts';
+import { backends } from '../setup/backends.ts';
+import { type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
+import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
+import { Directories, expected, logger, openSite, type Site } from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+async function startPrinter(options: Partial<VirtualIppPrinterOptions> = {}): Promise<TestIppPrinter> {
+  const printer = new TestIppPrinter(directories, { ...PAGE, ...options });
+  await printer.start();
+  running.push(printer);
+  return printer;
+}
+
+/** At most `labels` labels in a document. */
+const startAgent = (on: { uri: string }, labels: number, options: StartOptions = {}) =>
+  startAgentOn({ site, directories, running }, on, {
+    ...options,
+    drivers: standardDrivers,
+    config: { ...options.config, window: { labels } },
+  });
+
+/** The labels of a job, page by page. */
+function pages(job: QueuedJob): string[][] {
+  const labels = expected(job);
+  return Array.from({ length: Math.ceil(labels.length / PER_PAGE) }, (_, page) =>
+    labels.slice(page * PER_PAGE, (page + 1) * PER_PAGE),
+  );
+}
+
+test.each([
+  [1, [1, 1, 1]],
+  [7, [1, 1, 1]],
+  [9, [2, 1]],
+  [16, [3]],
+])('with at most %i labels in a document, or one page: documents of %o pages', async (window, documents) => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer, window);
+  // Copies lie across the borders of pages, and the last page is part-filled.
+  const job = sheetJob(printerId, ['a', 'b', 'c'], 3);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { sent: 9, printed: 9 },
+  });
+  expect(printer.jobs().map(({ printed }) => printed)).toEqual(documents);
+  expect(await labelsOnPages(printer.pictures)).toEqual(pages(job));
+  const counts = site.reports.of(job.jobId).map(({ labels }) => labels.printed);
+  expect(counts.filter((count) => count % PER_PAGE !== 0 && count !== 9)).toEqual([]);
+});
+
+test('aborted in the middle: failed, with all labels of the pages that the printer counted', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, 16);
+  printer.abortJobAfter(2);
+  const job = sheetJob(printerId, 14);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'failed',
+    labels: { printed: 8 },
+    error: { code: 'printer-aborted' },
+  });
+  expect(await labelsOnPages(printer.pictures)).toEqual(pages(job).slice(0, 2));
+});
+
+test('uncertain pages: held, with all of their labels', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, 8);
+  printer.abortJobAfter(0);
+  const job = sheetJob(printerId, 10);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown' },
+    uncertain: { from: 0, to: 8 },
+  });
+});
+
+test('power off in the middle: the counter of pages tells which labels are out, and each is printed once', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { printerId } = await startAgent(printer, 16);
+  // Counted right, so that it is believed: two pages, of which one is part-filled.
+  const [first, second] = [
+    sheetJob(printerId, 5),
+    sheetJob(printerId, ['a', 'b', 'c', 'd', 'e', 'f', 'g'], 2),
+  ];
+  await site.queues.enqueue(first);
+  expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+  await site.queues.enqueue(second);
+  await printer.printed(2 + 2);
+  await printer.powerOff();
+  await site.reports.job(second.jobId, ({ reasons }) => reasons.includes('offline'));
+  await printer.powerOn();
+  expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed', labels: { printed: 14 } });
+  expect(await labelsOnPages(printer.pictures)).toEqual([...pages(first), ...pages(second)]);
+});
+
+test('agent and printer go down in the middle of a document: the journal knows the counter from before it', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { agent, dataDir, printerId } = await startAgent(printer, 16);
+  const [first, second] = [sheetJob(printerId, 3), sheetJob(printerId, 15)];
+  await site.queues.enqueue(first);
+  expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+  await site.queues.enqueue(second);
+  await printer.printed(1 + 2);
+  printer.set({ mediaOut: true });
+  await site.reports.job(second.jobId, ({ reasons }) => reasons.includes('media-empty'));
+  const out = printer.pictures.length;
+  await agent.stop({ graceMs: 0 });
+  await printer.powerOff();
+  printer.set({ mediaOut: false });
+  await printer.powerOn();
+  await startAgent(printer, 16, { dataDir });
+  expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed', labels: { printed: 15 } });
+  expect(await labelsOnPages(printer.pictures)).toEqual([...pages(first), ...pages(second)]);
+  // Of one page and four, not all were out.
+  expect(out).toBeLessThan(1 + 4);
+});
+
+test('a stop in the middle hands the job back at a page, and it goes on with the next', async () => {
+  const printer = await startPrinter({ speed: 20 });
+  const { agent, dataDir, printerId } = await startAgent(printer, PER_PAGE);
+  const job = sheetJob(printerId, 14);
+  await site.queues.enqueue(job);
+  await printer.printed(1);
+  await agent.stop({ graceMs: 0 });
+  await startAgent(printer, PER_PAGE, { dataDir });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 14 } });
+  expect(await labelsOnPages(printer.pictures)).toEqual(pages(job));
+});
+
+test('a printer that takes a stream of PDF gets a document for each page', async () => {
+  const documents: Buffer[] = [];
+  const server = createServer(async (socket) => {
+    const parts: Buffer[] = [];
+    socket.on('error', () => undefined);
+    for await (const part of socket) parts.push(part);
+    documents.push(Buffer.concat(parts));
+    server.emit('document');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  running.push({ stop: async () => void server.close() });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const uri = `socket://127.0.0.1:${address.port}`;
+  const { agent, printerId } = await startAgent({ uri }, PER_PAGE, {
+    config: { printer: { language: 'pdf', dpi: 203, ...PAGE, confirmation: 'transport' } },
+  });
+  const job = sheetJob(printerId, ['a', 'b', 'c'], 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  await agent.stop({ graceMs: 0 });
+  const stream = () => Buffer.concat(documents).toString('latin1');
+  while (stream().split('%%EOF').length <= 2) await once(server, 'document');
+  const whole = stream();
+  const second = whole.indexOf('%PDF-', 1);
+  const files = [whole.slice(0, second), whole.slice(second)].map((one) => Buffer.from(one, 'latin1'));
+  const drawn = await Promise.all(files.map(async (file) => labelsOnPage(await drawPdf(file, 203))));
+  expect(drawn).toEqual(pages(job));
+});
+
+test('gone on with in the middle of a page, as a person may tell it to: on a new sheet', async () => {
+  const { languagesModule } = standardDrivers;
+  const pool = new RenderPool({ threads: 1, languagesModule, stuckMs: 30_000, logger });
+  pool.start();
+  running.push(pool);
+  const job = sheetJob('serial-0123456789abcdef', 12);
+  const session = pool.open(job, { from: 6, maxCopies: PER_PAGE, documents: true });
+  const chunks = [];
+  const signal = AbortSignal.timeout(20_000);
+  for (let chunk = await session.peek(signal); chunk !== null; chunk = await session.peek(signal)) {
+    chunks.push({ first: chunk.first, labels: await labelsOnPage(await drawPdf(chunk.bytes, 203)) });
+    session.taken();
+  }
+  session.close();
+  expect(chunks).toEqual([
+    { first: 6, labels: ['6', '7', '8', '9'] },
+    { first: 10, labels: ['10', '11'] },
+  ]);
+});
