@@ -5,7 +5,7 @@ const CODE_39 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-. $/+%';
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*';
 
 export const CHECK_DIGITS: Readonly<Record<string, (value: string) => string | null>> = {
-  /** GTIN, SSCC, EAN, UPC: weights 3, 1 from the right (GS1 General Specifications §7.9). */
+  /** GTIN, SSCC, EAN, UPC: weights 3, 1 from the right (GS1 General Specifications). */
   gs1: (value) => {
     if (!DIGITS.test(value)) return null;
     let sum = 0;
@@ -13,7 +13,7 @@ export const CHECK_DIGITS: Readonly<Record<string, (value: string) => string | n
       sum += Number(value[at]) * ((value.length - at) % 2 === 1 ? 3 : 1);
     return String((10 - (sum % 10)) % 10);
   },
-  /** Cards, IMEI: every second digit doubled (ISO/IEC 7812-1 annex B). */
+  /** Cards, IMEI: every second digit doubled (ISO/IEC 7812-1). */
   luhn: (value) => {
     if (!DIGITS.test(value)) return null;
     let sum = 0;
@@ -23,7 +23,7 @@ export const CHECK_DIGITS: Readonly<Record<string, (value: string) => string | n
     }
     return String((10 - (sum % 10)) % 10);
   },
-  /** Code 39's own (ISO/IEC 16388 annex A). */
+  /** Code 39's own (ISO/IEC 16388). */
   mod43: (value) => {
     let sum = 0;
     for (const char of value) {

@@ -1,5 +1,5 @@
 /**
- * GS1 element strings: `(01)04012345678901(10)AB-12` to what a symbol carries (GS1 General Specifications §7.8).
+ * GS1 element strings: `(01)04012345678901(10)AB-12` to what a symbol carries (GS1 General Specifications).
  *
  * Brackets in a template's own text delimit application identifiers; brackets that come out of a record are
  * data, as in the batch number `A(1)`, and cannot add an AI that the template did not have. Only a template
@@ -13,7 +13,7 @@ import type { Part } from './merge.ts';
 const OPEN = '\ue000';
 const CLOSE = '\ue001';
 
-/** AIs whose values end by their length, so that no FNC1 follows them (GS1 General Specifications, fig. 7.8.5-2). */
+/** AIs whose values end by their length, so that no FNC1 follows them (GS1 General Specifications, predefined lengths). */
 const FIXED_LENGTH = /^(?:0[0-4]|1[1-9]|20|3[1-6]|41)/;
 
 /** Does the template itself say where the AIs are? */
@@ -85,7 +85,7 @@ function isWellKnown(value: string): boolean {
   return digits !== undefined && hasCheckDigit(digits);
 }
 
-/** Mod 10 with weights 3 and 1 from the right (GS1 General Specifications §7.9.1). */
+/** Mod 10 with weights 3 and 1 from the right (GS1 General Specifications). */
 export function checkDigit(digits: string): number {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) {

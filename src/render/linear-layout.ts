@@ -15,9 +15,9 @@ import { zplBars } from './zpl-bars.ts';
 
 /** The human-readable line: its em in modules and its bounds, mm; the gap to the bars, modules. */
 const HRI = { modules: 10, smallest: 2, largest: 4, gap: 2 } as const;
-/** EAN guard bars reach this far below the others (GS1 General Specifications §5.2.1.4), modules. */
+/** EAN guard bars reach this far below the others (GS1 General Specifications), modules. */
 const GUARD = 5;
-/** Bearer bars: at least twice a narrow bar (GS1 General Specifications §5.3.2.4), modules. */
+/** Bearer bars: at least twice a narrow bar (GS1 General Specifications, ITF-14), modules. */
 const BEARER = 4;
 /** Capital height of the condensed face, ems. */
 const CAPITALS = 0.711;

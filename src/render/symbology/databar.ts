@@ -45,7 +45,7 @@ function expandedStacked(value: string, segments = 4): MatrixSymbol {
 }
 
 export const DATABAR = {
-  /** §5.3: at least 33 X high, to be read in every direction. */
+  /** At least 33 X high, to be read in every direction. */
   databar: {
     kind: 'linear',
     quiet: around(0),
@@ -54,7 +54,7 @@ export const DATABAR = {
     leastHeight: 33,
     encode: row('databaromni', gtin),
   },
-  /** §5.3: at least 13 X. */
+  /** At least 13 X. */
   'databar-truncated': {
     kind: 'linear',
     quiet: around(0),
@@ -63,7 +63,7 @@ export const DATABAR = {
     leastHeight: 13,
     encode: row('databartruncated', gtin),
   },
-  /** §5.4: rows of 5 X and 7 X. */
+  /** Rows of 5 X and 7 X. */
   'databar-stacked': {
     kind: 'stacked',
     quiet: around(0),
@@ -71,7 +71,7 @@ export const DATABAR = {
     options: [],
     encode: rowsOf('databarstacked', [5, 1, 7]),
   },
-  /** §5.4: rows of 33 X. */
+  /** Rows of 33 X. */
   'databar-stacked-omni': {
     kind: 'stacked',
     quiet: around(0),
@@ -79,7 +79,7 @@ export const DATABAR = {
     options: [],
     encode: rowsOf('databarstackedomni', [33, 1, 1, 1, 33]),
   },
-  /** §6.3: at least 10 X. */
+  /** At least 10 X. */
   'databar-limited': {
     kind: 'linear',
     quiet: around(0),
@@ -88,7 +88,7 @@ export const DATABAR = {
     leastHeight: 10,
     encode: row('databarlimited', limitedGtin),
   },
-  /** §7.3: at least 34 X. */
+  /** At least 34 X. */
   'databar-expanded': {
     kind: 'linear',
     quiet: around(0),

@@ -7,7 +7,7 @@ import { bwipDark, SymbolError } from '../bwip.ts';
 import type { MaxiCodeSymbol, QuietZone, SymbologyRules } from './rules.ts';
 import { eciText } from './text.ts';
 
-/** ISO/IEC 16023 §4.11: middles of the first and the last hexagon of a row are 25.5 mm apart. */
+/** ISO/IEC 16023: middles of the first and the last hexagon of a row are 25.5 mm apart. */
 const PITCH = 25.5 / 29;
 const COLUMNS = 30;
 const ROWS = 33;
@@ -15,10 +15,10 @@ const ROW_PITCH = (PITCH * Math.sqrt(3)) / 2;
 const HEX_HEIGHT = (2 * PITCH) / Math.sqrt(3);
 /** A hexagon is drawn this much smaller than its cell: ink spreads. */
 const FILL = 0.9;
-/** Radii at which the bull's eye changes between dark and light, from the middle, mm (§4.5). */
+/** Radii at which the bull's eye changes between dark and light, from the middle, mm. */
 const RINGS = [0.51, 1.18, 1.86, 2.53, 3.2, 3.87] as const;
 
-/** §4.11.4: a hexagon's width at the sides, a row above and below. */
+/** Quiet zone: a hexagon's width at the sides, a row above and below. */
 const QUIET: QuietZone = { unit: 'mm', left: PITCH, right: PITCH, top: ROW_PITCH, bottom: ROW_PITCH };
 
 /** Without quiet zones, dots. */

@@ -1,4 +1,4 @@
-/** EAN and UPC with their add-ons (ISO/IEC 15420; GS1 General Specifications §5.2). */
+/** EAN and UPC with their add-ons (ISO/IEC 15420; GS1 General Specifications). */
 import { bwipWidths, SymbolError } from '../bwip.ts';
 import { checkDigit, hasCheckDigit } from '../gs1.ts';
 import { beside, type LinearSymbol, type RetailParts, requireValue, type SymbologyRules } from './rules.ts';
@@ -141,7 +141,7 @@ function upca(value: string): LinearSymbol {
   });
 }
 
-/** The UPC-A that a UPC-E stands for, without check digit: by its last digit (GS1 General Specifications §5.2.2.4). */
+/** The UPC-A that a UPC-E stands for, without check digit: by its last digit (GS1 General Specifications, UPC-E). */
 function expandUpce(digits: string): string {
   const system = digits.slice(0, 1);
   const six = digits.slice(1);
@@ -176,7 +176,7 @@ function upce(value: string): LinearSymbol {
   });
 }
 
-/** Quiet zones: GS1 General Specifications §5.2.3.4. */
+/** Quiet zones: GS1 General Specifications, EAN/UPC. */
 export const RETAIL = {
   ean13: { kind: 'linear', command: true, quiet: beside(11, 7), options: [], encode: ean13 },
   ean8: { kind: 'linear', quiet: beside(7), options: [], encode: ean8 },

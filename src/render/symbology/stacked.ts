@@ -28,12 +28,12 @@ export function stacked(rows: readonly (readonly number[])[], height: (at: numbe
   };
 }
 
-/** The least height of a row: ISO/IEC 15438 §5.8.2 asks for 3 X, ISO/IEC 24728 §5.8.2 for 2 X. */
+/** The least height of a row: ISO/IEC 15438 (PDF417) asks for 3 X, ISO/IEC 24728 (MicroPDF417) for 2 X. */
 const PDF417_ROW = 3;
 const MICROPDF417_ROW = 2;
 
 export const STACKED = {
-  /** ISO/IEC 15438 §5.8.3: quiet zones of 2 X. */
+  /** ISO/IEC 15438: quiet zones of 2 X. */
   pdf417: {
     kind: 'stacked',
     quiet: around(2),
@@ -57,7 +57,7 @@ export const STACKED = {
       return stacked(rows, () => rowHeight);
     },
   },
-  /** ISO/IEC 24728 §5.8.3: 1 X. */
+  /** ISO/IEC 24728: 1 X. */
   micropdf417: {
     kind: 'stacked',
     quiet: around(1),
