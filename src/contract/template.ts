@@ -121,6 +121,27 @@ export const SYMBOLOGIES = [
   'australia-post',
   'leitcode',
   'identcode',
+  'code11',
+  'telepen',
+  'pharmacode',
+  'pzn',
+  'code32',
+  'hibc-code128',
+  'hibc-code39',
+  'hibc-datamatrix',
+  'hibc-qr',
+  'hibc-aztec',
+  'rmqr',
+  'ean13-composite',
+  'ean8-composite',
+  'upca-composite',
+  'upce-composite',
+  'gs1-128-composite',
+  'databar-composite',
+  'databar-stacked-composite',
+  'databar-stacked-omni-composite',
+  'databar-limited-composite',
+  'databar-expanded-composite',
 ] as const;
 export const symbology = z.enum(SYMBOLOGIES);
 
@@ -147,15 +168,15 @@ export const barcodeElement = z.strictObject({
   align: z.enum(['left', 'center', 'right']).default('left'),
   /** The human-readable interpretation under or over a linear symbol. */
   hri: z.enum(['none', 'below', 'above']).default('none'),
-  /** Error correction: a letter for QR codes, 0 to 8 for PDF417, percent for Aztec. */
+  /** Error correction: a letter for QR codes and rMQR, 0 to 8 for PDF417, percent for Aztec. */
   ecLevel: z.union([z.enum(['L', 'M', 'Q', 'H']), z.int().min(0).max(95)]).optional(),
   /** Code 128: the shortest mix of code sets, or one set for the whole value. */
   codeSet: z.enum(['auto', 'A', 'B', 'C']).optional(),
   /** Code 39: lower case and all else of ASCII as pairs of characters; the reader must be set to it. */
   fullAscii: z.boolean().optional(),
-  /** A check digit to add: Code 39 `mod43`, Codabar `mod16`, ITF `mod10`, MSI the others. */
+  /** A check digit to add: Code 39 `mod43`, Codabar `mod16`, ITF `mod10`, Code 11 `mod11`, MSI the others. */
   checkDigit: z.enum(['none', 'mod10', 'mod11', 'mod1010', 'mod1110', 'mod16', 'mod43']).optional(),
-  /** Wide to narrow of Code 39, Codabar, ITF and MSI; the wide bars are rounded to whole dots. */
+  /** Wide to narrow of Code 39, Codabar, ITF, MSI and Code 11, and of what is made of them; the wide bars are rounded to whole dots. */
   ratio: z.number().min(2).max(3).optional(),
   /** Bearer bars of ITF and ITF-14: above and below, or all around. ITF-14 has bars unless told otherwise. */
   bearer: z.enum(['none', 'bars', 'box']).optional(),
@@ -165,6 +186,11 @@ export const barcodeElement = z.strictObject({
   columns: z.int().min(1).max(30).optional(),
   /** Row height of PDF417 and MicroPDF417, modules. */
   rowHeight: z.int().min(2).max(20).optional(),
+  /** rMQR: rows and columns, `R11x43`; without one, that of the least area. */
+  version: z
+    .string()
+    .regex(/^R\d{1,2}x\d{2,3}$/, { error: 'a version of rMQR is R, its rows, x and its columns: R11x43' })
+    .optional(),
   /** MaxiCode: 4 without one; 2 and 3 carry a postal code, a country and a class of service, parted by GS. */
   mode: z.int().min(2).max(6).optional(),
   rotation,

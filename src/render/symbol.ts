@@ -5,7 +5,9 @@
  */
 import type { Symbology } from '../contract/template.ts';
 import { SymbolError } from './bwip.ts';
+import { COMPOSITE } from './symbology/composite.ts';
 import { DATABAR } from './symbology/databar.ts';
+import { HEALTH } from './symbology/health.ts';
 import { LINEAR } from './symbology/linear.ts';
 import { MATRIX } from './symbology/matrix.ts';
 import { MAXICODE } from './symbology/maxicode.ts';
@@ -28,6 +30,8 @@ const RULES: Readonly<Record<Symbology, SymbologyRules>> = {
   ...MATRIX,
   ...MAXICODE,
   ...POSTAL,
+  ...HEALTH,
+  ...COMPOSITE,
 };
 
 export function symbologyRules(symbology: Symbology): SymbologyRules {

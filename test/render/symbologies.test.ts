@@ -26,7 +26,15 @@ import {
   readSymbols,
 } from './judges.ts';
 import { CASES, type SymbologyCase } from './symbology-cases.ts';
-import { barsOnPicture, everyOther, postalOnPicture, turnedBack, zintRows } from './zint.ts';
+import {
+  barsOnPicture,
+  everyOther,
+  postalOnPicture,
+  rowsOnPicture,
+  turnedBack,
+  withoutMargins,
+  zintRows,
+} from './zint.ts';
 
 const OUTPUTS = ['zpl', 'pdf', 'png'] as const;
 const TURNS: readonly Turn[] = [0, 90, 180, 270];
@@ -70,10 +78,12 @@ async function judge(one: SymbologyCase, png: Uint8Array, turn: Turn, dpi: numbe
     const shown = one.symbology === 'maxicode' ? encodePng(turnedBack(await dotsOf(png), turn), dpi) : png;
     const found = await readSymbols(shown, {
       eanAddOnSymbol: one.judge.addOn === true ? 'Require' : 'Ignore',
+      ...(one.judge.only !== undefined && { formats: [one.judge.only] }),
     });
     return found.map(({ format, text }) => ({ format, text }));
   }
   const picture = await dotsOf(png);
+  if (one.judge.rows === 'all') return rowsOnPicture(picture, turn, dots(MODULE, dpi));
   if (one.judge.rows === 1) return barsOnPicture(picture, turn, dots(MODULE, dpi));
   return postalOnPicture(picture, turn, one.judge.rows);
 }
@@ -81,6 +91,7 @@ async function judge(one: SymbologyCase, png: Uint8Array, turn: Turn, dpi: numbe
 async function verdict({ judge: by }: SymbologyCase, judged: unknown): Promise<unknown> {
   if (by.by === 'zxing') return [{ format: by.format, text: by.reads }];
   const rows = await zintRows(by.type, by.data, by.options);
+  if (by.rows === 'all') return withoutMargins(rows);
   if (by.rows === 1) return rows[0]?.replace(/0+$/, '');
   const bars = Array.isArray(judged) && typeof judged[0] === 'string' ? judged[0].length : 0;
   return everyOther(rows, bars).map((row, at) => {

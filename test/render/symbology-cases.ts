@@ -1,4 +1,5 @@
 /** One case for each symbology, and for each option that changes its bars: what is posted, and what is read. */
+import type { ReaderOptions } from 'zxing-wasm/reader';
 import type { Symbology } from '../../src/contract/template.ts';
 
 export interface SymbologyCase {
@@ -8,12 +9,20 @@ export interface SymbologyCase {
   /** The element's further members. */
   readonly element?: object;
   readonly judge:
-    | { readonly by: 'zxing'; readonly format: string; readonly reads: string; readonly addOn?: true }
+    | {
+        readonly by: 'zxing';
+        readonly format: string;
+        readonly reads: string;
+        readonly addOn?: true;
+        /** Read as this, where the bars can be read as something else too. */
+        readonly only?: NonNullable<ReaderOptions['formats']>[number];
+      }
     | {
         readonly by: 'zint';
         readonly type: string;
         readonly data: string;
-        readonly rows: 1 | 2 | 3;
+        /** Of a postal code; 1: of bars; all: of a stacked symbol, as many as it has. */
+        readonly rows: 1 | 2 | 3 | 'all';
         readonly options?: readonly string[];
       };
 }
@@ -30,6 +39,17 @@ function withAddOn(symbology: Symbology, value: string, format: string, reads: s
   const name = `${symbology} +${value.split('+')[1]?.length}`;
   const element = { height: 8, hri: 'below' };
   return { name, symbology, value, element, judge: { by: 'zxing', format, reads, addOn: true } } as const;
+}
+
+/** A composite: zint takes the digits of a GTIN or an EAN apart, and AIs in square brackets. */
+function composite(symbology: Symbology, linear: string, type: string, primary: string) {
+  const judge = { by: 'zint', type, data: '[99]1234-abcd', rows: 'all' } as const;
+  return {
+    name: symbology,
+    symbology,
+    value: `${linear}|(99)1234-abcd`,
+    judge: { ...judge, options: [`--primary=${primary}`] },
+  } as const;
 }
 
 function compared(symbology: Symbology, value: string, type: string, rows: 1 | 2 | 3, data = value) {
@@ -94,6 +114,50 @@ export const CASES: readonly SymbologyCase[] = [
   read('maxicode', '152382802\u001d840\u001d001\u001dABC', 'MaxiCode', undefined, { mode: 2 }),
   read('leitcode', '2134807501640', 'ITF', '21348075016401', bars),
   read('identcode', '56310243031', 'ITF', '563102430313', bars),
+  ...[
+    // zint adds two check characters unless it is told otherwise; its wide bars have 2 modules.
+    { name: 'code11', value: '0123-45', options: ['--vers=2'] },
+    { name: 'code11 checkDigit=mod11', value: '0123-45', options: ['--vers=1'] },
+    { name: 'code11 two check characters', value: '0123-456789', options: [] },
+  ].map(({ name, value, options }, checks): SymbologyCase => {
+    const element = { ...bars, ratio: 2, ...(checks > 0 && { checkDigit: 'mod11' }) };
+    return {
+      name,
+      symbology: 'code11',
+      value,
+      element,
+      judge: { by: 'zint', type: '1', data: value, rows: 1, options },
+    };
+  }),
+  read('telepen', 'Platen 42', 'TelepenAlpha', undefined, bars),
+  { ...compared('pharmacode', '117480', '51', 1), element: bars },
+  read('pzn', '1234562', 'PZN', '-12345626', bars),
+  read('code32', '01234567', 'Code32', 'A012345676', bars),
+  read('hibc-code128', 'A123BJC5D6E71', 'Code128', '+A123BJC5D6E71G', bars),
+  {
+    ...read('hibc-code39', 'A123BJC5D6E71', 'Code39', undefined, bars),
+    judge: { by: 'zxing', format: 'Code39', reads: '+A123BJC5D6E71G', only: 'Code39Std' },
+  },
+  read('hibc-datamatrix', 'A123BJC5D6E71', 'DataMatrix', '+A123BJC5D6E71G'),
+  read('hibc-qr', '+A123BJC5D6E71', 'QRCode', '+A123BJC5D6E71G'),
+  read('hibc-aztec', 'A123BJC5D6E71', 'Aztec', '+A123BJC5D6E71G'),
+  read('rmqr', 'platen ü 42', 'RMQRCode'),
+  read('rmqr', 'AB12', 'RMQRCode', undefined, { version: 'R13x77', ecLevel: 'H' }),
+  composite('ean13-composite', '2112345678900', '130', '2112345678900'),
+  composite('ean8-composite', '02345673', '130', '0234567'),
+  composite('upca-composite', '416000336108', '135', '416000336108'),
+  composite('upce-composite', '00123457', '136', '00123457'),
+  composite('gs1-128-composite', '(01)03612345678904', '131', '[01]03612345678904'),
+  composite('databar-composite', '(01)03612345678904', '132', '0361234567890'),
+  composite('databar-stacked-composite', '(01)03612345678904', '137', '0361234567890'),
+  composite('databar-stacked-omni-composite', '(01)03612345678904', '138', '0361234567890'),
+  composite('databar-limited-composite', '(01)03512345678907', '133', '0351234567890'),
+  composite(
+    'databar-expanded-composite',
+    '(01)93712345678904(3103)001234',
+    '134',
+    '[01]93712345678904[3103]001234',
+  ),
   compared('royal-mail', 'LE28HS9Z', '70', 3),
   compared('kix', '1231FZ13XHS', '90', 3),
   compared('usps-imb', '01234567094987654321', '85', 3),

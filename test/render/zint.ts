@@ -42,6 +42,27 @@ export function barsOnPicture(picture: Bitmap, turn: Turn, module: number): stri
   return bits;
 }
 
+/** The modules of a picture, a row each time that it changes from one to the next. */
+export function rowsOnPicture(picture: Bitmap, turn: Turn, module: number): string[] {
+  const bitmap = turnedBack(picture, turn);
+  const { left, right, top, bottom } = inkBox(bitmap);
+  const rows: string[] = [];
+  for (let y = top + module / 2; y < bottom; y += module) {
+    let bits = '';
+    for (let x = left + module / 2; x < right; x += module)
+      bits += isBlack(bitmap, Math.floor(x), Math.floor(y)) ? '1' : '0';
+    if (rows.at(-1) !== bits) rows.push(bits);
+  }
+  return rows;
+}
+
+/** Rows without the light columns at both ends that all of them have. */
+export function withoutMargins(rows: readonly string[]): string[] {
+  const left = Math.min(...rows.map((row) => row.indexOf('1')).filter((at) => at >= 0));
+  const right = Math.max(...rows.map((row) => row.lastIndexOf('1'))) + 1;
+  return rows.map((row) => row.slice(left, right).padEnd(right - left, '0'));
+}
+
 /** Bars of a postal code: for each, in each of zint's rows, whether it is there. */
 export function postalOnPicture(picture: Bitmap, turn: Turn, rows: 2 | 3): string[] {
   const bitmap = turnedBack(picture, turn);

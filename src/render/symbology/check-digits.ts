@@ -3,7 +3,7 @@ import { SymbolError } from '../bwip.ts';
 
 export const CODE39_CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-. $/+%';
 
-/** Code 39's optional check character (ISO/IEC 16388, annex A). */
+/** Code 39's optional check character (ISO/IEC 16388). */
 export function mod43(value: string): string {
   let sum = 0;
   for (const char of value) sum += CODE39_CHARACTERS.indexOf(char);
@@ -38,6 +38,21 @@ export function mod11(digits: string): string {
   const check = (11 - (sum % 11)) % 11;
   if (check === 10) throw new SymbolError('the value has no modulo 11 check digit');
   return String(check);
+}
+
+const CODE11_CHARACTERS = '0123456789-';
+
+/** Code 11's: one check character, and from ten characters on a second one over the first. */
+export function code11Checks(value: string): string {
+  const check = (text: string, heaviest: number) => {
+    let sum = 0;
+    for (let at = 0; at < text.length; at++) {
+      sum += (1 + (at % heaviest)) * CODE11_CHARACTERS.indexOf(text.charAt(text.length - 1 - at));
+    }
+    return CODE11_CHARACTERS.charAt(sum % 11);
+  };
+  const first = check(value, 10);
+  return value.length < 10 ? first : first + check(value + first, 9);
 }
 
 /** Deutsche Post's, with weights 4 and 9. */

@@ -2,7 +2,7 @@
 import { bwipWidths, SymbolError } from '../bwip.ts';
 import { code128Widths, encodeCode128, encodeInSet, FNC1 } from '../code128.ts';
 import { checkDigit, elementString, hasCheckDigit } from '../gs1.ts';
-import { deutschePost, luhn, mod11, mod16, mod43 } from './check-digits.ts';
+import { code11Checks, deutschePost, luhn, mod11, mod16, mod43 } from './check-digits.ts';
 import {
   beside,
   type LinearSymbol,
@@ -36,12 +36,12 @@ function latin1(value: string): number[] {
 
 function gs1Code128(value: string): LinearSymbol {
   const { data, text } = elementString(value);
-  // GS1 General Specifications §5.4.1.
+  // GS1 General Specifications, GS1-128.
   if (data.length > 48) throw new SymbolError('GS1-128 holds 48 characters, AIs and separators included');
   return code128Symbol([FNC1, ...data], text);
 }
 
-/** ISO/IEC 16388, table A.1: characters that Code 39 has not, as pairs of those it has. */
+/** ISO/IEC 16388, full ASCII: characters that Code 39 has not, as pairs of those it has. */
 function code39Pair(code: number): string {
   const letter = (lead: string, index: number) => lead + String.fromCharCode(65 + index);
   const char = String.fromCharCode(code);
@@ -169,6 +169,18 @@ function msi(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
   return twoWidths(bwipWidths('msi', digits), digits);
 }
 
+function code11(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
+  requireValue(value, /^[0-9-]+$/, 'Code 11 holds digits and - only');
+  // bwip-js makes two digits of a check character that is a dash.
+  const data = kind === 'mod11' ? value + code11Checks(value) : value;
+  return twoWidths(bwipWidths('code11', data), data);
+}
+
+function telepen(value: string): LinearSymbol {
+  requireValue(value, /^[\0-\x7f]*$/, 'Telepen holds the characters of ASCII only');
+  return linear(bwipWidths('telepen', value), value);
+}
+
 function onlyChecks(...allowed: string[]) {
   return ({ checkDigit: kind }: SymbolOptions): void => {
     if (kind !== undefined && kind !== 'none' && !allowed.includes(kind)) {
@@ -178,7 +190,7 @@ function onlyChecks(...allowed: string[]) {
 }
 
 export const LINEAR = {
-  /** ISO/IEC 15417 §4.4: quiet zones of 10 X. */
+  /** ISO/IEC 15417: quiet zones of 10 X. */
   code128: {
     kind: 'linear',
     command: true,
@@ -186,9 +198,9 @@ export const LINEAR = {
     options: ['codeSet'],
     encode: (value, options) => code128Symbol(latin1(value), value, options),
   },
-  /** GS1 General Specifications §5.4.3.2. */
+  /** GS1 General Specifications: as Code 128. */
   'gs1-128': { kind: 'linear', command: true, quiet: beside(10), gs1: true, options: [], encode: gs1Code128 },
-  /** ISO/IEC 16388 §4.4: 10 X; ratio 2 to 3. */
+  /** ISO/IEC 16388: 10 X; ratio 2 to 3. */
   code39: {
     kind: 'linear',
     command: true,
@@ -209,7 +221,7 @@ export const LINEAR = {
     ratio: 3,
     encode: codabar,
   },
-  /** ISO/IEC 16390 §4.4: 10 X; ratio 2 to 3. */
+  /** ISO/IEC 16390: 10 X; ratio 2 to 3. */
   itf: {
     kind: 'linear',
     command: true,
@@ -219,7 +231,7 @@ export const LINEAR = {
     ratio: 3,
     encode: itf,
   },
-  /** GS1 General Specifications §5.3.2: 10 X; ratio 2.25 to 3, 2.5 aimed at; bearer bars. */
+  /** GS1 General Specifications: 10 X; ratio 2.25 to 3, 2.5 aimed at; bearer bars. */
   itf14: {
     kind: 'linear',
     command: true,
@@ -237,6 +249,17 @@ export const LINEAR = {
     ratio: 2,
     encode: msi,
   },
+  /** Code 11 has no standard of ISO or AIM; quiet zones of 10 X. */
+  code11: {
+    kind: 'linear',
+    quiet: beside(10),
+    options: ['checkDigit', 'ratio'],
+    checkOptions: onlyChecks('mod11'),
+    ratio: 2.5,
+    encode: code11,
+  },
+  /** Telepen of SB Electronic Systems: 3:1, quiet zones of 10 X. */
+  telepen: { kind: 'linear', quiet: beside(10), options: [], encode: telepen },
   /** Deutsche Post, "Leitcode und Identcode": Code 2/5 interleaved, 10 X. */
   leitcode: {
     kind: 'linear',

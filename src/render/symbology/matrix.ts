@@ -22,7 +22,7 @@ function matrix(bcid: string, text: string, options: Record<string, string | boo
   };
 }
 
-/** Byte-mode capacity of QR versions 1 to 40 (ISO/IEC 18004, table 7). */
+/** Byte-mode capacity of QR versions 1 to 40 (ISO/IEC 18004:2006, table 7). */
 const QR_BYTES = {
   L: [
     17, 32, 53, 78, 106, 134, 154, 192, 230, 271, 321, 367, 425, 458, 520, 586, 644, 718, 792, 858, 929, 1003,
@@ -64,7 +64,7 @@ function qrBound(value: string, options: SymbolOptions): number | undefined {
   return version < 0 ? undefined : 21 + 4 * version;
 }
 
-/** Side and data codewords of the square symbols (ISO/IEC 16022, table 7). */
+/** Side and data codewords of the square symbols (ISO/IEC 16022:2006, table 7). */
 const DATA_MATRIX_SIZES = [
   [10, 3],
   [12, 5],
@@ -119,8 +119,33 @@ function gs1Text(value: string): string {
   return `^FNC1${data.map((code) => (code === FNC1 ? '^FNC1' : String.fromCharCode(code))).join('')}`;
 }
 
+/** Rows and columns of rMQR (ISO/IEC 23941), the least area first. */
+const RMQR_VERSIONS = [
+  ...[7, 9, 11, 13, 15, 17].flatMap((rows) =>
+    [43, 59, 77, 99, 139].map((columns) => [rows, columns] as const),
+  ),
+  [11, 27] as const,
+  [13, 27] as const,
+]
+  .toSorted(([a, b], [c, d]) => a * b - c * d)
+  .map(([rows, columns]) => `R${rows}x${columns}`);
+
+function rmqr(value: string, { version, ecLevel = 'M' }: SymbolOptions): MatrixSymbol {
+  const text = utf8(value).toString('latin1');
+  const options = { binarytext: true, eclevel: String(ecLevel) };
+  const versions = version === undefined ? RMQR_VERSIONS : [version];
+  for (const [index, one] of versions.entries()) {
+    try {
+      return matrix('rectangularmicroqrcode', text, { ...options, version: one });
+    } catch (error) {
+      if (!(error instanceof SymbolError) || index === versions.length - 1) throw error;
+    }
+  }
+  throw new SymbolError('rMQR has no such version');
+}
+
 export const MATRIX = {
-  /** ISO/IEC 18004 §9.1: quiet zone of 4 X. */
+  /** ISO/IEC 18004: quiet zone of 4 X. */
   qr: {
     kind: 'matrix',
     quiet: around(4),
@@ -131,7 +156,7 @@ export const MATRIX = {
       matrix('qrcode', utf8(value).toString('latin1'), { binarytext: true, eclevel: qrLevel(options) }),
     bound: qrBound,
   },
-  /** ISO/IEC 18004 §9.1: 2 X. */
+  /** ISO/IEC 18004: 2 X. */
   'micro-qr': {
     kind: 'matrix',
     quiet: around(2),
@@ -143,6 +168,19 @@ export const MATRIX = {
         ...(typeof ecLevel === 'string' ? { eclevel: ecLevel } : {}),
       }),
   },
+  /** ISO/IEC 23941: 2 X. */
+  rmqr: {
+    kind: 'matrix',
+    quiet: around(2),
+    options: ['ecLevel', 'version'],
+    checkOptions: (options) => {
+      letters('rMQR', 'MH')(options);
+      if (options.version !== undefined && !RMQR_VERSIONS.includes(options.version)) {
+        throw new SymbolError(`"version" of rMQR is one of ${RMQR_VERSIONS.join(', ')}`);
+      }
+    },
+    encode: rmqr,
+  },
   'gs1-qr': {
     kind: 'matrix',
     quiet: around(4),
@@ -152,7 +190,7 @@ export const MATRIX = {
     encode: (value, options) =>
       matrix('qrcode', gs1Text(value), { parsefnc: true, eclevel: qrLevel(options) }),
   },
-  /** ISO/IEC 16022 §7.1: 1 X. */
+  /** ISO/IEC 16022: 1 X. */
   datamatrix: {
     kind: 'matrix',
     quiet: around(1),

@@ -31,7 +31,7 @@ export interface LinearSymbol {
   readonly bearer?: 'bars' | 'box';
 }
 
-/** What EAN and UPC have besides bars: guards, digits in groups, an add-on (GS1 General Specifications §5.2). */
+/** What EAN and UPC have besides bars: guards, digits in groups, an add-on (GS1 General Specifications, EAN/UPC). */
 export interface RetailParts {
   /** Width without the add-on, modules. */
   readonly modules: number;
@@ -98,6 +98,7 @@ export const SYMBOLOGY_OPTIONS = [
   'shape',
   'columns',
   'rowHeight',
+  'version',
   'mode',
 ] as const;
 export type OptionName = (typeof SYMBOLOGY_OPTIONS)[number];
