@@ -1,15 +1,16 @@
 /** The same tests for every language: what a printer makes of a label is the label, and its codes read as the data. */
 import { describe, expect, test } from 'vitest';
-import { type LanguageId, languageId } from '../../src/contract/format.ts';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
-import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
+import { designedTemplate, rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { encodePng } from '../../src/render/png.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
-import { design, differingDots, jobFor, readSymbols } from '../render/judges.ts';
-import { printed } from './printed.ts';
+import { design, differingDots, dotsOf, drawPdf, jobFor, readSymbols } from '../render/judges.ts';
+import { drawPwgRaster, printed } from './printed.ts';
 import { readSample, SAMPLE_CODES, SAMPLES } from './samples.ts';
 
 /** Those that send the very dots of the raster; the others set text and barcodes in the printer. */
@@ -154,6 +155,41 @@ describe.each(languageId.options)('%s', (language) => {
     expect(label && (await codesOn(label))).toEqual(['RAW-42']);
   });
 });
+
+test.each(languageId.options.filter(printsPages))(
+  '%s: sheets of 2 × 2 labels, in order',
+  async (language) => {
+    const source = designedTemplate.parse({
+      ...design(24, 14, [qr('{{v}}', { x: 3, y: 2, module: 0.4 })]),
+      sheet: { width: 52, height: 32, columns: 2, rows: 2, left: 1, top: 1, pitchX: 26, pitchY: 16 },
+    });
+    const values = ['1', '2', '3', '4', '5'];
+    const records = values.map((v) => ({ v }));
+    const encoder = await LANGUAGES[language].open(jobOn(source, records, language));
+    // As the agent does it: whole sheets, and where a document has one page, one sheet.
+    const plan = LANGUAGES[language].pagesPerDocument === 1 ? [[0, 1, 2, 3], [4]] : [[0, 1, 2, 3, 4]];
+    const documents = await Promise.all(
+      plan.map(async (document) => {
+        const runs = document.map((record) => ({ record, copies: 1 }));
+        return Buffer.concat([
+          encoder.begin(),
+          (await encoder.document?.(runs)) ?? Buffer.of(),
+          encoder.end(),
+        ]);
+      }),
+    );
+    const size = { width: 416, height: 256, dpi: 203 };
+    const [document = Buffer.of()] = documents;
+    const pages =
+      language === 'png'
+        ? await Promise.all(documents.map((picture) => dotsOf(picture)))
+        : language === 'pwg-raster'
+          ? await drawPwgRaster(document, size)
+          : await Promise.all([1, 2].map(async (page) => dotsOf(await drawPdf(document, 203, page))));
+    expect(await Promise.all(pages.map((page) => codesOn(page)))).toEqual([['1', '2', '3', '4'], ['5']]);
+    for (const { width, height } of pages) expect([width, height]).toEqual([size.width, size.height]);
+  },
+);
 
 test.each(['tspl', 'epl', 'pwg-raster'] as const)(
   '%s: dots of another head are refused',
