@@ -10,7 +10,7 @@ const LONGEST = 2_000;
 /** @throws TransportError `address-invalid` */
 export function parseAddress(uri: string): URL {
   if (uri.length > LONGEST) throw new TransportError('address-invalid', `longer than ${LONGEST} characters`);
-  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  const url = URL.parse(uri);
   if (!url || !/^[a-z][a-z0-9+.-]*:/i.test(uri)) {
     throw new TransportError('address-invalid', 'expected a URI such as socket://10.0.0.7:9100');
   }

@@ -20,7 +20,6 @@
  */
 import { once } from 'node:events';
 import { isIPv6, connect as netConnect, type Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { hostAndPort } from './address.ts';
 import { watchForStall } from './send-queue.ts';
 import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
@@ -89,8 +88,8 @@ class TcpConnection implements Connection {
   readonly #closed = new AbortController();
   readonly #socket: Socket;
   readonly #timeouts: TransportTimeouts;
-  /** Resolves when everything that has its turn before a new caller is done. */
-  #turn: Promise<void> = Promise.resolve();
+  /** Resolves when everything that has its turn before a new caller is done; null: nobody has. */
+  #turn: Promise<void> | null = null;
   /** Why nothing can be sent any more. */
   #gone: TransportError | undefined;
   #closing: Promise<void> | undefined;
@@ -113,7 +112,8 @@ class TcpConnection implements Connection {
       for (let at = 0; at < bytes.length; at += PIECE) {
         if (at > 0 && signal.aborted) this.#lose('a write was aborted');
         signal.throwIfAborted();
-        await this.#hand(bytes.subarray(at, at + PIECE), signal);
+        const taking = this.#hand(bytes.subarray(at, at + PIECE), signal);
+        if (taking !== null) await taking;
       }
     });
   }
@@ -160,7 +160,7 @@ class TcpConnection implements Connection {
   async #shut(): Promise<void> {
     const socket = this.#socket;
     if (!socket.destroyed) {
-      await within(this.#turn, CLOSE_WRITES);
+      if (this.#turn !== null) await within(this.#turn, CLOSE_WRITES);
       this.#gone ??= new TransportError('connection-lost', CLOSED);
       const ended = once(socket, 'close').then(
         () => undefined,
@@ -175,16 +175,26 @@ class TcpConnection implements Connection {
     this.#lose(CLOSED);
   }
 
-  /** Hands one piece to the kernel. */
-  async #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> {
+  /** Hands one piece to the kernel; null: it has it already, as it mostly does. */
+  #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> | null {
+    const socket = this.#socket;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // An error of the socket arrives by its 'error' event as well, which is where it is told.
+    socket.write(piece, (error) => {
+      if (!error) resolve();
+    });
+    if (socket.writableLength === 0 && !socket.destroyed && socket.errored === null) return null;
+    return this.#taken(promise, reject, signal);
+  }
+
+  async #taken(
+    promise: Promise<void>,
+    reject: (reason: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     const stop = watchForStall(this.#socket, this.#timeouts.write, () => {
       reject(new TransportError('write-timeout', `nothing taken for ${this.#timeouts.write} ms`));
       this.#lose('a write timed out');
-    });
-    // An error of the socket arrives by its 'error' event as well, which is where it is told.
-    this.#socket.write(piece, (error) => {
-      if (!error) resolve();
     });
     try {
       await this.#watched(promise, reject, signal, () => this.#lose('a write was aborted'));
@@ -223,21 +233,17 @@ class TcpConnection implements Connection {
     if (this.#closing) throw new TransportError('connection-lost', CLOSED);
     const before = this.#turn;
     const { promise: mine, resolve: done } = Promise.withResolvers<void>();
-    this.#turn = before.then(() => mine);
+    const turn = before === null ? mine : before.then(() => mine);
+    this.#turn = turn;
     try {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      before.then(resolve);
-      try {
-        await promise;
-      } finally {
-        signal.removeEventListener('abort', onAbort);
+      if (before !== null) {
+        await orAborted(before, signal);
+        if (this.#gone) throw this.#gone;
       }
-      if (this.#gone) throw this.#gone;
       return await task();
     } finally {
       done();
+      if (this.#turn === turn) this.#turn = null;
     }
   }
 
@@ -273,10 +279,23 @@ class ReplyBuffer {
   }
 }
 
+/** Waits for `promise` (which never rejects), but no longer than `signal` allows. */
+async function orAborted(waited: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  waited.then(resolve);
+  try {
+    await promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Waits for `promise` (which never rejects), but no longer than `ms`. */
 async function within(promise: Promise<void>, ms: number): Promise<void> {
-  const timer = new AbortController();
-  const limit = wait(ms, undefined, { signal: timer.signal }).catch(() => undefined);
-  await Promise.race([promise, limit]);
-  timer.abort();
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }
