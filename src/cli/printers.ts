@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { PrinterView } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { printJson, printLine, table } from './output.ts';
 
@@ -17,8 +18,14 @@ export function printersCommand(): Command {
         printer.status,
         printer.reasons.join(', '),
         printer.formats.map((format) => format.name).join('; '),
-        printer.agents.map((agent) => `${agent.name}${agent.online ? '' : ' (offline)'}`).join(', '),
+        printer.agents.map((agent) => agentText(agent, printer.agents.length)).join(', '),
       ]);
       printLine(table(['ID', 'NAME', 'STATUS', 'REASONS', 'FORMATS', 'AGENTS'], rows));
     });
+}
+
+/** Of several agents that reach a printer, one serves it. */
+function agentText({ name, online, serves }: PrinterView['agents'][number], count: number): string {
+  if (!online) return `${name} (offline)`;
+  return serves === true && count > 1 ? `${name} (serves it)` : name;
 }

@@ -79,7 +79,15 @@ export const printerView = z.object({
   status: z.union([printerState, z.literal('offline')]),
   reasons: z.array(printerReason),
   formats: z.array(printerFormat),
-  agents: z.array(z.object({ id: z.string(), name: z.string(), online: z.boolean() })),
+  agents: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      online: z.boolean(),
+      /** The printer's jobs go to this one. null: the queue did not say. */
+      serves: z.boolean().nullable(),
+    }),
+  ),
   uri: z.string(),
   model: z.string().nullable(),
 });

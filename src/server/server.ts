@@ -196,6 +196,7 @@ export class Server {
     await app.register(adminRoutes, {
       adminToken: config.adminToken,
       pool,
+      queue: queues,
       tenants,
       templates,
       jobs,

@@ -63,7 +63,9 @@ test('printers lists each with its formats and agents', async () => {
       status: z.string(),
       reasons: z.array(z.string()),
       formats: z.array(z.object({ id: z.string(), name: z.string() })),
-      agents: z.array(z.object({ id: z.string(), name: z.string(), online: z.boolean() })),
+      agents: z.array(
+        z.object({ id: z.string(), name: z.string(), online: z.boolean(), serves: z.boolean().nullable() }),
+      ),
     }),
   );
   const printers = await json(shape, 'printers');
@@ -170,7 +172,7 @@ test('discover asks the printers that it is given', async () => {
   expect(code).toBe(0);
   const { printers, providers } = discovered.parse(JSON.parse(stdout));
   expect(printers).toContainEqual(expect.objectContaining({ evidence: 'serial', uri, state: 'idle' }));
-  expect(providers.map((one) => one.provider)).toEqual(['dns-sd', 'cups', 'usb']);
+  expect(providers.map((one) => one.provider).sort()).toEqual(['configured', 'cups', 'dns-sd', 'usb']);
 });
 
 test('doctor finds everything in order', async () => {

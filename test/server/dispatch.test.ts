@@ -38,6 +38,9 @@ class Breakable implements JobQueue {
     if (this.broken) throw new Error('the queue is away');
     return this.#real.has(printerId, jobId);
   }
+  leaseHolders(printerIds: readonly string[]): Promise<Map<string, string>> {
+    return this.#real.leaseHolders(printerIds);
+  }
   consumeReports(handler: Parameters<JobQueue['consumeReports']>[0]) {
     return this.#real.consumeReports(handler);
   }

@@ -31,6 +31,7 @@ describe('health', () => {
         enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
         remove: (printerId, jobId) => real.remove(printerId, jobId),
         has: (printerId, jobId) => real.has(printerId, jobId),
+        leaseHolders: (ids) => (away ? Promise.reject(new Error('away')) : real.leaseHolders(ids)),
         consumeReports: (handler) =>
           away ? Promise.reject(new Error('away')) : real.consumeReports(handler),
       }),
@@ -41,7 +42,10 @@ describe('health', () => {
     await alone.agent([{}]);
     const body = { idT: await alone.template('acme'), printerId: PRINTER };
     const id = jobIdOf(await alone.admin('POST', '/tenants/acme/jobs', body));
+    const printers = async () => (await alone.admin('GET', '/printers')).body;
+    expect(await printers()).toMatchObject([{ id: PRINTER, agents: [{ online: true, serves: null }] }]);
     away = false;
+    expect(await printers()).toMatchObject([{ agents: [{ online: true, serves: false }] }]);
     await expect.poll(() => alone.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
     await expect.poll(async () => (await alone.call('/readyz')).status, { timeout: 10_000 }).toBe(200);
     await alone.stop();

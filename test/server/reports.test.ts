@@ -277,6 +277,35 @@ describe('of an agent', () => {
     expect(answer.body).toMatchObject({ route: { agentId: 'agent-two' } });
   });
 
+  test('of two agents that reach a printer, the one that serves it is named, and its word counts', async () => {
+    await service.agent([{ name: 'Near', state: 'processing' }]);
+    await service.agent([{ name: 'Far' }], { agentId: 'agent-two', name: 'Agent two' });
+    const ask = { printerId: PRINTER, term: 'term', reaches: true };
+    await service.queues.askLeases('agent-one', [ask], { contended: 60_000, alone: 60_000 });
+    expect(await printers()).toMatchObject([
+      {
+        name: 'Near',
+        status: 'processing',
+        agents: [
+          { id: 'agent-two', serves: false },
+          { id: 'agent-one', serves: true },
+        ],
+      },
+    ]);
+    // One that said goodbye serves nothing, whatever is left of its lease.
+    await service.agent([{ name: 'Near' }], { online: false });
+    expect(await printers()).toMatchObject([
+      {
+        name: 'Far',
+        agents: [
+          { id: 'agent-two', serves: false },
+          { id: 'agent-one', serves: false },
+        ],
+      },
+    ]);
+    await service.queues.giveLeaseBack('agent-one', PRINTER, 'term');
+  });
+
   test("a tenant sees its own agents' printers and the shared ones, and no other's", async () => {
     await service.agent([{ id: 'serial-acacacacacac', name: 'Ours' }], {
       agentId: 'agent-acme',

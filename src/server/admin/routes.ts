@@ -15,6 +15,7 @@ import { jobStatus } from '../../contract/job.ts';
 import type { Jobs } from '../jobs/enqueue.ts';
 import { parseKey } from '../jobs/idempotency.ts';
 import type { JobTable } from '../jobs/job-table.ts';
+import type { JobQueue } from '../jobs/queue-port.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
 import { listPrinters } from '../printers/printers.ts';
@@ -27,6 +28,7 @@ import { adminOnly } from './admin-token.ts';
 export type AdminParts = {
   adminToken: string | undefined;
   pool: Pool;
+  queue: Pick<JobQueue, 'leaseHolders'>;
   tenants: Tenants;
   templates: Templates;
   jobs: Jobs;
@@ -98,7 +100,14 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   });
 
   app.get('/app/printers', async (request) =>
-    listPrinters(parts.pool, parseBody(printerQuery, request.query).tenant),
+    listPrinters(parts.pool, parseBody(printerQuery, request.query).tenant, async (printerIds) => {
+      try {
+        return await parts.queue.leaseHolders(printerIds);
+      } catch (error) {
+        request.log.warn({ err: error }, 'the queue does not say which agents serve the printers');
+        return null;
+      }
+    }),
   );
 
   app.post('/app/tenants/:id/jobs', async (request, reply) => {

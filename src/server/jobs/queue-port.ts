@@ -11,6 +11,8 @@ export interface JobQueue {
   remove(printerId: string, jobId: string): Promise<boolean>;
   /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */
   has(printerId: string, jobId: string): Promise<boolean>;
+  /** By printer, the agent that serves it at this moment; a printer that none serves is left out. */
+  leaseHolders(printerIds: readonly string[]): Promise<Map<string, string>>;
   /**
    * Hands over reports one after the other until the consumer is stopped. A report whose handler throws is
    * delivered again. Rejects when the queue cannot be reached: to be called again.

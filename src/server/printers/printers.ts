@@ -86,15 +86,25 @@ export async function printersByName(db: Queryable, tenantId: string, name: stri
   return assigned.length > 0 ? assigned : named;
 }
 
-/** All printers that an agent has, for one tenant or (undefined) for the whole deployment. */
-export async function listPrinters(db: Queryable, tenantId: string | undefined): Promise<PrinterView[]> {
+/**
+ * All printers that an agent has, for one tenant or (undefined) for the whole deployment. The agent that serves a
+ * printer knows best how it is.
+ * @param holdersOf tells which agent serves each; null: that can't be known now
+ */
+export async function listPrinters(
+  db: Queryable,
+  tenantId: string | undefined,
+  holdersOf: (printerIds: string[]) => Promise<Map<string, string> | null>,
+): Promise<PrinterView[]> {
   const seen =
     tenantId === undefined
       ? await sightings(db, 'p.gone_at IS NULL', [])
       : await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId]);
+  const holders = seen.size === 0 ? null : await holdersOf([...seen.keys()]);
   return [...seen]
     .flatMap(([id, rows]): PrinterView[] => {
-      const [best] = rows;
+      const serves = ({ agent_id, online }: Sighting) => online && holders?.get(id) === agent_id;
+      const best = rows.find(serves) ?? rows[0];
       if (best === undefined) return [];
       const online = rows.some((row) => row.online);
       return [
@@ -104,7 +114,12 @@ export async function listPrinters(db: Queryable, tenantId: string | undefined):
           status: online ? best.state : 'offline',
           reasons: online ? best.reasons : [],
           formats: best.formats,
-          agents: rows.map((row) => ({ id: row.agent_id, name: row.agent_name, online: row.online })),
+          agents: rows.map((row) => ({
+            id: row.agent_id,
+            name: row.agent_name,
+            online: row.online,
+            serves: holders === null ? null : serves(row),
+          })),
           uri: best.uri,
           model: best.model,
         },
