@@ -47,7 +47,7 @@ export function demoCommand(): Command {
           name: run.printer,
         })),
         printers: [],
-        agent: true,
+        agent: {},
         logger,
       });
       const signal = AbortSignal.any([untilToldToStop(logger), AbortSignal.timeout(DEMO_TIMEOUT_MS)]);

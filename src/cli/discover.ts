@@ -1,32 +1,29 @@
 import { hostname } from 'node:os';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
-import { z } from 'zod';
-import { agentConfig } from '../agent/config.ts';
 import { deviceFor } from '../agent/devices.ts';
 import { configuredPrinters } from '../agent/discovery/configured.ts';
-import { Discovery, type DiscoveryEvent } from '../agent/discovery/discovery.ts';
+import { Discovery, type DiscoveryEvent, type ProviderNews } from '../agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../agent/discovery/found-printer.ts';
 import type { Finding } from '../agent/discovery/provider.ts';
 import { providersOf } from '../agent/discovery/providers.ts';
 import { standardDrivers } from '../agent/drivers.ts';
-import type { PrinterDescription } from '../contract/printer.ts';
 import { createLogger } from '../log.ts';
-import { CommandFailure, EXIT, explain } from './failure.ts';
+import { agentConfigOf, EVERYWHERE } from './agent-config.ts';
+import { explain } from './failure.ts';
 import { append, numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
+import { stopped, untilToldToStop } from './stop-signal.ts';
 
 interface DiscoverOptions {
   printer: string[];
   interface: string[];
   zebra: string[];
   snmp: string[];
+  config?: string;
   seconds: number;
+  follow?: true;
   json?: true;
 }
-
-/** What one provider said, whether Platen can drive it or not; or why it said nothing. */
-type Said = { provider: string; found: Finding[] } | { provider: string; error: string };
 
 /** `platen discover` */
 export function discoverCommand(): Command {
@@ -43,85 +40,93 @@ export function discoverCommand(): Command {
     )
     .option('--zebra <targets>', "hosts or subnets to ask by Zebra's own discovery; repeatable", append, [])
     .option('--snmp <targets>', 'hosts or subnets to ask by SNMP; repeatable', append, [])
+    .option('--config <file>', "an agent's configuration as JSON; the other options win over it")
     .option('--seconds <n>', 'how long to look', numberFrom(1, 3600), 5)
-    .option('--json', 'print JSON')
+    .option('--follow', 'go on until stopped, and say what changes')
+    .option('--json', 'print JSON; with --follow a line for each event')
     .action(async (options: DiscoverOptions) => {
-      const show = options.json
-        ? () => {}
-        : (event: DiscoveryEvent, printer: FoundPrinter) => {
-            const { id, name, state, reasons } = printer.describe();
-            process.stderr.write(`${event.padEnd(8)} ${id}  ${name}  ${[state, ...reasons].join(', ')}\n`);
-          };
-      const { printers, said } = await look(options, show);
-      if (options.json) return printJson({ printers, providers: said });
-      const rows = printers.map((one) => [
-        one.id,
-        one.name,
-        one.model ?? '',
-        one.uri,
-        [one.state, ...one.reasons].join(', '),
-      ]);
-      printLine(table(['ID', 'NAME', 'MODEL', 'ADDRESS', 'STATE'], rows));
-      printLine();
-      for (const one of said) {
-        if ('error' in one) printLine(`${one.provider}: ${one.error}`);
-        else printLine(`${one.provider}: ${one.found.map(({ uri }) => uri).join(', ') || 'nothing'}`);
-      }
+      const told = untilToldToStop(createLogger());
+      const enough = AbortSignal.timeout(options.seconds * 1000);
+      await look(options, options.follow ? told : AbortSignal.any([told, enough]));
     });
 }
 
-/** Scans for as long as asked; nothing is kept. */
-async function look(
-  options: DiscoverOptions,
-  onEvent: (event: DiscoveryEvent, printer: FoundPrinter) => void,
-): Promise<{ printers: PrinterDescription[]; said: Said[] }> {
-  const config = configOf(options);
-  const providers = providersOf(config.discovery);
-  const logger = createLogger({ level: 'silent' });
-  const discovery = new Discovery({
+/** Looks until the signal is aborted, and says what there is; nothing is kept. */
+async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
+  const { printer, interface: interfaces, zebra, snmp } = options;
+  const search = {
+    ...EVERYWHERE,
+    ...(interfaces.length > 0 && { interfaces }),
+    ...(zebra.length > 0 && { zebra: { targets: zebra } }),
+    ...(snmp.length > 0 && { snmp: { targets: snmp } }),
+  };
+  const config = await agentConfigOf(options.config, search, {
+    dataDir: '.',
+    ...(printer.length > 0 && { printers: printer.map((uri) => ({ uri })) }),
+  });
+  const discovery: Discovery = new Discovery({
+    // An ID that is made from an address of this computer is made with the agent's ID: an agent's is another.
     host: hostname(),
     busy: () => false,
-    providers: [configuredPrinters(config.printers), ...providers],
+    providers: [configuredPrinters(config.printers), ...providersOf(config.discovery)],
+    fingerprints: config.discovery.fingerprints,
     known: { all: () => [], put: () => {}, forget: () => {} },
-    timings: { ...config.timings, scan: 1_000 },
+    timings: config.timings,
     device: (candidate) => deviceFor(candidate, config, standardDrivers),
-    onEvent,
-    logger,
+    onEvent: (event, found) => tell(event, described(found, discovery), options),
+    logger: createLogger({ level: 'silent' }),
   });
   discovery.start();
   try {
-    await pause(options.seconds * 1000);
-    const limit = AbortSignal.timeout(config.timings.scanTimeout);
-    const said = providers.map(async (provider): Promise<Said> => {
-      try {
-        return { provider: provider.id, found: await provider.find(limit) };
-      } catch (error) {
-        return { provider: provider.id, error: explain(error) };
-      }
-    });
-    return {
-      said: await Promise.all(said),
-      printers: discovery.printers.map((printer) => printer.describe()),
-    };
+    await stopped(end);
+    const printers = discovery.printers.map((found) => described(found, discovery));
+    if (options.json && !options.follow) printJson({ printers, providers: discovery.news.map(newsOf) });
+    else if (!options.follow) sum(printers, discovery.news);
   } finally {
     await discovery.stop();
     await Promise.all(discovery.printers.map(({ device }) => device.drop()));
   }
 }
 
-function configOf(options: DiscoverOptions) {
-  const config = agentConfig.safeParse({
-    dataDir: '.',
-    printers: options.printer.map((uri) => ({ uri })),
-    discovery: {
-      dnsSd: true,
-      cups: true,
-      usb: true,
-      ...(options.interface.length === 0 ? {} : { interfaces: options.interface }),
-      ...(options.zebra.length === 0 ? {} : { zebra: { targets: options.zebra } }),
-      ...(options.snmp.length === 0 ? {} : { snmp: { targets: options.snmp } }),
-    },
-  });
-  if (!config.success) throw new CommandFailure(z.prettifyError(config.error), EXIT.usage);
-  return config.data;
+/** With every way that leads to it. */
+function described(printer: FoundPrinter, discovery: Discovery) {
+  return { ...printer.describe(), ways: discovery.waysTo(printer) };
+}
+type Described = ReturnType<typeof described>;
+
+/** While it looks: on stderr for people, so that the result can be piped; on stdout where events are the result. */
+function tell(event: DiscoveryEvent, printer: Described, { follow, json }: DiscoverOptions): void {
+  if (json && follow) {
+    printLine(JSON.stringify({ event, at: new Date().toISOString(), printer }));
+  } else if (!json) {
+    const { id, name, ways, uri } = printer;
+    const others = ways.length > 1 ? `, ${ways.length} ways` : '';
+    const line = `${event.padEnd(8)} ${id}  ${name}  ${uri}${others}  ${stateOf(printer)}\n`;
+    (follow ? process.stdout : process.stderr).write(line);
+  }
+}
+
+function newsOf({ provider, found, error }: ProviderNews) {
+  return error === null ? { provider, found } : { provider, found, error: explain(error) };
+}
+
+function sum(printers: Described[], news: ProviderNews[]): void {
+  const rows = printers.map((one) => [one.id, one.name, one.model ?? '', one.uri, stateOf(one)]);
+  printLine(table(['ID', 'NAME', 'MODEL', 'ADDRESS', 'STATE'], rows));
+  for (const { provider, found, error } of news) {
+    const lines = error === null ? found.map(saidOf) : [`! ${explain(error)}`];
+    printLine(`\n${provider}${lines.length === 0 ? ': nothing' : ''}`);
+    for (const line of lines) printLine(`  ${line}`);
+  }
+}
+
+function stateOf({ state, reasons }: Described): string {
+  return [state, ...reasons].join(', ');
+}
+
+/** A way, and what was told of who is there. */
+function saidOf({ uri, name, evidence, status }: Finding): string {
+  const said = Object.entries(evidence).map(([key, value]) => `${key} ${value}`);
+  const how = status === undefined ? [] : [[status.state, ...status.reasons].join(', ')];
+  return [uri, ...(name === undefined ? [] : [`"${name}"`]), ...said, ...how].join('  ');
 }

@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { Agent } from '../agent/agent.ts';
-import type { PrinterEntry } from '../agent/config.ts';
+import type { AgentConfigInput, PrinterEntry } from '../agent/config.ts';
 import { queueSource } from '../agent/queue-source.ts';
 import type { Logger } from '../log.ts';
 import { openQueues } from '../queue/index.ts';
 import { configFromEnv } from '../server/config.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
+import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, type ServiceFile, serviceFile } from './admin-client.ts';
 import { CommandFailure, explain } from './failure.ts';
@@ -26,6 +27,8 @@ export interface VirtualPrinterSpec {
   width: number;
   height: number;
   speed: number;
+  /** Takes documents by IPP, instead of ZPL on a TCP port. */
+  ipp?: true;
 }
 
 export interface InstallationOptions {
@@ -38,8 +41,8 @@ export interface InstallationOptions {
   printedDir?: string;
   /** Other printers, by URI. */
   printers: string[];
-  /** Whether an agent runs here too, or the service alone. */
-  agent: boolean;
+  /** The agent that runs here too, or the service alone. */
+  agent: Omit<AgentConfigInput, 'dataDir'> | false;
   databaseUrl?: string | undefined;
   redisUrl?: string | undefined;
   /** Keeps deployments that share a Redis apart. */
@@ -75,15 +78,14 @@ const READY_TIMEOUT_MS = 30_000;
 /** How long a job that is being printed may go on after a stop was asked for. */
 const AGENT_GRACE_MS = 10_000;
 
-/** `virtual-1`, `virtual-2`, …: 4 × 6 inch ZPL printers at 203 dpi. */
-export function virtualPrinters(count: number, speed: number): VirtualPrinterSpec[] {
-  return Array.from({ length: count }, (_, index) => ({
-    name: `virtual-${index + 1}`,
-    dpi: 203,
-    width: 101.6,
-    height: 152.4,
-    speed,
-  }));
+/** `virtual-1`, `virtual-2`, …: 4 × 6 inch ZPL printers at 203 dpi; `virtual-ipp-1`, …: the same by IPP. */
+export function virtualPrinters(zpl: number, ipp: number, speed: number): VirtualPrinterSpec[] {
+  const media = { dpi: 203, width: 101.6, height: 152.4 } as const;
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+  return [
+    ...numbers(zpl).map((number) => ({ name: `virtual-${number}`, ...media, speed })),
+    ...numbers(ipp).map((number) => ({ name: `virtual-ipp-${number}`, ...media, speed, ipp: true as const })),
+  ];
 }
 
 export class Installation {
@@ -131,16 +133,20 @@ export class Installation {
     await server.ensureTenant({ id: DEFAULT_TENANT });
 
     const virtual = await this.#startVirtualPrinters(stack);
-    if (this.#options.agent) {
-      const printers = [...virtual, ...this.#options.printers.map((uri) => ({ uri }))];
-      const agent = new Agent({ config: { dataDir, printers }, source: queueSource(queues), logger });
+    const agentConfig = this.#options.agent;
+    if (agentConfig !== false) {
+      const others = this.#options.printers.map((uri) => ({ uri }));
+      const printers = [...virtual, ...others, ...(agentConfig.printers ?? [])];
+      const config = { ...agentConfig, dataDir, printers };
+      const agent = new Agent({ config, source: queueSource(queues), logger });
       await agent.start();
       stack.defer(() => agent.stop({ graceMs: AGENT_GRACE_MS }));
     }
 
     const service: ServiceFile = { url, adminToken };
     this.#client = new AdminClient(service);
-    await this.#printersRegistered(this.#client, virtual.length, signal);
+    const names = virtual.flatMap(({ name }) => name ?? []);
+    await this.#printersRegistered(this.#client, names, signal);
     await writeSecret(join(dataDir, SERVICE_FILE), JSON.stringify(service));
     this.#running = stack.move();
     return {
@@ -177,26 +183,31 @@ export class Installation {
     const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
     return await Promise.all(
       virtualPrinters.map(async (spec) => {
-        const printer = new VirtualZplPrinter({ ...spec, outDir: join(printedDir, spec.name), logger });
+        const { ipp, ...options } = { ...spec, outDir: join(printedDir, spec.name), logger };
+        const printer = ipp
+          ? new VirtualIppPrinter({ ...options, announce: false })
+          : new VirtualZplPrinter(options);
         await printer.start();
         stack.defer(() => printer.stop());
         const { name, dpi, width, height } = spec;
-        return { uri: `socket://127.0.0.1:${printer.port}`, name, dpi, width, height };
+        const uri = 'uri' in printer ? printer.uri : `socket://127.0.0.1:${printer.port}`;
+        return { uri, name, dpi, width, height };
       }),
     );
   }
 
-  async #printersRegistered(client: AdminClient, count: number, signal: AbortSignal): Promise<void> {
+  async #printersRegistered(client: AdminClient, names: string[], signal: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(READY_TIMEOUT_MS);
     for (;;) {
-      const online = (await client.printers()).filter((printer) =>
-        printer.agents.some((agent) => agent.online),
+      const printers = await client.printers();
+      const online = printers.filter(
+        ({ name, agents }) => names.includes(name) && agents.some((agent) => agent.online),
       );
-      if (online.length >= count) return;
+      if (online.length >= names.length) return;
       signal.throwIfAborted();
       if (deadline.aborted) {
         throw new CommandFailure(
-          `Only ${online.length} of ${count} virtual printers came up in ${READY_TIMEOUT_MS} ms.`,
+          `Only ${online.length} of ${names.length} virtual printers came up in ${READY_TIMEOUT_MS} ms.`,
         );
       }
       await pause(50, undefined, { signal });

@@ -1,5 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { placesFromEnv, virtualPrinters } from './installation.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
@@ -11,8 +12,11 @@ interface UpOptions {
   host: string;
   port: number;
   virtual: number;
+  virtualIpp: number;
   virtualSpeed: number;
   printer: string[];
+  discover?: true;
+  agentConfig?: string;
   readyFile?: string;
   samples?: true;
 }
@@ -24,9 +28,12 @@ export function upCommand(): Command {
     .option('--data <dir>', 'where all state is kept', 'data')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 picks one', numberFrom(0, 65_535), 8310)
-    .option('--virtual <n>', 'number of virtual printers', numberFrom(0, 100), 1)
+    .option('--virtual <n>', 'number of virtual printers (ZPL)', numberFrom(0, 100), 1)
+    .option('--virtual-ipp <n>', 'number of virtual IPP printers (PDF and ZPL)', numberFrom(0, 100), 0)
     .option('--virtual-speed <ips>', 'how fast they print, inches per second', positiveNumber, 6)
     .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
+    .option('--discover', DISCOVER)
+    .option('--agent-config <file>', "the agent's configuration as JSON; the other options win over it")
     .option(
       '--ready-file <file>',
       'write {url, tokenUrl, tenant, audience, scope} there once everything runs',
@@ -38,10 +45,11 @@ export function upCommand(): Command {
     )
     .action(async (options: UpOptions) => {
       const { data: dataDir, host, port, printer: printers, readyFile, samples } = options;
-      const virtual = virtualPrinters(options.virtual, options.virtualSpeed);
+      const virtual = virtualPrinters(options.virtual, options.virtualIpp, options.virtualSpeed);
+      const agent = await agentConfigOf(options.agentConfig, options.discover && EVERYWHERE, { dataDir });
       const places = placesFromEnv();
       await runInstallation(
-        { dataDir, host, port, virtualPrinters: virtual, printers, agent: true, ...places },
+        { dataDir, host, port, virtualPrinters: virtual, printers, agent, ...places },
         async (installation, ready) => {
           if (samples) printLine(await addSamples(installation.client, dataDir, ready));
           if (readyFile !== undefined) await writeWhole(readyFile, JSON.stringify(ready));

@@ -14,7 +14,7 @@ import type { JobView } from '../../src/contract/job.ts';
 import type { PrintRequestInput } from '../../src/contract/print-request.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PLATEN = join(ROOT, 'service', 'platen');
+export const PLATEN = join(ROOT, 'service', 'platen');
 const START_TIMEOUT_MS = 60_000;
 
 export interface UpOptions {

@@ -1,0 +1,41 @@
+/** What commands that run an agent are told of it: a file, and options that win over what stands in it. */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { type AgentConfig, type AgentConfigInput, agentConfig } from '../agent/config.ts';
+import { CommandFailure, EXIT, explain } from './failure.ts';
+
+export const DISCOVER = 'also drive what announces itself (DNS-SD), local CUPS queues and USB printers';
+
+/** What `--discover` stands for. */
+export const EVERYWHERE = { dnsSd: true, cups: true, usb: true };
+
+/**
+ * The configuration of an agent.
+ * @param search where to look for printers, besides where the file says
+ * @throws CommandFailure for a file that cannot be read, and for a configuration that is not valid
+ */
+export async function agentConfigOf(
+  file: string | undefined,
+  search: AgentConfigInput['discovery'],
+  set: Partial<AgentConfigInput> & { dataDir: string },
+): Promise<AgentConfig> {
+  const fromFile = file === undefined ? {} : await readConfig(file);
+  const searched = z.looseObject({}).catch({}).parse(fromFile['discovery']);
+  const config = agentConfig.safeParse({
+    ...fromFile,
+    ...(search && { discovery: { ...searched, ...search } }),
+    ...set,
+  });
+  if (!config.success) {
+    throw new CommandFailure(`the agent's configuration:\n${z.prettifyError(config.error)}`, EXIT.usage);
+  }
+  return config.data;
+}
+
+async function readConfig(file: string): Promise<Record<string, unknown>> {
+  try {
+    return z.looseObject({}).parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`);
+  }
+}
