@@ -1,5 +1,10 @@
 /** Times and rates as numbers, and as the table that a person reads. */
 
+/** The time in ms, by a clock that all processes and threads of this machine share. */
+export function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
 /** Of times in ms. */
 export interface Spread {
   p50: number;

@@ -2,31 +2,40 @@
  * A ZPL printer that prints in no time: it counts labels and answers like a Zebra, and draws nothing. The virtual
  * printer rasterises some 12 labels a second and would be what is measured.
  */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import {
   hostIdentification,
+  hostQuery,
   hostStatus,
   type PrinterIdentity,
   sgdValue,
 } from '../src/virtual/host-replies.ts';
+import { now } from './figures.ts';
 
 /** What it looks for in the stream. Data in fields has these characters escaped. */
-const TOKEN = /\^XA|\^DF|\^ID|\^PQ(\d+)(?=[,^])|\^XZ|~HS|~HI|! U1 getvar "([^"]{0,60})"/g;
+const TOKEN = /\^XA|\^DF|\^ID|\^PQ(\d+)(?=[,^])|\^XZ|~HS|~HI|~HQES|! U1 getvar "([^"]{0,60})"/g;
 /** More than the longest token. */
 const TAIL = 80;
 
-export class LabelSink {
+/** Times in ms, as of `now`. */
+interface LabelSinkEvents {
+  /** The first byte of a label has come. */
+  begin: [at: number];
+  /** The last one has, so many labels after the first. */
+  end: [at: number, labels: number];
+}
+
+export class LabelSink extends EventEmitter<LabelSinkEvents> {
   readonly #identity: PrinterIdentity;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #labels = 0;
-  /** Told of the time (ms, `performance.now`) at which the first byte of the next label came. */
-  #onLabel: (at: number) => void = () => undefined;
-  /** When the last label came, ms. */
+  /** When the last label came. */
   lastAt = 0;
 
   constructor(serial: string) {
+    super();
     const media = { dpi: 203, width: 812, height: 1218 };
     this.#identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21', ...media };
   }
@@ -37,13 +46,13 @@ export class LabelSink {
   }
 
   /** Listens on a free port; resolves with its URI. */
-  async start(): Promise<string> {
-    const server = createServer((socket) => this.#serve(socket)).listen(0, '127.0.0.1');
+  async start(host = '127.0.0.1'): Promise<string> {
+    const server = createServer((socket) => this.#serve(socket)).listen(0, host);
     this.#server = server;
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    return `socket://127.0.0.1:${address.port}`;
+    return `socket://${host}:${address.port}`;
   }
 
   async stop(): Promise<void> {
@@ -55,18 +64,10 @@ export class LabelSink {
     await once(server, 'close');
   }
 
-  /** Resolves with the time (ms, `performance.now`) at which the first byte of the next label comes. */
+  /** Resolves with the time at which the first byte of the next label comes. */
   async nextLabel(signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#onLabel = resolve;
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    const [at] = await once(this, 'begin', { signal });
+    return at;
   }
 
   #serve(socket: Socket): void {
@@ -78,7 +79,7 @@ export class LabelSink {
     let copies = 1;
     let noLabel = false;
     socket.on('data', (bytes: Buffer) => {
-      const at = performance.now();
+      const at = now();
       text += bytes.toString('latin1');
       let end = 0;
       for (const token of text.matchAll(TOKEN)) {
@@ -86,7 +87,7 @@ export class LabelSink {
         if (token[0] === '^XA') {
           copies = 1;
           noLabel = false;
-          this.#onLabel(at);
+          this.emit('begin', at);
         } else if (token[0] === '^DF' || token[0] === '^ID') {
           // A format that is stored, or deletes a stored one: no label comes out.
           noLabel = true;
@@ -94,6 +95,7 @@ export class LabelSink {
         else if (token[0] === '^XZ') {
           this.#labels += noLabel ? 0 : copies;
           this.lastAt = at;
+          this.emit('end', at, this.#labels);
         } else socket.write(this.#answer(token), 'latin1');
       }
       text = text.slice(Math.max(end, text.length - TAIL));
@@ -116,6 +118,7 @@ export class LabelSink {
     const identity = this.#identity;
     if (token[0] === '~HS') return hostStatus(state, identity.height);
     if (token[0] === '~HI') return hostIdentification(identity);
+    if (token[0] === '~HQES') return hostQuery('ES', state, identity) ?? '';
     const address = { ip: '127.0.0.1', port: 0 };
     return `"${sgdValue(token[2] ?? '', state, identity, address, identity.height) ?? '?'}"`;
   }

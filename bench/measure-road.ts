@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PrintRequestInput } from '../src/contract/print-request.ts';
 import { Integrator, PlatenUp, temporaryDirectory } from '../test/road/platen.ts';
-import { perSecond, type Spread, spread } from './figures.ts';
+import { now, perSecond, type Spread, spread } from './figures.ts';
 import { inParallel } from './in-parallel.ts';
 import { record, TEMPLATE } from './label.ts';
 import { LabelSink } from './label-sink.ts';
@@ -151,7 +151,7 @@ class RoadRun {
         const what = `${among.length} printers, ${width} requests at a time`;
         loads.push(
           await this.#step(what, async (signal) => {
-            const start = performance.now();
+            const start = now();
             const posts = await inParallel({ width, ms, most: MOST_JOBS, signal }, async (number) => {
               const target = among[number % among.length] ?? first;
               await poster.post(job(target));
@@ -159,13 +159,13 @@ class RoadRun {
             await this.#allPrinted(signal);
             const jobs = posts.times.length;
             const accepted = perSecond(jobs, posts.ms);
-            const printed = perSecond(jobs, performance.now() - start);
+            const printed = perSecond(jobs, now() - start);
             return { printers: among.length, parallel: width, jobs, accepted, printed };
           }),
         );
       }
       const labels = await this.#step(`a job of ${RECORDS} records`, async (signal) => {
-        const start = performance.now();
+        const start = now();
         await poster.post(job(first, RECORDS));
         await this.#allPrinted(signal);
         return perSecond(RECORDS, first.sink.lastAt - start);
@@ -222,7 +222,7 @@ class RoadRun {
     signal: AbortSignal,
   ): Promise<number> {
     const label = target.sink.nextLabel(signal);
-    const start = performance.now();
+    const start = now();
     const [at] = await Promise.all([label, poster.post(job)]);
     await this.#allPrinted(signal);
     return at - start;
@@ -239,11 +239,11 @@ class RoadRun {
       }
     };
     // The printers know first, and asking them costs the service nothing.
-    for (let asked = performance.now(); this.#labels < this.#posted; ) {
+    for (let asked = now(); this.#labels < this.#posted; ) {
       await pause(2, undefined, { signal });
-      if (performance.now() - asked < ASK_MS) continue;
+      if (now() - asked < ASK_MS) continue;
       await noneStopped();
-      asked = performance.now();
+      asked = now();
     }
     while ((await any('printing')) ?? (await any('queued'))) await pause(10, undefined, { signal });
     await noneStopped();

@@ -10,9 +10,7 @@
  * `--json` also writes the figures to bench/results/. CPU profiles of the service and its render threads:
  * `NODE_OPTIONS="--cpu-prof --cpu-prof-dir=/tmp/profiles" node bench/road.ts`.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
@@ -21,6 +19,7 @@ import { temporaryDirectory } from '../test/road/platen.ts';
 import { installMissing } from '../test/setup/debian-packages.ts';
 import { SERVER_PACKAGES, startServers } from '../test/setup/start-servers.ts';
 import { type BareQueue, measureBareQueue } from './bare-queue.ts';
+import { heading, machine } from './machine.ts';
 import { measureRoad, type Road } from './measure-road.ts';
 import { report } from './report.ts';
 
@@ -91,31 +90,6 @@ function endSignal(): AbortSignal {
   return end;
 }
 
-/** null in a copy without history. */
-function commit(): string | null {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-  } catch {
-    return null;
-  }
-}
-
-function machine() {
-  const [first] = cpus();
-  return {
-    cores: cpus().length,
-    cpu: first?.model.trim() ?? 'unknown',
-    node: process.version,
-    commit: commit(),
-    /** Processes that wanted a core before the benchmark began, on average over the last minute. */
-    load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
-  };
-}
-
 const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } });
 const setUps = setUpsFrom(values.only);
 const signal = endSignal();
@@ -131,12 +105,7 @@ try {
   process.exitCode = 1;
 }
 if (measured.length > 0) {
-  process.stdout.write(
-    `\n${on.cores} × ${on.cpu}, Node ${on.node}, commit ${on.commit ?? 'unknown'}, load before ${on.load}\n`,
-  );
-  if (on.load > 0.5) {
-    process.stdout.write('The machine was busy with something else: go by the ratios, and not far.\n');
-  }
+  process.stdout.write(`\n${heading(on)}\n`);
   process.stdout.write(`\n${report(measured)}\n`);
 }
 if (values.json === true && measured.length > 0) {

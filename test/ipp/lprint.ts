@@ -3,7 +3,9 @@
  * whatever it is told.
  */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,20 +20,24 @@ export interface Lprint {
   stop(): Promise<void>;
 }
 
-/** @param printers name → `[driver, device]`: `['zpl_4inch-203dpi-dt', 'socket://10.0.0.7:9100']` */
+/**
+ * @param site where it runs, and announces itself
+ * @param printers name → `[driver, device]`: `['zpl_4inch-203dpi-dt', 'socket://10.0.0.7:9100']`
+ */
 export async function startLprint(
-  { network, avahi }: { network: Network; avahi: Avahi },
+  { network, avahi }: { network: Network; avahi?: Avahi },
   printers: Readonly<Record<string, readonly [driver: string, device: string]>>,
 ): Promise<Lprint> {
   const root = mkdtempSync(join(tmpdir(), 'platen-test-lprint-'));
   const [home, spool, log] = [join(root, 'home'), join(root, 'spool'), join(root, 'log')];
   for (const directory of [home, spool]) mkdirSync(directory);
   // It keeps its printers there.
-  const env = { ...avahi.environment, HOME: home };
+  const env = { ...(avahi?.environment ?? process.env), HOME: home };
   const { within, inside } = network;
   const programs = new Programs();
   const stop = async () => {
-    await programs.end();
+    // It would wait for its clients to go, and has nothing to lose.
+    await programs.end('SIGKILL');
     rmSync(root, { recursive: true, force: true });
   };
   const server = async () => {
@@ -40,12 +46,7 @@ export async function startLprint(
       env,
       within,
     });
-    await program.until(() =>
-      fetch(`http://${inside}:${PORT}/`, { signal: AbortSignal.timeout(2_000) }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await program.until(() => listens(inside, PORT));
     return program;
   };
   try {
@@ -63,4 +64,17 @@ export async function startLprint(
     throw error;
   }
   return { uri: (printer) => `ipp://${inside}:${PORT}/ipp/print/${printer}`, stop };
+}
+
+/** Nothing stays open: it would wait for that at its end. */
+async function listens(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

@@ -11,7 +11,7 @@ export interface Program {
   said(): string;
   /** Waits until `ready` says so. @throws Error with what it said, when it ends before, or takes longer than 20 s */
   until(ready: () => boolean | Promise<boolean>): Promise<void>;
-  end(): Promise<void>;
+  end(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export interface ProgramOptions {
@@ -48,22 +48,22 @@ export class Programs {
           await wait(20);
         }
       },
-      end: () => ended(child),
+      end: (signal = 'SIGTERM') => ended(child, signal),
     };
     this.#running.push(running);
     return running;
   }
 
   /** Ends them, the last one first. */
-  async end(): Promise<void> {
-    for (const program of this.#running.splice(0).reverse()) await program.end();
+  async end(signal?: NodeJS.Signals): Promise<void> {
+    for (const program of this.#running.splice(0).reverse()) await program.end(signal);
   }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const exited = once(child, 'exit');
-  child.kill('SIGTERM');
+  child.kill(signal);
   const limit = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await exited;
   clearTimeout(limit);

@@ -1,8 +1,8 @@
 /** Vitest's global set-up: the real servers that the tests run against, once per run. Installs what is missing. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
+import { PEER_PACKAGES } from './peer-packages.ts';
 import { SERVER_PACKAGES, startServers } from './start-servers.ts';
 
 declare module 'vitest' {
@@ -41,20 +41,7 @@ const NEEDED: Needed = {
   'tesseract-ocr-chi-sim': () => hasLanguage('chi_sim'),
   // hb-view, another eye on what fonts make of a text.
   'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
-  cups: () => onPath('cupsd') !== undefined,
-  'cups-client': () => onPath('lpadmin') !== undefined,
-  'cups-ipp-utils': () => onPath('ippeveprinter') !== undefined,
-  ghostscript: () => onPath('gs') !== undefined,
-  // ippeveprinter wants a bus to announce itself on, though it need not.
-  dbus: () => onPath('dbus-daemon') !== undefined,
-  // Peers that discovery is tested against, and the pseudo-terminal that stands for a USB printer.
-  'cups-filters': () => existsSync('/usr/share/ppd/cupsfilters'),
-  'avahi-daemon': () => onPath('avahi-daemon') !== undefined,
-  'avahi-utils': () => onPath('avahi-publish') !== undefined,
-  lprint: () => onPath('lprint') !== undefined,
-  iproute2: () => onPath('ip') !== undefined,
-  snmpd: () => onPath('snmpd') !== undefined,
-  socat: () => onPath('socat') !== undefined,
+  ...PEER_PACKAGES,
 };
 
 function hasLanguage(language: string): boolean {

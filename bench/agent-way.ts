@@ -1,0 +1,123 @@
+/**
+ * A job's way through the agent, from when it is picked up: rendered, on record, sent, confirmed by the printer's
+ * counter. All is real but the queue, which takes the note that a job starts, and the reports, in no time.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { agentConfig } from '../src/agent/config.ts';
+import { type DataDir, openDataDir } from '../src/agent/data-dir.ts';
+import { deviceFor } from '../src/agent/devices.ts';
+import { printerIdOf } from '../src/agent/discovery/identity.ts';
+import { standardDrivers } from '../src/agent/drivers.ts';
+import { Journal } from '../src/agent/journal.ts';
+import { RenderPool } from '../src/agent/render-pool.ts';
+import { Reporter } from '../src/agent/reporter.ts';
+import { now as instant, Term } from '../src/agent/term.ts';
+import { PrinterWorker } from '../src/agent/worker.ts';
+import type { QueuedJob } from '../src/contract/queued-job.ts';
+import { template } from '../src/contract/template.ts';
+import { now } from './figures.ts';
+import { record, TEMPLATE } from './label.ts';
+
+/** Longer than the benchmark. */
+const LEASE_MS = 3_600_000;
+
+export interface AgentWay extends AsyncDisposable {
+  /** Resolves when the label is printed. */
+  job(): Promise<void>;
+  /** How long each commit of the journal takes, ms: those of a job, without the job. */
+  commits(count: number): number[];
+  /** How long it takes to make each job's label, ms, from opening to the bytes. */
+  renderings(count: number): Promise<number[]>;
+}
+
+export async function agentWay(uri: string): Promise<AgentWay> {
+  const directory = mkdtempSync(join(tmpdir(), 'platen-bench-agent-'));
+  const config = agentConfig.parse({ dataDir: directory, printers: [{ uri }] });
+  const [entry] = config.printers;
+  if (entry === undefined) throw new Error('no printer');
+  const logger = pino({ level: 'warn' });
+  const dataDir = openDataDir(directory);
+  const journal = new Journal(dataDir.db);
+  const { languagesModule } = standardDrivers;
+  const pool = new RenderPool({ threads: config.renderThreads, languagesModule, stuckMs: 60_000, logger });
+  pool.start();
+  const reporter = new Reporter({ source: { publish: async () => {} }, journal, logger });
+  const device = deviceFor(entry, config, standardDrivers);
+  const probe = await device.probe(AbortSignal.timeout(10_000));
+  if (probe?.reachable !== true || probe.identity === null) throw new Error('the printer does not answer');
+  device.answers = true;
+  device.expected = printerIdOf(probe.identity);
+  const context = {
+    agentId: dataDir.agentId,
+    printerId: device.expected,
+    device,
+    journal,
+    reporter,
+    pool,
+    logger,
+  };
+  const signal = new AbortController().signal;
+  const term = new Term('bench', { at: instant(), ms: LEASE_MS }, LEASE_MS / 10);
+  const worker = new PrinterWorker(
+    { ...context, window: config.window, timings: config.timings, confirmation: () => 'device' },
+    term,
+  );
+  let number = 0;
+  const next = (): QueuedJob => jobOf(context.printerId, number++);
+  return {
+    job: async () => {
+      await worker.handle({ job: next(), delivery: 1, note: null, setNote: async () => {}, signal });
+    },
+    commits: (count) => commits(journal, dataDir, count),
+    renderings: async (count) => {
+      const times: number[] = [];
+      while (times.length < count) {
+        const at = now();
+        const session = pool.open(next(), { from: 0, maxCopies: 1, alone: false });
+        await session.check(signal);
+        await session.peek(signal);
+        times.push(now() - at);
+        session.close();
+      }
+      return times;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await worker.stop(0);
+      term.close();
+      await reporter.stop(1_000);
+      await device.drop();
+      await pool.stop();
+      dataDir.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+function commits(journal: Journal, { agentId }: DataDir, count: number): number[] {
+  const nothing = { delivery: 1, total: 1, base: 0, odometer: 1, intent: 1, sent: 0, printed: 0 };
+  return Array.from({ length: count }, () => {
+    const at = now();
+    journal.write({ jobId: randomUUID(), printerId: agentId, ...nothing });
+    return now() - at;
+  });
+}
+
+function jobOf(printerId: string, number: number): QueuedJob {
+  return {
+    v: 1,
+    jobId: randomUUID(),
+    tenantId: 'bench',
+    printerId,
+    templateId: 'bench',
+    template: template.parse(TEMPLATE),
+    format: { id: 'bench', name: 'bench', language: 'zpl', dpi: 203, width: 38, height: 19 },
+    orientation: 'portrait',
+    copies: 1,
+    records: [record(number)],
+    createdAt: '2026-11-21T07:45:00.000Z',
+  };
+}
