@@ -5,20 +5,16 @@
  *     npm run bench:render [-- --seconds 2]
  *
  * Absolute figures are the machine's, and of the moment; the ratios in a run are what counts. This file is also the
- * thread that measures one way, and the process that renders one large job.
+ * thread that measures one way.
  */
-import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { pino } from 'pino';
 import { z } from 'zod';
 import { LANGUAGES } from '../drivers/languages/index.ts';
-import { standardDrivers } from '../src/agent/drivers.ts';
-import { RenderPool } from '../src/agent/render-pool.ts';
 import { round, table } from './figures.ts';
-import { resident } from './memory.ts';
-import { dataBytes, jobOf, type LabelName } from './render-label.ts';
+import { dataBytes, jobOf } from './render-label.ts';
+import { renderMemory } from './render-memory.ts';
 import { RECORDS, WAY_NAMES, WAYS, type WayName } from './render-ways.ts';
 
 /** Labels made before the clock starts. */
@@ -91,36 +87,6 @@ async function batchBytes(): Promise<string> {
   return `A batch of ${RECORDS} records: ${round(each)} bytes a record; its data ${round(own)}, twice that and 40: ${round(2 * own + 40)}.`;
 }
 
-/** A whole job through the agent's render threads, as the agent takes it; the process's highest memory, MB. */
-async function wholeJob(label: LabelName, records: number): Promise<number | null> {
-  const { languagesModule } = standardDrivers;
-  const pool = new RenderPool({
-    threads: 1,
-    languagesModule,
-    stuckMs: 60_000,
-    logger: pino({ level: 'error' }),
-  });
-  pool.start();
-  const never = new AbortController().signal;
-  const session = pool.open(jobOf(label, records), { from: 0, maxCopies: 8 });
-  await session.check(never);
-  while ((await session.peek(never)) !== null) session.taken();
-  session.close();
-  await pool.stop();
-  return resident(process.pid)?.peak ?? null;
-}
-
-function peakOf(label: LabelName, records: number): string {
-  const peak = execFileSync(process.execPath, [
-    import.meta.filename,
-    '--job',
-    label,
-    '--records',
-    String(records),
-  ]);
-  return `${peak.toString().trim()} MB`;
-}
-
 if (!isMainThread) {
   const { way, ms } = order.parse(workerData);
   const name = WAY_NAMES.find((one) => one === way);
@@ -130,27 +96,12 @@ if (!isMainThread) {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '2' },
-      job: { type: 'string' },
-      records: { type: 'string', default: '0' },
     },
   });
-  if (values.job === 'native' || values.job === 'drawn') {
-    console.log(await wholeJob(values.job, Number(values.records)));
-  } else {
-    console.log(
-      `${cpus()[0]?.model ?? ''}, ${availableParallelism()} threads, load ${round(loadavg()[0] ?? 0)}\n`,
-    );
-    console.log(table(await rates(Number(values.seconds) * 1_000)));
-    console.log(`\n${await batchBytes()}\n`);
-    console.log(
-      table([
-        ['Peak memory of a process, a job of', '1,000 records', '10,000 records'],
-        ...(['native', 'drawn'] as const).map((label) => [
-          `ZPL, ${label}`,
-          peakOf(label, 1_000),
-          peakOf(label, 10_000),
-        ]),
-      ]),
-    );
-  }
+  console.log(
+    `${cpus()[0]?.model ?? ''}, ${availableParallelism()} threads, load ${round(loadavg()[0] ?? 0)}\n`,
+  );
+  console.log(table(await rates(Number(values.seconds) * 1_000)));
+  console.log(`\n${await batchBytes()}\n`);
+  console.log(renderMemory());
 }
