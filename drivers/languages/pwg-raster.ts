@@ -6,9 +6,9 @@
  * rows. Rows alike are sent once, with how often they are repeated; a row is runs of one dot group, or dot groups as
  * they are (§5.4, after Apple's PackBits). A dot group is what a pixel takes in whole bytes: eight dots, or one.
  *
- * Our dots are black or white. They go out in the first type of these that the printer lists
- * (`pwg-raster-document-type-supported`): `black_1`, one bit a dot, or else grey or colour of which only the ends of
- * the scale are used. `sgray_8` is what a printer gets that lists nothing.
+ * Our dots are black or white. They go out in the first of our types that the printer lists
+ * (`pwg-raster-document-type-supported`): grey, of which only the ends of the scale are used, or one bit a dot, or
+ * colour. `sgray_8` is what a printer gets that lists nothing.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { RasterType } from '../../src/contract/format.ts';

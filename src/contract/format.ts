@@ -22,8 +22,11 @@ export function printsPages(language: LanguageId): boolean {
   return PRINTS[language] === 'pages';
 }
 
-/** What a dot is in PWG raster (PWG 5102.4, PwgRasterDocumentTypeSupported), best for labels first. */
-export const rasterType = z.enum(['black_1', 'sgray_8', 'srgb_8']);
+/**
+ * What a dot is in PWG raster (PWG 5102.4, PwgRasterDocumentTypeSupported), surest first: what clients hardly ever send
+ * is wrong in some printers that list it (black_1 in LPrint 1.3 and CUPS's ippeveps).
+ */
+export const rasterType = z.enum(['sgray_8', 'black_1', 'srgb_8']);
 export type RasterType = z.infer<typeof rasterType>;
 
 /**
@@ -53,7 +56,7 @@ export const printerSettings = {
    * between agent and printer hides that the printer was switched off, a print server for example.
    */
   storedFormats: z.boolean().optional(),
-  /** What is sent to a printer that takes PWG raster; by default what it lists first, or `sgray_8`. */
+  /** What is sent to a printer that takes PWG raster; by default the first of these that it lists, or `sgray_8`. */
   rasterType: rasterType.optional(),
 };
 

@@ -156,7 +156,7 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
     );
     expect(description.formats.map(({ id, rasterType: type }) => [id, type])).toEqual([
       ['epl-203-50.8x25.4', undefined],
-      ['pwg-raster-203-50.8x25.4', 'black_1'],
+      ['pwg-raster-203-50.8x25.4', 'sgray_8'],
       ['png-203-50.8x25.4', undefined],
     ]);
   });
