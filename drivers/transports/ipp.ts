@@ -52,6 +52,7 @@ const DESCRIPTION = [
   'media-col-database',
   'media-col-supported',
   'print-scaling-supported',
+  'sides-supported',
 ];
 const STATUS = ['printer-state', 'printer-state-reasons', 'printer-impressions-completed'];
 const JOB = [
@@ -84,14 +85,23 @@ export const ippTransport: DocumentTransport = {
 interface Abilities {
   /** Sizes that a job may name: some refuse a job for any other. Empty: none may be named. */
   media: MediaSize[];
-  scaling: boolean;
+  plain: IppAttribute[];
 }
+
+/**
+ * How pages come out as they were made: a page that is shrunk into its margins is off its labels, and the back of a
+ * sheet has none. Said where the printer lists it, since its defaults may be others.
+ */
+const PLAIN = [
+  ['print-scaling', 'none'],
+  ['sides', 'one-sided'],
+] as const;
 
 class IppPort implements DocumentPort {
   readonly #questions: IppClient;
   readonly #documents: IppClient;
   /** As of the last description. */
-  #abilities: Abilities = { media: [], scaling: false };
+  #abilities: Abilities = { media: [], plain: [] };
 
   constructor(uri: URL, timeouts: TransportTimeouts, { user, password, ca, fingerprint256 }: DeviceAccess) {
     const { connect, write, query } = timeouts;
@@ -108,7 +118,9 @@ class IppPort implements DocumentPort {
     const said = await answered(this.#questions.getPrinterAttributes(signal, DESCRIPTION));
     this.#abilities = {
       media: stringsOf(said, 'media-col-supported').includes('media-size') ? mediaOf(said) : [],
-      scaling: stringsOf(said, 'print-scaling-supported').includes('none'),
+      plain: PLAIN.filter(([name, value]) => stringsOf(said, `${name}-supported`).includes(value)).map(
+        ([name, value]) => keyword(name, value),
+      ),
     };
     return description(said);
   }
@@ -130,7 +142,7 @@ class IppPort implements DocumentPort {
       integer('copies', 1),
       // A printer's own language says itself what it is; a printer that takes it as it is may mind being told.
       ...(size === undefined ? [] : [mediaCol(size)]),
-      ...(pages && this.#abilities.scaling ? [keyword('print-scaling', 'none')] : []),
+      ...(pages ? this.#abilities.plain : []),
     ];
     const job = await accepted(this.#questions.createJob({ name, attributes }, signal));
     return String(job.jobId);

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
-import { readSymbols } from '../render/judges.ts';
+import { codesByCell } from '../languages/sheet-cells.ts';
 import { jobFor } from './site.ts';
 
 export const PAGE = { width: 40, height: 36 };
 export const PER_PAGE = 4;
-const PITCH = { x: 19, y: 17 };
+const SHEET = { ...PAGE, columns: 2, rows: 2, left: 1.5, top: 1.5, pitchX: 19, pitchY: 17 };
 const DPI = 203;
 
 export function sheetJob(
@@ -23,7 +23,7 @@ export function sheetJob(
       name: 'Four on a page',
       width: 18,
       height: 16,
-      sheet: { ...PAGE, columns: 2, rows: 2, left: 1.5, top: 1.5, pitchX: PITCH.x, pitchY: PITCH.y },
+      sheet: SHEET,
       fields: [{ name: 'n' }],
       elements: [{ type: 'barcode', symbology: 'qr', value: '{{n}}', x: 1, y: 1, module: 0.5 }],
     }),
@@ -31,24 +31,12 @@ export function sheetJob(
   };
 }
 
-/** What is on the labels of a page, from its first cell on. @throws when a cell before the last used one is empty */
-export async function labelsOnPage(png: Uint8Array): Promise<string[]> {
-  const cells = new Map<number, string>();
-  const dotsPerMm = DPI / 25.4;
-  for (const { text, position } of await readSymbols(png)) {
-    const { topLeft, bottomRight } = position;
-    const column = Math.floor((topLeft.x + bottomRight.x) / 2 / dotsPerMm / PITCH.x);
-    const row = Math.floor((topLeft.y + bottomRight.y) / 2 / dotsPerMm / PITCH.y);
-    cells.set(row * 2 + column, text);
-  }
-  return Array.from(cells.keys(), (_, cell) => {
-    const text = cells.get(cell);
-    if (text === undefined) throw new Error(`cell ${cell} of ${cells.size} labels is empty`);
-    return text;
-  });
+/** What is on the labels of a page, from its first cell on. */
+export async function labelsOnPage(png: Uint8Array): Promise<(string | undefined)[]> {
+  return await codesByCell(png, SHEET, DPI);
 }
 
 /** The labels on pages that lie on disk, page by page. */
-export async function labelsOnPages(files: readonly string[]): Promise<string[][]> {
+export async function labelsOnPages(files: readonly string[]): Promise<(string | undefined)[][]> {
   return await Promise.all(files.map(async (file) => labelsOnPage(await readFile(file))));
 }

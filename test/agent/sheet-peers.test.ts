@@ -1,0 +1,89 @@
+/** A sheet of labels through a printer of others, the PWG's sample printer, in every language of pages. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { IppClient } from '../../drivers/ipp/client.ts';
+import { stringsOf } from '../../drivers/ipp/message.ts';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
+import { encodePng } from '../../src/render/png.ts';
+import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
+import { drawPwgRaster } from '../languages/printed.ts';
+import { readSample, SAMPLE_CODES } from '../languages/samples.ts';
+import { codesByCell } from '../languages/sheet-cells.ts';
+import { drawPdf } from '../render/judges.ts';
+import { backends } from '../setup/backends.ts';
+import { startAgentOn } from './ipp-site.ts';
+import { Directories, jobFor, openSite, type Site } from './site.ts';
+
+const NAME = 'address-sheet-a4-3x8.json';
+const DPI = 300;
+const A4 = { width: 210, height: 297 };
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+/** A document of one page as a picture. */
+async function picture(language: LanguageId, document: Uint8Array): Promise<Uint8Array> {
+  if (language === 'pdf') return await drawPdf(document, DPI);
+  if (language === 'png') return document;
+  const size = { width: 2480, height: 3508, dpi: DPI };
+  const [page, ...more] = await drawPwgRaster(document, size);
+  if (page === undefined || more.length > 0) throw new Error(`expected one page, got ${more.length + 1}`);
+  return encodePng(page, DPI);
+}
+
+test.each(languageId.options.filter(printsPages))(
+  '%s: 26 labels are a whole page and two labels',
+  async (language) => {
+    const formats = [LANGUAGES[language].mediaType];
+    const eve = await startIppeveprinter('marker-supply-low-report', { formats });
+    running.push(eve);
+    const { printerId } = await startAgentOn({ site, directories, running }, eve, {
+      drivers: standardDrivers,
+    });
+    const { template, records } = await readSample(NAME);
+    // Copies lie across the border of the pages.
+    const job = {
+      ...jobFor(printerId, 1, 13),
+      template,
+      records: records.slice(0, 2),
+      format: { id: 'a4', name: 'A4', language, dpi: DPI, ...A4 },
+    };
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({
+      status: 'printed',
+      labels: { sent: 26, printed: 26 },
+    });
+    const labels = job.records.flatMap((record) => {
+      const code = SAMPLE_CODES[NAME]?.(record)[0];
+      return Array.from({ length: job.copies }, () => code);
+    });
+    const { sheet } = template;
+    if (sheet === undefined) throw new Error('the sample has a sheet');
+    const pages = await Promise.all(
+      eve.printed().map(async (document) => codesByCell(await picture(language, document), sheet, DPI)),
+    );
+    expect(pages).toEqual([labels.slice(0, 24), labels.slice(24)]);
+
+    // Its own defaults may be others; it counts its jobs from 1.
+    const client = new IppClient(eve.uri);
+    for (const id of [1, 2]) {
+      const said = await client.getJobAttributes(id, AbortSignal.timeout(5_000), ['sides']);
+      expect(stringsOf(said, 'sides')).toEqual(['one-sided']);
+    }
+    client.close();
+  },
+);
