@@ -124,8 +124,8 @@ export abstract class JobAttempt {
   protected lookUp(): boolean {
     const { note, delivery } = this.delivery;
     const { journal, agentId } = this.#context;
-    const { jobId, total } = this.record.entry;
-    const found = note === null || note.agentId === agentId ? journal.look(jobId) : null;
+    const { queueId, total } = this.record.entry;
+    const found = note === null || note.agentId === agentId ? journal.look(queueId) : null;
     if (found !== null) {
       this.record.restart({ ...found.entry, delivery });
     } else if (note?.resumeAt === null) {

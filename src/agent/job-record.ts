@@ -4,7 +4,7 @@
  */
 import { JOB_FAULTS, type JobFault } from '../contract/fault.ts';
 import type { PrinterReason } from '../contract/printer.ts';
-import { labelCount, labelsPerPage } from '../contract/queued-job.ts';
+import { labelCount, labelsPerPage, type QueuedJob, queueIdOf } from '../contract/queued-job.ts';
 import type { JobReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
 import type { PickedUpJob } from './job-source.ts';
@@ -30,25 +30,30 @@ export class JobRecord {
   /** Labels that the printer counts as one: those of a page. */
   readonly perPage: number;
   readonly #context: RecordContext;
+  readonly #job: QueuedJob;
   #seq = 0;
 
   constructor(context: RecordContext, delivery: PickedUpJob) {
     const { job } = delivery;
+    const total = labelCount(job);
+    const from = Math.min(job.resume?.from ?? 0, total);
+    const queueId = queueIdOf(job);
     this.#context = context;
+    this.#job = job;
     this.perPage = labelsPerPage(job);
     this.log = context.logger.child({ job: job.jobId, printer: context.printerId, tenant: job.tenantId });
     this.tally = new Tally(
       {
-        jobId: job.jobId,
+        queueId,
         printerId: context.printerId,
         // A queue that had lost the job counts from 1 again; what is reported now is newer all the same.
-        delivery: Math.max(delivery.delivery, (context.journal.look(job.jobId)?.entry.delivery ?? 0) + 1),
-        total: labelCount(job),
-        base: 0,
+        delivery: Math.max(delivery.delivery, (context.journal.look(queueId)?.entry.delivery ?? 0) + 1),
+        total,
+        base: from,
         odometer: null,
-        intent: 0,
-        sent: 0,
-        printed: 0,
+        intent: from,
+        sent: from,
+        printed: from,
       },
       LOOKED_AT_MS,
       this.perPage,
@@ -83,7 +88,7 @@ export class JobRecord {
   /** Finished in an earlier delivery: reports that again. */
   repeat(): boolean {
     const { journal, reporter } = this.#context;
-    const found = journal.look(this.entry.jobId);
+    const found = journal.look(this.entry.queueId);
     if (!found?.final) return false;
     this.log.info({ status: found.final.status }, 'job delivered again, finished before');
     const { delivery } = this.entry;
@@ -132,12 +137,14 @@ export class JobRecord {
     status: JobReport['status'],
     more: Pick<JobReport, 'reasons'> & Partial<Pick<JobReport, 'error' | 'uncertain'>>,
   ): JobReport {
-    const { jobId, printerId, delivery, sent, printed } = this.entry;
+    const { printerId, delivery, sent, printed } = this.entry;
+    const { jobId, resume } = this.#job;
     return {
       kind: 'job',
       jobId,
       agentId: this.#context.agentId,
       printerId,
+      ...(resume === undefined ? {} : { round: resume.round }),
       at: new Date().toISOString(),
       delivery,
       seq: this.#seq++,

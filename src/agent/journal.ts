@@ -8,6 +8,7 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
+import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
 
 /** What is under way in a printer that takes documents: one job of the printer's own. */
@@ -25,7 +26,8 @@ export type PrinterDocument = z.infer<typeof printerDocument>;
 
 /** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
 export interface JournalEntry {
-  jobId: string;
+  /** What the job is called in its queue. */
+  queueId: string;
   printerId: string;
   delivery: number;
   total: number;
@@ -91,7 +93,7 @@ export class Journal {
     this.#put = db.prepare(`
       INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, document,
         final_report, unpublished, updated_at)
-      VALUES (:jobId, :printerId, :delivery, :total, :base, :odometer, :intent, :sent, :printed, :document,
+      VALUES (:queueId, :printerId, :delivery, :total, :base, :odometer, :intent, :sent, :printed, :document,
         :final, :unpublished, :now)
       ON CONFLICT (job_id) DO UPDATE SET
         printer_id = excluded.printer_id, delivery = excluded.delivery, total = excluded.total,
@@ -109,16 +111,16 @@ export class Journal {
     );
   }
 
-  /** The job's entry; without its odometer where what the printer has counted since is not this job's alone. */
-  look(jobId: string): JournalRecord | null {
-    const found = this.#get.get(jobId);
+  /** The job's entry, by its ID in the queue; without its odometer where what the printer has counted since is not this job's alone. */
+  look(id: string): JournalRecord | null {
+    const found = this.#get.get(id);
     if (found === undefined) return null;
     const parsed = row.parse(found);
     const uncertain = parsed.final_report === null && parsed.intent > parsed.printed;
-    const spoilt = uncertain && this.#since.get(jobId) !== undefined;
+    const spoilt = uncertain && this.#since.get(id) !== undefined;
     return {
       entry: {
-        jobId: parsed.job_id,
+        queueId: parsed.job_id,
         printerId: parsed.printer_id,
         delivery: parsed.delivery,
         total: parsed.total,
@@ -160,7 +162,7 @@ export class Journal {
 
   /** Ends the duty to publish this report, unless a newer one has taken its place. */
   published(report: JobReport): void {
-    this.#published.run(report.jobId, text(report));
+    this.#published.run(queueId(report.jobId, report.round ?? 0), text(report));
   }
 
   /**
@@ -172,10 +174,21 @@ export class Journal {
   }
 
   #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {
-    const { jobId, printerId, delivery, total, base, odometer, intent, sent, printed, document } = entry;
+    const {
+      queueId: id,
+      printerId,
+      delivery,
+      total,
+      base,
+      odometer,
+      intent,
+      sent,
+      printed,
+      document,
+    } = entry;
     const now = Date.now();
     this.#put.run({
-      jobId,
+      queueId: id,
       printerId,
       delivery,
       total,

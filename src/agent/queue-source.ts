@@ -24,7 +24,7 @@ export function queueSource(queues: Queues): JobSource {
           if (result === 'hand-back' && lost.aborted) throw lost.reason;
           return result;
         },
-        { onUnreadable: ({ jobId, issues }) => onUnreadable(jobId, issues) },
+        { onUnreadable: ({ queueId, issues }) => onUnreadable(queueId, issues) },
       );
       return {
         pause: () => consumer.pause(),

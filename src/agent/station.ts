@@ -3,7 +3,7 @@
  * Between two terms another agent serves it, or nobody, and this one asks again and again.
  */
 import { once } from 'node:events';
-import { jobId } from '../contract/queued-job.ts';
+import { parseQueueId } from '../contract/queued-job.ts';
 import type { JobReport } from '../contract/report.ts';
 import type { Consumer, JobSource } from './job-source.ts';
 import type { PrinterLease } from './leases.ts';
@@ -94,26 +94,35 @@ export class PrinterStation {
     return undefined;
   }
 
-  #unreadable(id: string, issues: string[]): void {
+  /** A job that this version of the agent can't read. One that an earlier version had begun may be partly out. */
+  #unreadable(queueId: string, issues: string[]): void {
     const { agentId, printerId, journal, reporter, logger } = this.#context;
-    if (!jobId.safeParse(id).success) return;
-    logger.error({ job: id, printer: printerId, issues }, 'job cannot be read');
+    const id = parseQueueId(queueId);
+    if (id === null) return;
+    logger.error({ job: id.jobId, printer: printerId, issues }, 'job cannot be read');
+    const found = journal.look(queueId);
+    const unsent = { total: 0, base: 0, odometer: null, intent: 0, sent: 0, printed: 0 };
+    const entry = found?.entry ?? { queueId, printerId, delivery: 0, ...unsent };
+    const { printed, intent, sent } = entry;
+    const delivery = entry.delivery + 1;
     const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);
-    const report: JobReport = {
+    const unread: JobReport = {
       kind: 'job',
-      jobId: id,
+      jobId: id.jobId,
       agentId,
       printerId,
+      ...(id.round === 0 ? {} : { round: id.round }),
       at: new Date().toISOString(),
-      delivery: 1,
+      delivery,
       seq: 0,
-      status: 'failed',
-      labels: { sent: 0, printed: 0 },
+      status: intent > printed ? 'held' : 'failed',
+      labels: { sent, printed },
       reasons: [],
       error: { code: 'payload-unreadable', message },
+      ...(intent > printed ? { uncertain: { from: printed, to: intent } } : {}),
     };
-    const nothing = { total: 0, base: 0, odometer: null, intent: 0, sent: 0, printed: 0 };
-    journal.finish({ jobId: id, printerId, delivery: 1, ...nothing }, report);
+    const report = found?.final ? { ...found.final, at: unread.at, delivery, seq: 0 } : unread;
+    journal.finish({ ...entry, delivery }, report);
     reporter.lasting(report);
   }
 }

@@ -137,6 +137,11 @@ export class AdminClient {
   cancelJob(id: string): Promise<JobView> {
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`);
   }
+  /** @param from the first label that is printed now, from 0; left out: the service knows which */
+  resumeJob(id: string, from?: number): Promise<JobView> {
+    const body = from === undefined ? {} : { from };
+    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/resume`, body);
+  }
 
   #of(tenant: string, what: string): string {
     return `/app/tenants/${encodeURIComponent(tenant)}/${what}`;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { JOB_STATUSES, jobStatus } from '../contract/job.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { JOB_STATUSES, type JobStatus, type JobView, jobStatus } from '../contract/job.ts';
+import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { followFor, jobLine } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
@@ -40,7 +40,7 @@ export function jobsCommand(): Command {
     );
 }
 
-/** `platen job show|cancel` */
+/** `platen job show|cancel|release|retry` */
 export function jobCommand(): Command {
   const command = new Command('job').description('one job');
 
@@ -57,7 +57,7 @@ export function jobCommand(): Command {
     });
 
   withService(command.command('cancel'))
-    .description('cancel a job that no printer has begun')
+    .description('cancel a job that no printer has begun, or that is held or failed')
     .argument('<id>', 'the job')
     .option('--json', 'print JSON')
     .action(async (id: string, options: ServiceOptions & { json?: true }) => {
@@ -65,5 +65,63 @@ export function jobCommand(): Command {
       options.json ? printJson(job) : printLine(jobLine(job));
     });
 
+  withService(command.command('release'))
+    .description('have a held job go on, after a look at which labels are out')
+    .argument('<id>', 'the job')
+    .option('--print-uncertain', 'the uncertain labels are not there: print them, and what follows')
+    .option('--skip-uncertain', 'the uncertain labels are there: print what follows')
+    .option('--from <label>', 'print from this label on, counted from 1', numberFrom(1, 1_000_000))
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: ServiceOptions & Choice & { json?: true }) => {
+      const client = await connect(options);
+      const resumed = await client.resumeJob(id, firstLabel(await endedAs(client, id, 'held'), options));
+      options.json ? printJson(resumed) : printLine(jobLine(resumed));
+    });
+
+  withService(command.command('retry'))
+    .description('have a failed job go on at its first label that is not printed')
+    .argument('<id>', 'the job')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: ServiceOptions & { json?: true }) => {
+      const client = await connect(options);
+      await endedAs(client, id, 'failed');
+      const resumed = await client.resumeJob(id);
+      options.json ? printJson(resumed) : printLine(jobLine(resumed));
+    });
+
   return command;
+}
+
+interface Choice {
+  printUncertain?: true;
+  skipUncertain?: true;
+  from?: number;
+}
+
+/** A held job may go on only where a person says from where, a failed one only where that is certain. */
+async function endedAs(client: AdminClient, id: string, status: JobStatus): Promise<JobView> {
+  const job = await client.job(id);
+  if (job.status === status) return job;
+  const instead =
+    job.status === 'held' ? '; see "job release"' : job.status === 'failed' ? '; see "job retry"' : '';
+  throw new CommandFailure(`The job is ${job.status}, not ${status}${instead}.`);
+}
+
+/**
+ * From 0; undefined: nothing is uncertain, and nothing was said.
+ * @throws CommandFailure where the choice is none, or more than one
+ */
+function firstLabel(job: JobView, choice: Choice): number | undefined {
+  const { printUncertain, skipUncertain, from } = choice;
+  const uncertain = job.uncertain ?? { from: job.labels.printed, to: job.labels.printed };
+  const chosen = [
+    ...(printUncertain ? [uncertain.from] : []),
+    ...(skipUncertain ? [uncertain.to] : []),
+    ...(from === undefined ? [] : [from - 1]),
+  ];
+  const [first] = chosen;
+  if (chosen.length === 1 || (chosen.length === 0 && uncertain.to === uncertain.from)) return first;
+  const range = `labels ${uncertain.from + 1} to ${uncertain.to} of ${job.labels.total} may be out or not`;
+  const message = `Say one of --print-uncertain, --skip-uncertain and --from: ${range}.`;
+  throw new CommandFailure(message, EXIT.usage);
 }

@@ -95,6 +95,11 @@ export type PrinterView = z.infer<typeof printerView>;
 
 // POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?tenant=&status=&limit=, GET /app/jobs/{id}
 export const jobList = z.array(jobView);
+// POST /app/jobs/{id}/cancel, POST /app/jobs/{id}/resume
+export const jobResume = z.strictObject({
+  /** The first label that is printed now, from 0. Left out: the first that is not out, where that is certain. */
+  from: z.int().min(0).exactOptional(),
+});
 
 /** Answer of a validation: `POST /v2/jobs/validate`. */
 export const validationWarning = z.object({

@@ -8,8 +8,10 @@ import { labelRecord, orientation } from './print-request.ts';
 import { printerId } from './printer.ts';
 import { template } from './template.ts';
 
-/** Also BullMQ's job ID: neither an integer nor with a colon. */
 export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+
+/** How often a person has had the job go on after it had ended; 0 (left out): never. */
+export const round = z.int().min(1).max(10_000);
 
 export const queuedJob = z.object({
   v: z.literal(1),
@@ -24,8 +26,33 @@ export const queuedJob = z.object({
   /** One entry a label record; a template-only job has one empty record. */
   records: z.array(labelRecord).min(1),
   createdAt: z.iso.datetime(),
+  /** A person decided that the job goes on, and that the first `from` labels are not printed any more. */
+  resume: z.object({ round, from: z.int().min(0) }).exactOptional(),
 });
 export type QueuedJob = z.infer<typeof queuedJob>;
+
+/**
+ * What the job is called in its queue and in the agent's journal: `<job ID>`, and in later rounds `<job ID>.<round>`.
+ * A name of its own for each round, since queue and journal remember what has ended and do not print it again.
+ * BullMQ wants neither an integer nor a colon.
+ */
+export function queueIdOf(job: Pick<QueuedJob, 'jobId' | 'resume'>): string {
+  return queueId(job.jobId, job.resume?.round ?? 0);
+}
+
+/** @param rounds as `round`; 0: the first time */
+export function queueId(id: string, rounds: number): string {
+  return rounds === 0 ? id : `${id}.${rounds}`;
+}
+
+/** null: no job of ours is called so. */
+export function parseQueueId(text: string): { jobId: string; round: number } | null {
+  const [id = '', rounds = '0', ...more] = text.split('.');
+  const parsed = z
+    .object({ jobId, round: round.or(z.literal(0)) })
+    .safeParse({ jobId: id, round: Number(rounds) });
+  return parsed.success && more.length === 0 && queueId(id, parsed.data.round) === text ? parsed.data : null;
+}
 
 /** The labels a job prints: records × copies. */
 export function labelCount(job: Pick<QueuedJob, 'records' | 'copies'>): number {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { jobFault } from './fault.ts';
 import { printerDescription, printerId, printerReason } from './printer.ts';
-import { jobId } from './queued-job.ts';
+import { jobId, round } from './queued-job.ts';
 
 export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 
@@ -30,7 +30,9 @@ export const jobReport = z.object({
   agentId,
   printerId,
   at: z.iso.datetime(),
-  /** Which time the queue delivered this job (from 1), and the report's number within that delivery. */
+  /** As in the queued job's `resume`. */
+  round: round.exactOptional(),
+  /** Which time the queue delivered this job in this round (from 1), and the report's number within that delivery. */
   delivery: z.int().min(1),
   seq: z.int().min(0),
   /** `queued`: handed back unfinished, it goes on later from `printed`. */

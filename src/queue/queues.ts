@@ -10,7 +10,7 @@ import { UnrecoverableError } from 'bullmq';
 import type { PoolConfig } from 'pg';
 import type { z } from 'zod';
 import { printerId as printerIdSchema } from '../contract/printer.ts';
-import { jobId as jobIdSchema, type QueuedJob, queuedJob } from '../contract/queued-job.ts';
+import { parseQueueId, type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
 import { type Report, report as reportSchema } from '../contract/report.ts';
 import type { Backend, StoredQueue } from './backend.ts';
 import {
@@ -46,7 +46,8 @@ export interface QueuesOptions {
 }
 
 export interface Unreadable {
-  jobId: string;
+  /** As `queueIdOf` makes it, if it is one of ours. */
+  queueId: string;
   printerId: string;
   /** `path: what is wrong`, without values. */
   issues: string[];
@@ -122,21 +123,21 @@ export class Queues {
    * @throws QueueError `unavailable`, `invalid-id`, `closed`
    */
   async enqueue(job: QueuedJob): Promise<void> {
-    checkId(jobIdSchema, 'job', job.jobId);
+    checkQueueId(queueIdOf(job));
     await this.#command(printerQueue(job.printerId), 'adding a job', (queue) =>
-      queue.add('job', { json: JSON.stringify(job) }, optionsOf(job.jobId)),
+      queue.add('job', { json: JSON.stringify(job) }, optionsOf(queueIdOf(job))),
     );
   }
 
   /** Adds jobs for any printers, those for one printer in the order given. As `enqueue`, in fewer commands. */
   async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
-    for (const job of jobs) checkId(jobIdSchema, 'job', job.jobId);
+    for (const job of jobs) checkQueueId(queueIdOf(job));
     for (const [printerId, ofPrinter] of Map.groupBy(jobs, (job) => job.printerId)) {
       for (let from = 0; from < ofPrinter.length; from += BATCH) {
         const batch = ofPrinter.slice(from, from + BATCH).map((job) => ({
           name: 'job',
           data: { json: JSON.stringify(job) },
-          opts: optionsOf(job.jobId),
+          opts: optionsOf(queueIdOf(job)),
         }));
         await this.#command(printerQueue(printerId), 'adding jobs', async (queue) => {
           if (batch.length >= WORTH_BULK) await queue.addBulk(batch);
@@ -147,23 +148,23 @@ export class Queues {
   }
 
   /** Takes a waiting job out. False: it is being printed, was printed, or is not known. */
-  async remove(printerId: string, jobId: string): Promise<boolean> {
-    checkId(jobIdSchema, 'job', jobId);
+  async remove(printerId: string, queueId: string): Promise<boolean> {
+    checkQueueId(queueId);
     return await this.#command(printerQueue(printerId), 'removing a job', async (queue) => {
-      const job = await queue.getJob(jobId);
+      const job = await queue.getJob(queueId);
       if (job === undefined || (await job.getState()) !== 'waiting') return false;
       // Refused by BullMQ when a worker took it meanwhile.
-      return (await queue.remove(jobId)) === 1;
+      return (await queue.remove(queueId)) === 1;
     });
   }
 
   /** Whether the queue knows the job: waiting, active, or finished within the last 48 h. */
-  async has(printerId: string, jobId: string): Promise<boolean> {
-    checkId(jobIdSchema, 'job', jobId);
+  async has(printerId: string, queueId: string): Promise<boolean> {
+    checkQueueId(queueId);
     return await this.#command(
       printerQueue(printerId),
       'looking up a job',
-      async (queue) => (await queue.getJobState(jobId)) !== 'unknown',
+      async (queue) => (await queue.getJobState(queueId)) !== 'unknown',
     );
   }
 
@@ -186,7 +187,8 @@ export class Queues {
   }
 
   /**
-   * Asks for the leases of printers, once each, or to keep them: see `lease.ts`. An answer for every one.
+   * Asks for the leases of printers, once each, or to keep them: see `lease.ts`. No answer for one that the server
+   * refuses to us.
    * @throws QueueError `unavailable` (soon enough to ask again), `closed`
    */
   async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
@@ -230,7 +232,7 @@ export class Queues {
         this.#command(printerQueue(printerId), 'counting jobs', (queue) =>
           queue.getJobCountByTypes('active'),
         ),
-      onUnreadable: (jobId, issues) => options.onUnreadable?.({ jobId, printerId, issues }),
+      onUnreadable: (queueId, issues) => options.onUnreadable?.({ queueId, printerId, issues }),
     });
   }
 
@@ -334,13 +336,20 @@ function printerQueue(printerId: string): string {
 
 /** BullMQ refuses whole numbers and colons, late and only on one of its stores. */
 function checkId(schema: z.ZodType<string>, kind: string, id: string): string {
-  const { success } = schema.safeParse(id);
-  if (!success) throw new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind} ID`);
+  if (!schema.safeParse(id).success) throw invalidId(kind, id);
   return id;
 }
 
-function optionsOf(jobId: string) {
-  return { jobId, attempts: 1, removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED };
+function invalidId(kind: string, id: string): QueueError {
+  return new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind} ID`);
+}
+
+function checkQueueId(id: string): void {
+  if (parseQueueId(id) === null) throw invalidId('job', id);
+}
+
+function optionsOf(queueId: string) {
+  return { jobId: queueId, attempts: 1, removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED };
 }
 
 function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {

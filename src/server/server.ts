@@ -11,6 +11,7 @@ import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
 import { docsRoutes } from './docs.ts';
 import { healthRoutes } from './health.ts';
+import { JobDecisions } from './jobs/decisions.ts';
 import { Dispatcher } from './jobs/dispatch.ts';
 import { Jobs } from './jobs/enqueue.ts';
 import { forgetKeys } from './jobs/idempotency.ts';
@@ -144,7 +145,8 @@ export class Server {
     const templates = new Templates(pool);
     const tenants = new Tenants(pool);
     const jobs = new Jobs(pool, new RequestCheck(pool, templates, config.limits), dispatcher);
-    const table = new JobTable(pool, queues);
+    const table = new JobTable(pool);
+    const decisions = new JobDecisions({ pool, queue: queues, table, dispatcher, logger });
 
     // With port 0 the address is known only once the service listens, but routes are made before.
     const address: { url?: string } = {};
@@ -201,6 +203,7 @@ export class Server {
       templates,
       jobs,
       table,
+      decisions,
       integrations,
       createIntegration,
     });

@@ -11,12 +11,12 @@ const directories = new Directories();
 afterAll(() => directories.remove());
 
 function entry(digit: number, more: Partial<JournalEntry> = {}): JournalEntry {
-  const jobId = `00000000-0000-0000-0000-00000000000${digit}`;
+  const queueId = `00000000-0000-0000-0000-00000000000${digit}`;
   const counts = { total: 9, base: 0, odometer: 100, intent: 4, sent: 3, printed: 2 };
-  return { jobId, printerId: 'serial-0123456789', delivery: 1, ...counts, ...more };
+  return { queueId, printerId: 'serial-0123456789', delivery: 1, ...counts, ...more };
 }
 
-function report({ jobId, printerId }: JournalEntry, status: JobReport['status']): JobReport {
+function report({ queueId: jobId, printerId }: JournalEntry, status: JobReport['status']): JobReport {
   const at = '2026-11-21T10:00:00.000Z';
   const labels = { sent: 9, printed: 9 };
   // Keys in another order than the schema's.
@@ -41,8 +41,8 @@ test('what is written is there after the process has gone, with the agent ID', (
   first.close();
   const second = openDataDir(directory);
   expect(second.agentId).toBe(first.agentId);
-  expect(new Journal(second.db).look(entry(1).jobId)).toEqual({ entry: entry(1), final: null });
-  expect(new Journal(second.db).look(entry(2).jobId)).toBeNull();
+  expect(new Journal(second.db).look(entry(1).queueId)).toEqual({ entry: entry(1), final: null });
+  expect(new Journal(second.db).look(entry(2).queueId)).toBeNull();
   second.close();
 });
 
@@ -86,7 +86,7 @@ test('reports stay until they are published, and a newer one takes the place of 
   expect(journal.unpublished()).toHaveLength(2);
   for (const open of journal.unpublished()) journal.published(open);
   expect(journal.unpublished()).toEqual([]);
-  expect(journal.look(entry(1).jobId)?.final).toEqual(final);
+  expect(journal.look(entry(1).queueId)?.final).toEqual(final);
   close();
 });
 
@@ -104,7 +104,9 @@ test('what is finished and reported is forgotten after its time; what may be und
   journal.write(handedBack);
   expect(journal.prune(Date.now() - 60_000)).toBe(0);
   expect(journal.prune(Date.now() + 60_000)).toBe(2);
-  const left = [finished, unpublished, underWay, handedBack].map(({ jobId }) => journal.look(jobId) !== null);
+  const left = [finished, unpublished, underWay, handedBack].map(
+    ({ queueId }) => journal.look(queueId) !== null,
+  );
   expect(left).toEqual([false, true, true, false]);
   close();
 });
@@ -112,7 +114,7 @@ test('what is finished and reported is forgotten after its time; what may be und
 test('the counter tells nothing of a job that was cut off once another job has used the printer', () => {
   const { db, close } = openDataDir(directories.make());
   const journal = new Journal(db);
-  const odometer = () => journal.look(entry(5).jobId)?.entry.odometer;
+  const odometer = () => journal.look(entry(5).queueId)?.entry.odometer;
   // Before it: a job that is done, and one whose labels the printer never counted.
   const done = entry(1, { odometer: 90, intent: 9, printed: 9 });
   journal.finish(done, report(done, 'printed'));
@@ -127,7 +129,7 @@ test('the counter tells nothing of a job that was cut off once another job has u
   for (const other of [{ odometer: 101 }, { odometer: 100 }, { odometer: null }]) {
     journal.write(entry(6, other));
     expect(odometer()).toBeNull();
-    db.exec(`DELETE FROM jobs WHERE job_id = '${entry(6).jobId}'`);
+    db.exec(`DELETE FROM jobs WHERE job_id = '${entry(6).queueId}'`);
   }
   // A job of which nothing is uncertain does not need it.
   journal.write(entry(6, { odometer: 101 }));

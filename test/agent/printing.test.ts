@@ -102,6 +102,26 @@ test('prints every copy of every record in order, and says so', async () => {
   }
 });
 
+test('a job that a person has go on is printed from the label that was named, though it has ended before', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer);
+  const job = jobFor(printerId, 4, 2);
+  await site.queues.enqueue(job);
+  await site.reports.end(job.jobId);
+  for (const [round, from] of [
+    [1, 5],
+    [2, 8],
+  ] as const) {
+    await site.queues.enqueue({ ...job, resume: { round, from } });
+    const end = await site.reports.job(
+      job.jobId,
+      (report) => report.round === round && report.status === 'printed',
+    );
+    expect(end).toMatchObject({ labels: { sent: 8, printed: 8 } });
+  }
+  expect(printer.labels).toEqual([...expected(job), ...expected(job).slice(5)]);
+});
+
 test('a record that cannot be made fails the job before anything is printed', async () => {
   const printer = await startPrinter();
   const { printerId } = await startAgent(printer);

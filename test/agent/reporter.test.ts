@@ -69,7 +69,7 @@ function report(job: 0 | 1, seq: number, status: JobReport['status'] = 'printing
 
 function entryOf({ jobId, printerId, delivery }: JobReport): JournalEntry {
   const counts = { total: 9, base: 0, odometer: null, intent: 9, sent: 9, printed: 9 };
-  return { jobId, printerId, delivery, ...counts };
+  return { queueId: jobId, printerId, delivery, ...counts };
 }
 
 test('progress is thinned out, the outcome follows at once and last', async () => {

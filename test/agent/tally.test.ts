@@ -8,7 +8,7 @@ const SETTLE = 250;
 
 function sending(total: number, odometer: number | null = null, perPage = 1): Tally {
   const entry: JournalEntry = {
-    jobId: '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f',
+    queueId: '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f',
     printerId: 'serial-0a1b2c3d4e5f',
     delivery: 1,
     total,

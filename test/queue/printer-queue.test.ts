@@ -254,7 +254,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     );
     expect(await got.reach(1)).toEqual([good.jobId]);
     expect(unreadable.values).toEqual([
-      { jobId: bad.jobId, printerId: printer, issues: [expect.stringMatching(/^copies: /)] },
+      { queueId: bad.jobId, printerId: printer, issues: [expect.stringMatching(/^copies: /)] },
     ]);
     await expect.poll(() => queues.depth(printer)).toBe(0);
     expect(logger.lines.join()).toContain(bad.jobId);

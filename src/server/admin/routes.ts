@@ -7,11 +7,13 @@ import { z } from 'zod';
 import {
   type IntegrationCreated,
   integrationCreate,
+  jobResume,
   type Permission,
   quotaSet,
   tenantCreate,
 } from '../../contract/admin.ts';
 import { jobStatus } from '../../contract/job.ts';
+import type { JobDecisions } from '../jobs/decisions.ts';
 import type { Jobs } from '../jobs/enqueue.ts';
 import { parseKey } from '../jobs/idempotency.ts';
 import type { JobTable } from '../jobs/job-table.ts';
@@ -33,6 +35,7 @@ export type AdminParts = {
   templates: Templates;
   jobs: Jobs;
   table: JobTable;
+  decisions: JobDecisions;
   /** Undefined where the accounts are an external server's. */
   integrations: Integrations | undefined;
   createIntegration: (
@@ -51,7 +54,7 @@ const jobQuery = z.object({
 const printerQuery = z.object({ tenant: z.string().optional() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
-  const { tenants, templates, jobs, table } = parts;
+  const { tenants, templates, jobs, table, decisions } = parts;
   app.addHook('onRequest', adminOnly(parts.adminToken));
 
   app.get('/app/tenants', async () => tenants.list());
@@ -127,5 +130,9 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   });
   app.get('/app/jobs', async (request) => table.list(parseBody(jobQuery, request.query)));
   app.get('/app/jobs/:id', async (request) => table.get(idParam.parse(request.params).id, undefined));
-  app.post('/app/jobs/:id/cancel', async (request) => table.cancel(idParam.parse(request.params).id));
+  app.post('/app/jobs/:id/cancel', async (request) => decisions.cancel(idParam.parse(request.params).id));
+  app.post('/app/jobs/:id/resume', async (request) => {
+    const { from } = parseBody(jobResume, request.body);
+    return decisions.resume(idParam.parse(request.params).id, from);
+  });
 }

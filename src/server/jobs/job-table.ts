@@ -1,4 +1,4 @@
-/** Jobs as they are shown, and their cancelling. */
+/** Jobs as they are shown. */
 import { z } from 'zod';
 import { jobFault } from '../../contract/fault.ts';
 import { type JobStatus, type JobView, jobStatus } from '../../contract/job.ts';
@@ -6,9 +6,7 @@ import { orientation } from '../../contract/print-request.ts';
 import { printerReason } from '../../contract/printer.ts';
 import { jobId } from '../../contract/queued-job.ts';
 import { ProblemError } from '../problems.ts';
-import { type Pool, transaction } from '../store/pool.ts';
-import { LOCK_PRINTER } from './dispatch.ts';
-import type { JobQueue } from './queue-port.ts';
+import type { Pool } from '../store/pool.ts';
 
 /** Every column but the payload, which may be megabytes. */
 const COLUMNS = `id, tenant_id, template_id, template_name, printer_id, printer_name, format, orientation, copies,
@@ -38,11 +36,9 @@ const row = z.object({
 
 export class JobTable {
   readonly #pool: Pool;
-  readonly #queue: JobQueue;
 
-  constructor(pool: Pool, queue: JobQueue) {
+  constructor(pool: Pool) {
     this.#pool = pool;
-    this.#queue = queue;
   }
 
   /** Of one tenant, or (undefined) of any. @throws ProblemError `job-not-found` */
@@ -70,44 +66,6 @@ export class JobTable {
       [filter.tenant ?? null, filter.status ?? null, filter.limit],
     );
     return rows.map(view);
-  }
-
-  /**
-   * Cancels a job that no agent has begun. It is taken out of the queue first: only what is certain not to print
-   * any more is called canceled.
-   * @throws ProblemError `job-not-found`, `job-not-queued`
-   */
-  async cancel(id: string): Promise<JobView> {
-    const { printer } = await this.get(id, undefined);
-    await transaction(this.#pool, async (client) => {
-      // Nobody adds jobs to this printer's queue meanwhile.
-      await client.query(LOCK_PRINTER, [printer.id]);
-      const { rows } = await client.query<{ status: string; dispatched: boolean }>(
-        'SELECT status, dispatched_at IS NOT NULL AS dispatched FROM platen.jobs WHERE id = $1 FOR UPDATE',
-        [id],
-      );
-      const [job] = rows;
-      if (job?.status !== 'queued') {
-        throw new ProblemError(
-          'job-not-queued',
-          `the job is ${job?.status ?? 'gone'}; only a queued job can be canceled`,
-        );
-      }
-      // Marked or not, the job may be in the queue: a crash can lose the mark.
-      const removed = await this.#queue.remove(printer.id, id);
-      if (!removed && (job.dispatched || (await this.#queue.has(printer.id, id)))) {
-        throw new ProblemError('job-not-queued', 'an agent has taken the job already');
-      }
-      await client.query(
-        // Handed back with labels under way: those may have come out.
-        `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(),
-           uncertain_from = CASE WHEN sent > printed THEN printed END,
-           uncertain_to = CASE WHEN sent > printed THEN sent END
-         WHERE id = $1`,
-        [id],
-      );
-    });
-    return this.get(id, undefined);
   }
 }
 

@@ -8,9 +8,9 @@ export interface JobQueue {
   /** Adds jobs to their printers' queues, in this order. A job that is there already, in any state, stays as it is. */
   enqueueMany(jobs: readonly QueuedJob[]): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
-  remove(printerId: string, jobId: string): Promise<boolean>;
+  remove(printerId: string, queueId: string): Promise<boolean>;
   /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */
-  has(printerId: string, jobId: string): Promise<boolean>;
+  has(printerId: string, queueId: string): Promise<boolean>;
   /** By printer, the agent that serves it at this moment; a printer that none serves is left out. */
   leaseHolders(printerIds: readonly string[]): Promise<Map<string, string>>;
   /**

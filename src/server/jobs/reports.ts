@@ -5,6 +5,8 @@
  * Two things do not go by their order. That a job was printed is the word of the agent that counted its labels:
  * another one, which got the job later and could only hold it, knows less. And a canceled job, of which the
  * queue was rid before, is not made to wait again by what an agent said of it earlier.
+ *
+ * What is reported of a round that is over, since a person decided about the job, is history.
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
@@ -79,7 +81,7 @@ export class Reports {
          status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
          payload = CASE WHEN $4 = 'printed' THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
-       WHERE id = $1 AND printer_id = $12 AND status <> 'printed'
+       WHERE id = $1 AND printer_id = $12 AND round = $13 AND status <> 'printed'
          AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))`,
       [
         report.jobId,
@@ -94,6 +96,7 @@ export class Reports {
         report.uncertain?.to ?? null,
         report.agentId,
         report.printerId,
+        report.round ?? 0,
       ],
     );
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };

@@ -8,6 +8,7 @@
  * be `printing`, or `queued`, for ever; should its agent report after all, that counts.
  */
 import type { JobFault } from '../../contract/fault.ts';
+import { queueId } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import type { Pool } from '../store/pool.ts';
 import type { Dispatcher } from './dispatch.ts';
@@ -26,6 +27,7 @@ const HOUSEKEEPING = 300;
 type Unfinished = {
   id: string;
   seq: string;
+  round: number;
   printer_id: string;
   delivery: number;
   report_seq: number;
@@ -109,7 +111,7 @@ export class Sweep {
   /** Deals with jobs that the queue does not know, walking through all unfinished ones in turn. */
   async #forgotten(): Promise<void> {
     const { rows } = await this.#pool.query<Unfinished>(
-      `SELECT id, seq, printer_id, delivery, report_seq,
+      `SELECT id, seq, round, printer_id, delivery, report_seq,
          delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun
        FROM platen.jobs
        WHERE status IN ('queued', 'printing') AND seq > $1
@@ -122,7 +124,10 @@ export class Sweep {
       const known = await Promise.all(
         rows
           .slice(from, from + PARALLEL)
-          .map(async (row) => ({ row, known: await this.#queue.has(row.printer_id, row.id) })),
+          .map(async (row) => ({
+            row,
+            known: await this.#queue.has(row.printer_id, queueId(row.id, row.round)),
+          })),
       );
       missing.push(...known.filter((one) => !one.known).map((one) => one.row));
     }
@@ -146,9 +151,9 @@ export class Sweep {
     const { rows } = await this.#pool.query<{ id: string }>(
       `UPDATE platen.jobs AS j SET status = 'held', reasons = '{}', error = $2, uncertain_from = j.printed,
          uncertain_to = j.records * j.copies, updated_at = now()
-       FROM json_to_recordset($1) AS asked(id uuid, delivery integer, report_seq integer)
+       FROM json_to_recordset($1) AS asked(id uuid, round integer, delivery integer, report_seq integer)
        WHERE j.id = asked.id AND j.status IN ('queued', 'printing')
-         AND (j.delivery, j.report_seq) = (asked.delivery, asked.report_seq)
+         AND (j.round, j.delivery, j.report_seq) = (asked.round, asked.delivery, asked.report_seq)
        RETURNING j.id`,
       [JSON.stringify(jobs), JSON.stringify(FORGOTTEN)],
     );

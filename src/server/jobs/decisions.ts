@@ -1,0 +1,160 @@
+/**
+ * What a person decides about a job: that it is not printed, or that one that ended before its last label goes on.
+ *
+ *   queued ──────────────────── cancel ─▶ canceled
+ *   failed, held ────────────── cancel ─▶ canceled
+ *   failed, held ── resume, from a label ─▶ queued, a new round ─▶ printing ─▶ …
+ *                └─ resume, from beyond the last ─▶ printed
+ *
+ * A round is the same job under another name in the queue: queue and agents remember what has ended, and neither
+ * prints it again. Whatever is reported late of an earlier round changes nothing any more.
+ *
+ * Where labels are uncertain nobody but the person at the printer knows from which label on to print: that must be
+ * said, and is logged.
+ */
+import { z } from 'zod';
+import type { JobStatus, JobView } from '../../contract/job.ts';
+import { queuedJob, queueId } from '../../contract/queued-job.ts';
+import type { Logger } from '../../log.ts';
+import { ProblemError, shorten } from '../problems.ts';
+import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import { type Dispatcher, LOCK_PRINTER } from './dispatch.ts';
+import type { JobTable } from './job-table.ts';
+import type { JobQueue } from './queue-port.ts';
+
+interface Decided {
+  status: JobStatus;
+  round: number;
+  dispatched: boolean;
+  printed: number;
+  total: number;
+  uncertain: boolean;
+}
+
+export class JobDecisions {
+  readonly #pool: Pool;
+  readonly #queue: Pick<JobQueue, 'remove' | 'has'>;
+  readonly #table: JobTable;
+  readonly #dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly #logger: Logger;
+
+  constructor(parts: {
+    pool: Pool;
+    queue: Pick<JobQueue, 'remove' | 'has'>;
+    table: JobTable;
+    dispatcher: Pick<Dispatcher, 'dispatch'>;
+    logger: Logger;
+  }) {
+    this.#pool = parts.pool;
+    this.#queue = parts.queue;
+    this.#table = parts.table;
+    this.#dispatcher = parts.dispatcher;
+    this.#logger = parts.logger;
+  }
+
+  /**
+   * Cancels a job that no agent has begun, or one that has ended before its last label. A waiting one is taken out of
+   * the queue first: only what is certain not to print any more is called canceled.
+   * @throws ProblemError `job-not-found`, `job-not-queued`
+   */
+  async cancel(id: string): Promise<JobView> {
+    const { printer } = await this.#table.get(id, undefined);
+    await transaction(this.#pool, async (client) => {
+      const job = await lockJob(client, printer.id, id);
+      if (job.status === 'queued') {
+        const queued = queueId(id, job.round);
+        // Marked or not, the job may be in the queue: a crash can lose the mark.
+        const removed = await this.#queue.remove(printer.id, queued);
+        if (!removed && (job.dispatched || (await this.#queue.has(printer.id, queued)))) {
+          throw new ProblemError('job-not-queued', 'an agent has taken the job already');
+        }
+      } else if (job.status !== 'held' && job.status !== 'failed') {
+        const detail = `the job is ${job.status}; only a queued, held or failed job can be canceled`;
+        throw new ProblemError('job-not-queued', detail);
+      }
+      await client.query(
+        // Handed back with labels under way: those may have come out. What was uncertain stays so.
+        `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(),
+           round = CASE WHEN status = 'queued' THEN round ELSE round + 1 END,
+           uncertain_from = CASE WHEN status = 'queued' AND sent > printed THEN printed ELSE uncertain_from END,
+           uncertain_to = CASE WHEN status = 'queued' AND sent > printed THEN sent ELSE uncertain_to END
+         WHERE id = $1`,
+        [id],
+      );
+    });
+    return this.#table.get(id, undefined);
+  }
+
+  /**
+   * Has a held or failed job go on.
+   * @param from the first label that is printed now, from 0; the number of labels: all of them are out. Left out: the
+   *   first that is not printed, where that is certain
+   * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `payload-invalid`
+   */
+  async resume(id: string, from: number | undefined): Promise<JobView> {
+    const { printer } = await this.#table.get(id, undefined);
+    const decided = await transaction(this.#pool, async (client) => {
+      const job = await lockJob(client, printer.id, id);
+      if (job.status !== 'held' && job.status !== 'failed') {
+        const detail = `the job is ${job.status}; only a held or failed job can go on`;
+        throw new ProblemError('job-not-held', detail);
+      }
+      if (from === undefined && job.uncertain) {
+        throw new ProblemError('labels-uncertain', 'say from which label on the job is to be printed');
+      }
+      const first = from ?? job.printed;
+      if (first > job.total) {
+        const message = `expected at most ${job.total}, the number of the job's labels`;
+        throw new ProblemError('payload-invalid', `/from: ${message}`, {
+          errors: [{ pointer: '/from', detail: message, value: shorten(first) }],
+        });
+      }
+      const round = job.round + 1;
+      if (first === job.total) await endAsPrinted(client, id, round);
+      else await queueAgain(client, id, { round, from: first });
+      return { round, from: first, of: job.total };
+    });
+    this.#logger.info({ jobId: id, printerId: printer.id, ...decided }, 'a person had the job go on');
+    this.#dispatcher.dispatch(printer.id);
+    return this.#table.get(id, undefined);
+  }
+}
+
+/** Nobody adds jobs to this printer's queue, or decides about this one, until the transaction ends. */
+async function lockJob(client: Queryable, printerId: string, id: string): Promise<Decided> {
+  await client.query(LOCK_PRINTER, [printerId]);
+  const { rows } = await client.query<Decided>(
+    `SELECT status, round, dispatched_at IS NOT NULL AS dispatched, printed, records * copies AS total,
+       coalesce(uncertain_to > uncertain_from, false) AS uncertain
+     FROM platen.jobs WHERE id = $1 FOR UPDATE`,
+    [id],
+  );
+  const [job] = rows;
+  if (job === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+  return job;
+}
+
+async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {
+  await client.query(
+    `UPDATE platen.jobs SET status = 'printed', round = $2, payload = NULL, updated_at = now(), reasons = '{}',
+       error = NULL, uncertain_from = NULL, uncertain_to = NULL, sent = records * copies, printed = records * copies
+     WHERE id = $1`,
+    [id, round],
+  );
+}
+
+async function queueAgain(
+  client: Queryable,
+  id: string,
+  resume: { round: number; from: number },
+): Promise<void> {
+  const { rows } = await client.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);
+  const { payload } = z.object({ payload: queuedJob }).parse(rows[0]);
+  await client.query(
+    `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, updated_at = now(), dispatched_at = NULL,
+       delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,
+       uncertain_from = NULL, uncertain_to = NULL
+     WHERE id = $1`,
+    [id, resume.round, resume.from, JSON.stringify({ ...payload, resume })],
+  );
+}
