@@ -270,6 +270,8 @@ describe('documents', () => {
       'integration-not-found',
       'authorization-external',
       'job-not-queued',
+      'job-not-held',
+      'labels-uncertain',
       'unauthorized-admin',
       'not-ready',
       'not-found',

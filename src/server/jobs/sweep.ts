@@ -122,12 +122,10 @@ export class Sweep {
     const missing: Unfinished[] = [];
     for (let from = 0; from < rows.length && !this.#stopped; from += PARALLEL) {
       const known = await Promise.all(
-        rows
-          .slice(from, from + PARALLEL)
-          .map(async (row) => ({
-            row,
-            known: await this.#queue.has(row.printer_id, queueId(row.id, row.round)),
-          })),
+        rows.slice(from, from + PARALLEL).map(async (row) => ({
+          row,
+          known: await this.#queue.has(row.printer_id, queueId(row.id, row.round)),
+        })),
       );
       missing.push(...known.filter((one) => !one.known).map((one) => one.row));
     }
