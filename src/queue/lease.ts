@@ -39,6 +39,7 @@ export interface LeaseLength {
 
 /** What `postgres-lease.ts` and `redis-lease.ts` each provide. */
 export interface LeaseStore {
+  /** A printer of which nothing may be asked is left out. */
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Ends this very term at once. Of another one, nothing changes. */
   giveBack(agentId: string, printerId: string, term: string): Promise<void>;

@@ -29,26 +29,37 @@ const GIVE_BACK = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL
 
 const answer = z.tuple([z.int(), z.int()]);
 
-/** @param keyOf the key of this name beside the printer's queue */
-export function redisLeases(redis: Redis, keyOf: (printerId: string, name: string) => string): LeaseStore {
-  /** One trip for all. @throws what the first that failed failed with */
-  async function all(commands: (string | number)[][]): Promise<unknown[]> {
-    const results = (await redis.pipeline(commands).exec()) ?? [];
-    return results.map(([error, result]) => {
-      if (error !== null) throw error;
-      return result;
+/**
+ * @param keyOf the key of this name beside the printer's queue
+ * @param onRefused called for a printer of which the server refuses the keys, where it does not refuse all
+ */
+export function redisLeases(
+  redis: Redis,
+  keyOf: (printerId: string, name: string) => string,
+  onRefused: (printerId: string, error: Error) => void,
+): LeaseStore {
+  /** One trip for all. @throws the first error, if all have failed */
+  async function all<A extends { printerId: string }>(
+    asked: readonly A[],
+    command: (one: A) => (string | number)[],
+  ): Promise<{ printerId: string; result: unknown }[]> {
+    const results = (await redis.pipeline(asked.map(command)).exec()) ?? [];
+    const [first] = results;
+    if (first?.[0] instanceof Error && results.every(([error]) => error !== null)) throw first[0];
+    return asked.flatMap(({ printerId }, index) => {
+      const [error, result] = results[index] ?? [];
+      if (error instanceof Error) onRefused(printerId, error);
+      return error instanceof Error ? [] : [{ printerId, result }];
     });
   }
   return {
     async ask(agentId, asks, { contended, alone }) {
-      const results = await all(
-        asks.map(({ printerId, term, reaches }) => {
-          const keys = [keyOf(printerId, 'lease'), keyOf(printerId, 'rival')];
-          return ['eval', ASK, 2, ...keys, agentId, term, reaches ? '1' : '0', contended, alone];
-        }),
-      );
-      return asks.map(({ printerId }, index) => {
-        const [ms, wanted] = answer.parse(results[index]);
+      const answers = await all(asks, ({ printerId, term, reaches }) => {
+        const keys = [keyOf(printerId, 'lease'), keyOf(printerId, 'rival')];
+        return ['eval', ASK, 2, ...keys, agentId, term, reaches ? '1' : '0', contended, alone];
+      });
+      return answers.map(({ printerId, result }) => {
+        const [ms, wanted] = answer.parse(result);
         return { printerId, granted: ms === 0 ? null : ms, wanted: wanted === 1 };
       });
     },
@@ -56,10 +67,11 @@ export function redisLeases(redis: Redis, keyOf: (printerId: string, name: strin
       await redis.eval(GIVE_BACK, 1, keyOf(printerId, 'lease'), `${agentId}/${term}`);
     },
     async holders(printerIds) {
-      const leases = await all(printerIds.map((printerId) => ['get', keyOf(printerId, 'lease')]));
+      const asked = printerIds.map((printerId) => ({ printerId }));
+      const leases = await all(asked, ({ printerId }) => ['get', keyOf(printerId, 'lease')]);
       return new Map(
-        printerIds.flatMap((printerId, index): [string, string][] => {
-          const lease = z.string().nullable().parse(leases[index]);
+        leases.flatMap(({ printerId, result }): [string, string][] => {
+          const lease = z.string().nullable().parse(result);
           return lease === null ? [] : [[printerId, lease.slice(0, lease.indexOf('/'))]];
         }),
       );

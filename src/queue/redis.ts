@@ -77,7 +77,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   const keyOf = (queue: string, key: string) => `${prefix}:${nameOf(queue)}:${key}`;
   return {
     kind: 'redis',
-    leases: redisLeases(redis, keyOf),
+    leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
     async setNote({ queue, jobId, token, note, lockMs }) {
       const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));
       return (await redis.eval(SET_NOTE, 3, ...keys, token, lockMs, jobId, note)) === 1;

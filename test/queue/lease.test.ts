@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
+import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LeaseAnswer, openQueues, type Queues } from '../../src/queue/index.ts';
+import { redisLeases } from '../../src/queue/redis-lease.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { keepingLogger, printerId } from './samples.ts';
 
@@ -169,4 +171,34 @@ describe.each(backends())('leases on $name', ({ open }) => {
       { numRuns: 12 },
     );
   });
+});
+
+it('an agent that may use one printer’s keys only gets leases of no other', async () => {
+  const redis = backends().find(({ kind }) => kind === 'redis');
+  const backend = await redis?.open();
+  const admin = new Redis(backend?.redisUrl ?? '');
+  const [user, password] = [`agent-${randomUUID()}`, randomUUID()];
+  const [own, other] = [printerId(), printerId()];
+  const keyOf = (printer: string, name: string) => `${backend?.prefix}:{${printer}}:${name}`;
+  // Of the commands that an agent's user needs for its queue.
+  const commands = ['+eval', '+get', '+set', '+del', '+pttl'];
+  await admin.acl('SETUSER', user, 'on', `>${password}`, '-@all', ...commands, `~${keyOf(own, '*')}`);
+  const connection = admin.duplicate({ username: user, password, enableReadyCheck: false });
+  try {
+    const refused: string[] = [];
+    const leases = redisLeases(connection, keyOf, (printer) => refused.push(printer));
+    const asks = [other, own].map((printer) => ({ printerId: printer, term: 'term', reaches: true }));
+    expect(await leases.ask(ONE, asks, LONG)).toEqual([
+      { printerId: own, granted: LONG.alone, wanted: false },
+    ]);
+    expect(refused).toEqual([other]);
+    await leases.giveBack(ONE, own, 'term');
+    expect(await leases.holders([own])).toEqual(new Map());
+    await expect(leases.ask(ONE, asks.slice(0, 1), LONG)).rejects.toThrow('NOPERM');
+  } finally {
+    connection.disconnect();
+    await admin.acl('DELUSER', user);
+    admin.disconnect();
+    await backend?.close();
+  }
 });

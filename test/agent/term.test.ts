@@ -1,0 +1,86 @@
+/** How an agent counts the time in which a printer is its own. The clocks are set by the test. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { now, Term } from '../../src/agent/term.ts';
+
+const LEASE = 10_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** What may still be done. */
+function may(term: Term): string {
+  if (term.over.aborted) return 'nothing';
+  return term.ending.aborted ? 'end' : 'print';
+}
+
+test('no label is begun from six tenths of a lease on, and nothing sent from 85 hundredths on', () => {
+  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  const seen: [number, string][] = [0, 5_990, 20, 2_480, 20].map((ms) => {
+    vi.advanceTimersByTime(ms);
+    return [performance.now(), may(term)];
+  });
+  const start = seen[0]?.[0] ?? 0;
+  expect(seen.map(([at, what]) => [Math.round(at - start), what])).toEqual([
+    [0, 'print'],
+    [5_990, 'print'],
+    [6_010, 'end'],
+    [8_490, 'end'],
+    [8_510, 'nothing'],
+  ]);
+});
+
+test('it is counted from the question, however late the answer comes', () => {
+  const at = now();
+  vi.advanceTimersByTime(7_000);
+  expect(may(new Term('term', { at, ms: LEASE }, LEASE))).toBe('end');
+  vi.advanceTimersByTime(2_000);
+  expect(may(new Term('term', { at, ms: LEASE }, LEASE))).toBe('nothing');
+});
+
+test('a shorter grant does not undo a longer one, and a longer one counts at once', () => {
+  const term = new Term('term', { at: now(), ms: 4 * LEASE }, LEASE);
+  vi.advanceTimersByTime(1_000);
+  term.extend({ at: now(), ms: LEASE });
+  vi.advanceTimersByTime(34_000);
+  expect(may(term)).toBe('print');
+  term.extend({ at: now(), ms: LEASE });
+  vi.advanceTimersByTime(5_000);
+  expect(may(term)).toBe('print');
+  vi.advanceTimersByTime(2_000);
+  expect(may(term)).toBe('end');
+});
+
+test('what has begun to end ends, but has the time of a lease that is renewed', () => {
+  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  term.end();
+  vi.advanceTimersByTime(5_000);
+  term.extend({ at: now(), ms: LEASE });
+  vi.advanceTimersByTime(8_000);
+  expect(may(term)).toBe('end');
+  vi.advanceTimersByTime(1_000);
+  expect(may(term)).toBe('nothing');
+});
+
+test.each(['the monotonic', 'the wall'])('%s clock alone ends it, without a timer', (which) => {
+  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  // A process that was stopped: time has passed, and no timer has gone off.
+  if (which === 'the wall') vi.setSystemTime(Date.now() + 60_000);
+  else {
+    const later = performance.now() + 60_000;
+    vi.spyOn(performance, 'now').mockReturnValue(later);
+  }
+  expect(may(term)).toBe('print');
+  term.check();
+  expect(may(term)).toBe('nothing');
+  vi.restoreAllMocks();
+});
+
+test('another agent has it: nothing more is sent', () => {
+  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  term.lose();
+  expect(may(term)).toBe('nothing');
+});
