@@ -49,17 +49,26 @@ export function blackenRect(bitmap: Bitmap, x: number, y: number, width: number,
 
 /** Blackens, or with `white` clears, the dots of `top` placed at (x, y), as far as they lie on the bitmap. */
 export function stampBitmap(bitmap: Bitmap, top: Bitmap, x: number, y: number, white: boolean): void {
-  const fromX = Math.max(0, -x);
-  const toX = Math.min(top.width, bitmap.width - x);
   const toY = Math.min(top.height, bitmap.height - y);
+  const shift = x & 7;
+  const last = bitmap.stride - 1;
+  // A picture's last byte may hold more than its dots; the paper's may not.
+  const ours = (0xff << (7 - ((bitmap.width - 1) & 7))) & 0xff;
+  const its = (0xff << (7 - ((top.width - 1) & 7))) & 0xff;
   for (let row = Math.max(0, -y); row < toY; row++) {
     const start = (y + row) * bitmap.stride;
-    for (let column = fromX; column < toX; column++) {
-      if (!isBlack(top, column, row)) continue;
-      const at = start + ((x + column) >> 3);
-      const bit = 0x80 >> ((x + column) & 7);
-      const byte = bitmap.data[at] ?? 0;
-      bitmap.data[at] = white ? byte & ~bit : byte | bit;
+    const put = (at: number, bits: number) => {
+      if (bits === 0 || at < 0 || at > last) return;
+      const inside = at === last ? bits & ours : bits;
+      const byte = bitmap.data[start + at] ?? 0;
+      bitmap.data[start + at] = white ? byte & ~inside : byte | inside;
+    };
+    for (let from = 0; from < top.stride; from++) {
+      const bits = (top.data[row * top.stride + from] ?? 0) & (from === top.stride - 1 ? its : 0xff);
+      if (bits === 0) continue;
+      const at = (x >> 3) + from;
+      put(at, bits >> shift);
+      put(at + 1, (bits << (8 - shift)) & 0xff);
     }
   }
 }

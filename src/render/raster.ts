@@ -1,16 +1,27 @@
 /** A display list as a black-and-white picture: what the printer's head would burn, dot for dot. */
 import { setImmediate } from 'node:timers/promises';
 import { type Bitmap, createBitmap, stampBitmap } from './bitmap.ts';
-import type { DisplayList } from './display-list.ts';
-import { stampOf } from './ink.ts';
+import type { DisplayList, Item } from './display-list.ts';
+import { type Stamp, stampOf } from './ink.ts';
 import { fillsPage, type Page } from './page.ts';
 import { encodePng } from './png.ts';
+
+/** What drawing made, as long as the renderer keeps the item: it uses one again for what a job says again. */
+const drawnBefore = new WeakMap<Item, Stamp>();
+
+function stamp(item: Item): Stamp {
+  const known = drawnBefore.get(item);
+  if (known !== undefined) return known;
+  const made = stampOf(item);
+  drawnBefore.set(item, made);
+  return made;
+}
 
 /** The label as dots. */
 export function rasterBitmap(list: DisplayList): Bitmap {
   const sheet = createBitmap(list.width, list.height);
   for (const item of list.items) {
-    const { x, y, bitmap, ink } = stampOf(item);
+    const { x, y, bitmap, ink } = stamp(item);
     stampBitmap(sheet, bitmap, x, y, ink === 'white');
   }
   return sheet;
