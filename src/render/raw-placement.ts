@@ -31,6 +31,7 @@ const UNLIMITED = 32_000;
 const RESOLUTIONS = [203, 300, 600] as const;
 /** Dots over the edge without a word: what is called 203 dpi has 203.2, and 4 × 6 in then one dot more. */
 const EDGE = 2;
+const NEW_LINE = 0x0a;
 /** Share by which a width in dots may differ from the one it is taken for: margins, and heads of 104 mm. */
 const NEAR = 0.03;
 
@@ -46,12 +47,26 @@ export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): R
   const read = plannedLabel(source, sheet);
   const { plan } = read;
   if (plan === undefined) return [];
-  const bytes = Buffer.from(template.source, 'utf8');
-  const lineOf = (at: number) => bytes.subarray(0, at).toString('latin1').split('\n').length;
+  const lineOf = lineFinder(Buffer.from(template.source, 'utf8'));
   return [
     ...sizeFaults(template, media, read, lineOf),
     ...plan.marks.slice(0, -1).flatMap((mark) => fieldFault(mark, plan, lineOf)),
   ];
+}
+
+/** The line of a byte, from 1. */
+function lineFinder(bytes: Buffer): (at: number) => number {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(NEW_LINE); at >= 0; at = bytes.indexOf(NEW_LINE, at + 1)) ends.push(at);
+  return (at) => {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((ends[middle] ?? 0) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low + 1;
+  };
 }
 
 function sizeFaults(

@@ -71,19 +71,17 @@ describe('fields of a raw ZPL template', () => {
       y: fc.integer({ min: 80, max: 180 }),
       home: fc.tuple(fc.nat(20), fc.nat(20)),
       graphic: fc.oneof(
-        // The rasteriser makes a filled square a dot larger, and has the upper edge of ^GF at its ^FT.
+        // The rasteriser makes a filled square a dot larger, and takes ^FT for ^FO where there is no text.
         fc
           .tuple(fc.integer({ min: 10, max: 80 }), fc.nat(80), fc.integer({ min: 1, max: 9 }))
-          .chain((size) =>
-            fc.constantFrom('FO', 'FT').map((place) => ({ place, graphic: `^GB${size.join(',')}` })),
-          ),
-        fc.constant({ place: 'FO', graphic: '^GFA,16,16,2,FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF' }),
+          .map((size) => `^GB${size.join(',')}`),
+        fc.constant('^GFA,16,16,2,FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'),
       ),
     });
     await fc.assert(
-      fc.asyncProperty(box, async ({ x, y, home, graphic: { place, graphic } }) => {
+      fc.asyncProperty(box, async ({ x, y, home, graphic }) => {
         const media = { dpi: 203, width: 300, height: 300 };
-        const { plan } = plannedLabel(`^XA^LH${home.join(',')}^${place}${x},${y}${graphic}^FS^XZ`, media);
+        const { plan } = plannedLabel(`^XA^LH${home.join(',')}^FO${x},${y}${graphic}^FS^XZ`, media);
         if (plan === undefined) throw new Error('nothing is printed');
         const picture = await drawFields(labelZpl(plan, 0), plan);
         const { left, top, right, bottom } = inkBox(await dotsOf(picture ?? Buffer.alloc(0)));
@@ -125,6 +123,16 @@ describe('a raw ZPL template for other media', () => {
     ];
     expect(await templateProblems(template, { dpi: 203, width: 100, height: 50 })).toEqual(warned);
     expect(await templateProblems({ ...template, dpi: 203, width: 100, height: 50 })).toEqual(warned);
+  });
+
+  test('a long template is read once: as many faults as lines', () => {
+    const lines = 20_000;
+    const faults = rawPlacementFaults(raw(`^XA\n${'^FO900,10^FDx^FS\n'.repeat(lines)}^XZ`), MEDIA);
+    expect(faults).toHaveLength(lines);
+    expect([faults[0]?.message, faults.at(-1)?.message]).toEqual([
+      expect.stringMatching(/^line 2: /),
+      expect.stringMatching(new RegExp(`^line ${lines + 1}: `)),
+    ]);
   });
 
   test('whatever a template says, the check has an answer', () => {
