@@ -74,18 +74,24 @@ async function sink(port = 0) {
   return { documents, port: address.port };
 }
 
-test('a raw CUPS queue, trusted by its model: byte for byte what the language made', async () => {
-  const device = await sink();
-  await cups.addQueue('sink', `socket://127.0.0.1:${device.port}`);
-  const { printerId, description } = await startAgent(queue('sink'), {
-    config: { discovery: { fingerprints: [{ match: 'local raw*', confirmation: 'transport' }] } },
-  });
-  expect(description).toMatchObject({ evidence: 'uuid', formats: [{ language: 'zpl' }] });
-  const job = designedJob(printerId, 'zpl', ['a', 'b'], 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
-  expect(device.documents).toEqual([await bytesOf(job)]);
-});
+test.each(['zpl', 'tspl', 'epl'] as const)(
+  'a raw CUPS queue, trusted by its model: byte for byte what the language made (%s)',
+  async (language) => {
+    const device = await sink();
+    await cups.addQueue(`sink_${language}`, `socket://127.0.0.1:${device.port}`);
+    const { printerId, description } = await startAgent(queue(`sink_${language}`), {
+      config: {
+        printer: { language },
+        discovery: { fingerprints: [{ match: 'local raw*', confirmation: 'transport' }] },
+      },
+    });
+    expect(description).toMatchObject({ evidence: 'uuid', formats: [{ language }] });
+    const job = designedJob(printerId, language, ['a', 'b'], 2);
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+    expect(device.documents).toEqual([await bytesOf(job)]);
+  },
+);
 
 test('a queue that only passes bytes on: all of the job is delivered, then it is held', async () => {
   const device = await sink();
