@@ -38,7 +38,9 @@ export class Device implements PrinterDevice {
   expected: string | null = null;
   /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced = false;
-  servedElsewhere = false;
+  /** Another agent may have left half a label in it. */
+  leftover = false;
+  #servedElsewhere = false;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
   /** Whether it has ever answered a question. One that never has is not waited for. */
@@ -57,6 +59,15 @@ export class Device implements PrinterDevice {
 
   get canBeAsked(): boolean {
     return this.dialect?.identify !== undefined;
+  }
+
+  get servedElsewhere(): boolean {
+    return this.#servedElsewhere;
+  }
+
+  set servedElsewhere(elsewhere: boolean) {
+    this.leftover ||= this.#servedElsewhere && !elsewhere;
+    this.#servedElsewhere = elsewhere;
   }
 
   get dialect(): DeviceDialect | null {
@@ -139,7 +150,7 @@ export class Device implements PrinterDevice {
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     const inUse = this.#connection !== null && !this.#connection.closed.aborted;
     if (inUse || this.#connecting || this.#probe !== null) return null;
-    if (this.servedElsewhere) {
+    if (this.#servedElsewhere) {
       if (performance.now() - this.#askedAside < ASIDE_EVERY) return null;
       this.#askedAside = performance.now();
     }

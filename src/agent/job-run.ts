@@ -77,7 +77,10 @@ export class JobRun extends JobAttempt {
     const { timings, device } = this.#context;
     const record = this.record;
     const abandon = device.dialect?.abandon;
-    if (record.uncertain && abandon !== undefined) await connection.write(abandon, this.end);
+    if ((record.uncertain || device.leftover) && abandon !== undefined) {
+      await connection.write(abandon, this.end);
+      device.leftover = false;
+    }
     /** The counter that the printer at rest shows, and since when. */
     let shown: number | null | undefined;
     let since = 0;

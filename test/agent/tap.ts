@@ -12,6 +12,8 @@ export class Tap {
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
+  /** How many the agent has made. */
+  connections = 0;
 
   constructor(name: string, printerPort: number, senders: Senders) {
     this.#name = name;
@@ -25,6 +27,7 @@ export class Tap {
 
   async open(): Promise<void> {
     const server = createServer((agent) => {
+      this.connections += 1;
       const printer = connect(this.#printerPort, '127.0.0.1');
       for (const socket of [agent, printer]) {
         this.#sockets.add(socket);

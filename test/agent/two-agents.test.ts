@@ -128,14 +128,18 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
   test('one of them prints all', async () => {
     await startAgent(ONE, LONG);
     await servedBy(ONE);
-    await startAgent(OTHER, LONG);
+    const { tap } = await startAgent(OTHER, LONG);
     const jobs = Array.from({ length: 8 }, () => jobFor(printerId, 3, 2));
     for (const job of jobs) await site.queues.enqueue(job);
+    await printer.printed(6);
+    const { connections } = tap;
     for (const { jobId } of jobs) {
       expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: ONE });
     }
     expect(printer.labels).toEqual(jobs.flatMap(expected));
     expect(senders).toEqual([ONE]);
+    // The other one looks ten times a second whether its printers are there, but not at this one.
+    expect(tap.connections - connections).toBeLessThanOrEqual(1);
   });
 
   test('it stops: the other goes on at once, in the middle of the job', async () => {
@@ -161,6 +165,8 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     for (const each of [job, next]) await site.queues.enqueue(each);
     await printer.printed(5);
     await kill(one);
+    const received: Buffer[] = [];
+    printer.on('received', (bytes) => received.push(bytes));
     expect(await site.reports.end(job.jobId)).toMatchObject({
       status: 'held',
       error: { code: 'outcome-unknown' },
@@ -170,6 +176,10 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     const out = printer.labels.length - 2;
     expect(printer.labels).toEqual([...expected(job).slice(0, out), 'a', 'b']);
     expect(senders).toEqual([ONE, OTHER]);
+    // Half a label may be left in the printer: it is told to forget that, before the first label.
+    const text = Buffer.concat(received).toString('latin1');
+    expect(text.indexOf('~JX')).toBeGreaterThanOrEqual(0);
+    expect(text.indexOf('~JX')).toBeLessThan(text.indexOf('label a'));
   });
 
   test('it is killed while it prints nothing: the other prints all', async () => {
