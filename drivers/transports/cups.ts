@@ -21,7 +21,7 @@ export function queueAddress(uri: URL): URL {
   if (queue === '' || queue.length > 3 * 127 || uri.search !== '' || uri.hash !== '') {
     throw new TransportError('address-invalid', 'expected cups:queue or cups://host/queue');
   }
-  const address = new URL(`ipp://${uri.host === '' ? 'localhost' : uri.host}/printers/${queue}`);
+  const address = new URL(`ipp://${uri.hostname || 'localhost'}:${uri.port || 631}/printers/${queue}`);
   address.username = uri.username;
   address.password = uri.password;
   return address;

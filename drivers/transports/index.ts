@@ -9,9 +9,15 @@ import { lpdTransport } from './lpd.ts';
 import { tcpTransport } from './tcp.ts';
 import { type Connection, type Transport, TransportError, transportTimeouts } from './transport.ts';
 import { usbTransport } from './usb.ts';
+import { winspoolTransport } from './winspool.ts';
 
 const TRANSPORTS: readonly Transport[] = [tcpTransport, usbTransport, fileTransport];
-const DOCUMENT_TRANSPORTS: readonly DocumentTransport[] = [ippTransport, cupsTransport, lpdTransport];
+const DOCUMENT_TRANSPORTS: readonly DocumentTransport[] = [
+  ippTransport,
+  cupsTransport,
+  lpdTransport,
+  winspoolTransport,
+];
 
 const BY_SCHEME = new Map(
   TRANSPORTS.flatMap((transport) => transport.schemes.map((scheme) => [scheme, transport])),

@@ -12,7 +12,7 @@
  *            not begun; lost after that is not known. Small servers print what they get as it comes, so not even an
  *            incomplete file is certain to have printed nothing
  *
- * These outcomes are kept in memory for the last jobs of this process. After a crash nothing is known of a job.
+ * These outcomes are kept in memory (`outcomes.ts`). After a crash nothing is known of a job.
  *
  * The control file goes first, so that a server that prints as it reads knows the job's format; `l` there says that
  * the data goes to the printer as it is. RFC 1179 §3.1 wants a source port from 721 to 731, which only the
@@ -31,6 +31,7 @@ import {
   type DocumentTransport,
   type PrinterJobState,
 } from './document.ts';
+import { Outcomes } from './outcomes.ts';
 import { tcpTransport } from './tcp.ts';
 import { type Connection, TransportError, type TransportTimeouts } from './transport.ts';
 
@@ -42,22 +43,8 @@ const DATA_FILE = 3;
 const END_OF_FILE = Uint8Array.of(0);
 /** A server may store the whole data file before it acknowledges it, ms. */
 const STORED = 30_000;
-/** Jobs of which the outcome is remembered. */
-const MOST_JOBS = 1_000;
 
-/** `sending`: some of the data file may be on its way, or was when the connection broke. */
-type Stage = 'accepted' | 'sending' | 'delivered' | 'given up';
-
-/** What happened to the jobs of this process, oldest first. */
-const stages = new Map<string, Stage>();
-
-function reached(job: string, stage: Stage): void {
-  stages.set(job, stage);
-  for (const oldest of stages.keys()) {
-    if (stages.size <= MOST_JOBS) break;
-    stages.delete(oldest);
-  }
-}
+const outcomes = new Outcomes();
 
 export const lpdTransport: DocumentTransport = {
   schemes: ['lpd'],
@@ -106,7 +93,7 @@ class LpdPort implements DocumentPort {
       // Numbers come again; the name of the document is given once.
       const job = `${number} ${name}`;
       this.#open.set(job, connection);
-      reached(job, 'accepted');
+      outcomes.set(job, 'open');
       return job;
     } catch (error) {
       await connection.close();
@@ -120,13 +107,13 @@ class LpdPort implements DocumentPort {
     try {
       const header = command(DATA_FILE, `${document.length} dfA${job.slice(0, 3)}${HOST}`);
       await acknowledged(connection, header, this.#timeouts.query, signal);
-      reached(job, 'sending');
+      outcomes.set(job, 'sending');
       await connection.write(document, signal);
       await acknowledged(connection, END_OF_FILE, Math.max(STORED, this.#timeouts.query), signal);
-      reached(job, 'delivered');
+      outcomes.set(job, 'delivered');
     } catch (error) {
       // It was not asked for its reason, and has the data: what it does with them nobody knows.
-      if (error instanceof DocumentRefusal && stages.get(job) === 'sending') {
+      if (error instanceof DocumentRefusal && outcomes.get(job) === 'sending') {
         throw new TransportError('connection-lost', 'the server did not take the data file', {
           cause: error,
         });
@@ -139,20 +126,7 @@ class LpdPort implements DocumentPort {
   }
 
   jobState(job: string): Promise<PrinterJobState | null> {
-    const stage = stages.get(job);
-    const phase = { accepted: 'held', delivered: 'completed', 'given up': 'aborted' } as const;
-    if (stage === undefined || stage === 'sending') return Promise.resolve(null);
-    // A job whose connection is gone before its data file can not get one any more.
-    const state = stage === 'accepted' && !this.#open.has(job) ? 'given up' : stage;
-    return Promise.resolve({
-      phase: phase[state],
-      reasons: [],
-      name: job.slice(4),
-      impressions: null,
-      incomplete: state === 'accepted',
-      began: state === 'delivered' ? null : false,
-      kibibytes: null,
-    });
+    return Promise.resolve(outcomes.state(job, job.slice(4), this.#open.has(job)));
   }
 
   /** A server cannot be asked for a job by its name. What has no data file ends with its connection. */
@@ -161,8 +135,8 @@ class LpdPort implements DocumentPort {
   }
 
   async cancel(job: string): Promise<void> {
-    if (stages.get(job) !== 'accepted') return;
-    reached(job, 'given up');
+    if (outcomes.get(job) !== 'open') return;
+    outcomes.set(job, 'given up');
     await this.#open.get(job)?.close();
     this.#open.delete(job);
   }

@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from '../agent/config.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
 
-export const DISCOVER = 'also drive what announces itself (DNS-SD), local CUPS queues and USB printers';
+export const DISCOVER =
+  'also drive what announces itself (DNS-SD), the queues of the local CUPS or Windows spooler, and USB printers';
 
 /** What `--discover` stands for. */
-export const EVERYWHERE = { dnsSd: true, cups: true, usb: true };
+export const EVERYWHERE = { dnsSd: true, cups: true, usb: true, winspool: true };
 
 /**
  * The configuration of an agent.

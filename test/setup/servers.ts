@@ -1,6 +1,8 @@
 /** Vitest's global set-up: the real servers that the tests run against, once per run. Installs what is missing. */
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
+import { WINE } from '../winspool/wine.ts';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
 import { PEER_PACKAGES } from './peer-packages.ts';
 import { SERVER_PACKAGES, startServers } from './start-servers.ts';
@@ -42,6 +44,8 @@ const NEEDED: Needed = {
   // hb-view, another eye on what fonts make of a text.
   'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
   ...PEER_PACKAGES,
+  // The Windows spooler.
+  wine64: () => existsSync(WINE),
 };
 
 function hasLanguage(language: string): boolean {

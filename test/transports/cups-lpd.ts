@@ -13,8 +13,9 @@ export async function startLpd(cups: Cupsd): Promise<Lpd> {
   const port = await freePort();
   const programs = new Programs();
   const env = { ...process.env, CUPS_SERVER: `127.0.0.1:${cups.port}` };
+  // With `nofork` the connection itself is its input and output, as inetd gives it, and no byte is lost on the way.
   const listen = `TCP-LISTEN:${port},bind=127.0.0.1,reuseaddr,fork`;
-  const listener = programs.start('socat', [listen, 'EXEC:/usr/lib/cups/daemon/cups-lpd -n'], { env });
+  const listener = programs.start('socat', [listen, 'EXEC:/usr/lib/cups/daemon/cups-lpd -n,nofork'], { env });
   const stop = () => programs.end();
   try {
     await listener.until(() => listening(port));

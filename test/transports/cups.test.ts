@@ -3,10 +3,10 @@ import { queueAddress } from '../../drivers/transports/cups.ts';
 import { documentPort } from '../../drivers/transports/index.ts';
 
 test.each([
-  ['cups:labels', 'ipp://localhost/printers/labels'],
-  ['cups:///labels', 'ipp://localhost/printers/labels'],
-  ['cups:Zebra%20ZD421', 'ipp://localhost/printers/Zebra%20ZD421'],
-  ['cups://server/labels', 'ipp://server/printers/labels'],
+  ['cups:labels', 'ipp://localhost:631/printers/labels'],
+  ['cups:///labels', 'ipp://localhost:631/printers/labels'],
+  ['cups:Zebra%20ZD421', 'ipp://localhost:631/printers/Zebra%20ZD421'],
+  ['cups://server/labels', 'ipp://server:631/printers/labels'],
   ['cups://server:8631/labels', 'ipp://server:8631/printers/labels'],
   ['cups://[::1]:8631/labels', 'ipp://[::1]:8631/printers/labels'],
 ])('%s is %s', (uri, address) => {

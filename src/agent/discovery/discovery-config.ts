@@ -25,6 +25,8 @@ export const discoveryConfig = z.strictObject({
   cups: z.union([z.boolean(), z.url({ protocol: /^ipps?$/ })]).default(false),
   /** What is plugged into this machine (Linux). */
   usb: z.boolean().default(false),
+  /** Printers of the Windows spooler. */
+  winspool: z.boolean().default(false),
   /** Zebra's own discovery, UDP 4201. */
   zebra: z.strictObject({ targets }).exactOptional(),
   snmp: z.strictObject({ targets, community: z.string().min(1).max(200).default('public') }).exactOptional(),

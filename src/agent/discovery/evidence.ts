@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
+import { queueAddress } from '../../../drivers/transports/cups.ts';
 import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
 
 /** Languages that printers say they speak; which of them Platen drives is the contract's `languageId`. */
@@ -168,7 +169,8 @@ export function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uu
 
 /** `host/printers/name`: a queue, however it is talked to. */
 export function queueOf(uri: string): string {
-  return uri.replace(/^ipps?:\/\//, '');
+  const address = uri.startsWith('cups:') ? queueAddress(new URL(uri)).href : uri;
+  return address.replace(/^ipps?:\/\//, '');
 }
 
 /** What a device that was asked says of who it is. */

@@ -39,6 +39,12 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   { match: 'zebra*zt6*', languages: ['zpl'] },
   { match: 'zebra*zd4*', languages: ['zpl'] },
   { match: 'zebra*zd6*', languages: ['zpl'] },
+  // The names of Zebra's drivers for Windows.
+  { match: 'zdesigner*203dpi*', dpi: 203 },
+  { match: 'zdesigner*300dpi*', dpi: 300 },
+  { match: 'zdesigner*600dpi*', dpi: 600 },
+  { match: 'zdesigner*zpl*', languages: ['zpl'] },
+  { match: 'zdesigner*epl*', languages: ['epl'] },
   { match: 'zebra*epl*', languages: ['epl'], notes: 'A second firmware of the same printers speaks ZPL.' },
   { match: 'zebra*2844-z*', languages: ['zpl'], dpi: 203 },
   { match: 'zebra*2844*', languages: ['epl'], dpi: 203 },

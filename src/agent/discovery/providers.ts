@@ -5,6 +5,7 @@ import { dnsSdDiscovery } from './dns-sd.ts';
 import type { DiscoveryProvider } from './provider.ts';
 import { snmpDiscovery } from './snmp.ts';
 import { usbDiscovery } from './usb.ts';
+import { winspoolDiscovery } from './winspool.ts';
 import { zebraDiscovery } from './zebra-udp.ts';
 
 export function providersOf(config: DiscoveryConfig): DiscoveryProvider[] {
@@ -15,6 +16,7 @@ export function providersOf(config: DiscoveryConfig): DiscoveryProvider[] {
     config.dnsSd && dnsSdDiscovery(listenOn),
     cups !== false && cupsDiscovery(server),
     config.usb && usbDiscovery(),
+    config.winspool && winspoolDiscovery(),
     zebra !== undefined && zebraDiscovery(zebra),
     snmp !== undefined && snmpDiscovery(snmp),
   ];

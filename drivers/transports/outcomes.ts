@@ -1,0 +1,50 @@
+/**
+ * What happened to the jobs that this process has sent to a device that cannot be asked for them afterwards. Kept
+ * in memory, apart from the connection, for the last jobs only: after a crash nothing is known.
+ */
+import type { PrinterJobState } from './document.ts';
+
+/**
+ * `open`: made, and none of its document is on the way. `sending`: some of it may be, or was when it was cut
+ * short. `delivered`: all of it is taken. `given up`: ended before any of it was on the way.
+ */
+export type Outcome = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
+
+const MOST_JOBS = 1_000;
+const PHASES = { open: 'held', delivered: 'completed', canceled: 'canceled', 'given up': 'aborted' } as const;
+
+export class Outcomes {
+  readonly #outcomes = new Map<string, Outcome>();
+
+  set(job: string, outcome: Outcome): void {
+    this.#outcomes.delete(job);
+    this.#outcomes.set(job, outcome);
+    for (const oldest of this.#outcomes.keys()) {
+      if (this.#outcomes.size <= MOST_JOBS) break;
+      this.#outcomes.delete(oldest);
+    }
+  }
+
+  get(job: string): Outcome | undefined {
+    return this.#outcomes.get(job);
+  }
+
+  /**
+   * The job's state by that; null where nobody knows.
+   * @param connected its document can still be sent
+   */
+  state(job: string, name: string, connected: boolean): PrinterJobState | null {
+    const outcome = this.get(job);
+    if (outcome === undefined || outcome === 'sending') return null;
+    const now = outcome === 'open' && !connected ? 'given up' : outcome;
+    return {
+      phase: PHASES[now],
+      reasons: [],
+      name,
+      impressions: null,
+      incomplete: now === 'open',
+      began: now === 'open' || now === 'given up' ? false : null,
+      kibibytes: null,
+    };
+  }
+}

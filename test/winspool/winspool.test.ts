@@ -1,0 +1,126 @@
+/** The Windows spooler: what can be tried on Linux, and the same sources under Wine. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { documentPort } from '../../drivers/transports/index.ts';
+import { jobState, printerName, printerStatus, winspoolAddress } from '../../drivers/transports/winspool.ts';
+import { finding } from '../../src/agent/discovery/provider.ts';
+import { findingOf } from '../../src/agent/discovery/winspool.ts';
+import { startCupsd } from '../ipp/cupsd.ts';
+import { everything } from '../transports/peer.ts';
+import { DOCUMENTS } from './documents.ts';
+import { startWine } from './wine.ts';
+
+test('under Wine: found, asked, and what is sent arrives byte for byte', async () => {
+  const cups = await startCupsd();
+  onTestFinished(() => cups.stop());
+  const wine = await startWine();
+  onTestFinished(() => wine.stop());
+  const documents: Buffer[] = [];
+  const device = createServer({ allowHalfOpen: true }, async (socket) => {
+    documents.push(await everything(socket));
+    socket.end();
+    device.emit('document');
+  }).listen(0, '127.0.0.1');
+  await once(device, 'listening');
+  onTestFinished(() => void device.close());
+  const address = device.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  await cups.addQueue('labels', `socket://127.0.0.1:${address.port}`);
+
+  const said = await wine.run('test/winspool/on-windows.ts', `127.0.0.1:${cups.port}`);
+  const lines = said.split('\n').flatMap((line) => (line.startsWith('[') ? [JSON.parse(line)] : []));
+  const told = z.array(z.tuple([z.string(), z.unknown()])).parse(lines);
+  const all = (what: string) => told.flatMap(([name, value]) => (name === what ? [value] : []));
+  const printer = {
+    uri: 'winspool:labels',
+    name: 'labels',
+    evidence: { queue: 'winspool:labels', model: 'labels' },
+  };
+  expect(all('platform')).toEqual(['win32']);
+  expect(all('findings')).toEqual([[printer]]);
+  expect(all('candidates')).toMatchObject([[{ uri: 'winspool:labels', language: 'zpl' }]]);
+  expect(all('unknown')).toEqual([
+    { name: 'TransportError', message: expect.stringContaining('the spooler has no such printer') },
+  ]);
+  expect(all('description')).toMatchObject([{ name: 'labels', makeAndModel: 'labels', spooler: 'delivers' }]);
+  expect(all('status')).toEqual([{ state: 'idle', reasons: [], labelsPending: null, odometer: null }]);
+  const created = (name: string) => ({
+    known: true,
+    state: expect.objectContaining({ phase: 'held', name }),
+  });
+  expect(all('created')).toEqual([created('job 0 é'), created('job 1 é')]);
+  expect(all('sent')).toMatchObject([{ state: { phase: 'completed' } }, { state: { phase: 'completed' } }]);
+  expect(all('given up')).toMatchObject([{ phase: 'aborted', began: false }]);
+  expect(all('sent after that')).toMatchObject([{ name: 'TransportError' }]);
+  expect(all('of another process')).toEqual([null]);
+  expect(all('aborted')).toEqual([{ name: 'Error', message: 'stop' }]);
+  expect(all('end')).toEqual([null]);
+
+  while (documents.length < DOCUMENTS.length) await once(device, 'document');
+  expect(documents.toSorted((a, b) => a.length - b.length)).toEqual(DOCUMENTS);
+});
+
+test('elsewhere there is no such spooler', async () => {
+  const port = documentPort('winspool:labels');
+  await expect(port?.describe(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code: 'address-invalid' });
+});
+
+test.each(['Zebra ZD421', '\\\\server\\labels 100%', 'Drucker für Ü', '标签', 'a/b?c#d'])(
+  '%s as an address, and back',
+  (name) => {
+    expect(printerName(new URL(winspoolAddress(name)))).toBe(name);
+  },
+);
+
+test.each([
+  'winspool:',
+  'winspool:a%',
+  'winspool:a%00b',
+  'winspool:a?b',
+  'winspool:a#b',
+  'winspool://host/a',
+  'winspool:a%2Cb',
+])('%s is no address', (uri) => {
+  expect(() => documentPort(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
+});
+
+test.each([
+  [0x0, 'pending'],
+  // PRINTING; and stuck while it prints.
+  [0x10, 'processing'],
+  [0x10 | 0x40, 'stopped'],
+  [0x20, 'stopped'],
+  [0x400, 'stopped'],
+  // SPOOLING: not all of it is there.
+  [0x8, 'held'],
+  // PRINTED, COMPLETE, also while it leaves the queue.
+  [0x80, 'completed'],
+  [0x1000 | 0x4, 'completed'],
+  // DELETING, and nothing says that it was done.
+  [0x4, 'processing'],
+])('a job of status %i is %s', (status, phase) => {
+  expect(jobState(status, 'x')).toMatchObject({ phase, incomplete: phase === 'held' });
+});
+
+test.each([
+  [0x0, 0, 'idle', []],
+  [0x400, 0, 'processing', []],
+  [0x10 | 0x400, 0, 'stopped', ['media-empty']],
+  [0x8 | 0x40_0000 | 0x1, 0, 'stopped', ['paused', 'media-jam', 'cover-open']],
+  [0x80, 0x400, 'stopped', ['offline']],
+  [0x0, 0x400, 'stopped', ['offline']],
+  // TONER_LOW, POWER_SAVE: it prints all the same.
+  [0x2_0000 | 0x100_0000, 0, 'idle', []],
+])('a printer of status %i, attributes %i is %s', (Status, Attributes, state, reasons) => {
+  expect(printerStatus({ Status, Attributes })).toEqual({ state, reasons });
+});
+
+test('what the spooler lists is proper evidence, whatever the names', () => {
+  const rest = { pPortName: 'USB001', pComment: null, pLocation: null, Attributes: 0, Status: 0, cJobs: 0 };
+  const names = ['Zebra ZD421', `\u0000${'x'.repeat(220)}`, 'é\ufffd\n1', null, '', '标'.repeat(220)];
+  const found = names.flatMap((name) => findingOf({ ...rest, pPrinterName: name, pDriverName: name }));
+  for (const one of found) expect(finding.parse(one)).toEqual(one);
+  expect(found.map(({ name }) => name)).toEqual(['Zebra ZD421', 'x'.repeat(200), 'é 1']);
+});
