@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { RenderPool } from '../../src/agent/render-pool.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { drawPdf } from '../render/judges.ts';
 import { backends } from '../setup/backends.ts';
 import { type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
 import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
-import { Directories, expected, logger, openSite, type Site } from './site.ts';
+import { Directories, expected, openSite, type Site } from './site.ts';
 
 const directories = new Directories();
 const redis = backends().find(({ kind }) => kind === 'redis');
@@ -183,22 +182,14 @@ test('a printer that takes a stream of PDF gets a document for each page', async
   expect(drawn).toEqual(pages(job));
 });
 
-test('gone on with in the middle of a page, as a person may tell it to: on a new sheet', async () => {
-  const { languagesModule } = standardDrivers;
-  const pool = new RenderPool({ threads: 1, languagesModule, stuckMs: 30_000, logger });
-  pool.start();
-  running.push(pool);
-  const job = sheetJob('serial-0123456789abcdef', 12);
-  const session = pool.open(job, { from: 6, maxCopies: PER_PAGE, documents: true });
-  const chunks = [];
-  const signal = AbortSignal.timeout(20_000);
-  for (let chunk = await session.peek(signal); chunk !== null; chunk = await session.peek(signal)) {
-    chunks.push({ first: chunk.first, labels: await labelsOnPage(await drawPdf(chunk.bytes, 203)) });
-    session.taken();
-  }
-  session.close();
-  expect(chunks).toEqual([
-    { first: 6, labels: ['6', '7', '8', '9'] },
-    { first: 10, labels: ['10', '11'] },
+test('a person has it go on in the middle of a page: the rest begins on a new sheet', async () => {
+  const printer = await startPrinter();
+  const { printerId } = await startAgent(printer, 16);
+  const job: QueuedJob = { ...sheetJob(printerId, 12), resume: { round: 1, from: 6 } };
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 12 } });
+  expect(await labelsOnPages(printer.pictures)).toEqual([
+    ['6', '7', '8', '9'],
+    ['10', '11'],
   ]);
 });

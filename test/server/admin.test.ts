@@ -170,6 +170,11 @@ describe('/app', () => {
       { ...TEMPLATE, elements: [{ type: 'text', x: 1, y: 1, size: 3, text: '{{}}' }] },
       '/elements/0',
     ],
+    [
+      'a sheet with more labels than it has room for',
+      { ...TEMPLATE, sheet: { width: 210, height: 297, columns: 3, rows: 1, left: 0, top: 0 } },
+      '/sheet/columns',
+    ],
     ['a ZPL template without its source', { name: 'x', language: 'zpl' }, '/source'],
     [
       'an element that no record could print',
