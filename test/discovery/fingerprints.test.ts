@@ -51,11 +51,12 @@ test('the operator’s word counts more than the printer’s, and the printer’
   expect(drivable([found({ languages: ['pdf', 'zpl'] })])).toMatchObject([{ language: 'zpl' }]);
 });
 
-test('a printer that says it takes pictures gets them as documents, not on a bare connection', () => {
+test('a printer that says it takes pictures gets them by IPP only', () => {
   const office = { make: 'Office', model: 'Laser', languages: ['pcl', 'pwg-raster', 'png'] as const };
   const at = (uri: string) => drivable([{ ...found({ ...office, languages: [...office.languages] }), uri }]);
   expect(at('ipp://10.0.0.9/ipp/print')).toMatchObject([{ language: 'pwg-raster' }]);
   expect(at('socket://10.0.0.9:9100')).toEqual([]);
+  expect(at('lpd://10.0.0.9/auto')).toEqual([]);
 });
 
 test('languages that an IEEE 1284 ID names', () => {

@@ -50,7 +50,8 @@ describe('settings', () => {
     [{ printMode: 'tear-off' }, ['SET PEEL OFF', 'SET CUTTER OFF', 'SET TEAR ON'], ['O']],
     [{ printMode: 'peel-off' }, ['SET CUTTER OFF', 'SET PEEL ON'], ['OP']],
     [{ printMode: 'cutter' }, ['SET PEEL OFF', 'SET CUTTER 1'], ['OC1']],
-    [{ printMode: 'rewind' }, ['SET PEEL OFF', 'SET CUTTER OFF', 'SET TEAR OFF'], ['O']],
+    [{ printMode: 'rewind' }, ['SET PEEL OFF', 'SET CUTTER OFF', 'SET TEAR OFF'], []],
+    [{ printMode: 'applicator' }, [], []],
     [{ thermalMode: 'direct' }, ['SET RIBBON OFF'], ['OD']],
     [{ thermalMode: 'transfer' }, ['SET RIBBON ON'], ['O']],
     [

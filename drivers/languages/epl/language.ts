@@ -66,9 +66,10 @@ function formLength(job: QueuedJob): string[] {
   return [`Q${dots(labelLength(job), dpi)},${next}`];
 }
 
-/** O ("Hardware Options") sets all of them at once: one that is not named is off. */
+/** O ("Hardware Options") sets all of them at once: one that is not named is off. It knows no rewinder or applicator. */
 function options({ printMode, thermalMode }: PrinterFormat): string[] {
-  if (printMode === undefined && thermalMode === undefined) return [];
+  const known = printMode === 'tear-off' || printMode === 'peel-off' || printMode === 'cutter';
+  if (!known && thermalMode === undefined) return [];
   const on = [
     ...(thermalMode === 'direct' ? ['D'] : []),
     ...(printMode === 'peel-off' ? ['P'] : []),

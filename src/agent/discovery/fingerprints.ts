@@ -7,7 +7,7 @@
  * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
  */
 import { z } from 'zod';
-import { takesDocuments, transportSchemes } from '../../../drivers/transports/index.ts';
+import { transportSchemes } from '../../../drivers/transports/index.ts';
 import { type LanguageId, languageId } from '../../contract/format.ts';
 import { confirmation } from '../confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
@@ -119,9 +119,9 @@ export function candidateOf(
   };
 }
 
-/** What says that it takes pictures takes them as documents; on a bare connection an office printer prints the bytes. */
+/** What says that it takes pictures takes them by IPP, where each has its name; elsewhere it may print their bytes. */
 function isPrintedAt(uri: string, language: string): boolean {
-  return takesDocuments(uri) || !(language === 'pwg-raster' || language === 'png');
+  return /^ipps?:/.test(uri) || !(language === 'pwg-raster' || language === 'png');
 }
 
 /** The first of ours that is among them: in our order, since most printers name theirs in none. */
