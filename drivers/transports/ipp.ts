@@ -85,6 +85,7 @@ export const ippTransport: DocumentTransport = {
 interface Abilities {
   /** Sizes that a job may name: some refuse a job for any other. Empty: none may be named. */
   media: MediaSize[];
+  /** What of `PLAIN` it lists. */
   plain: IppAttribute[];
 }
 

@@ -29,7 +29,7 @@ export type MediaGrid = Omit<DisplayList, 'items'>;
 
 export interface CompiledLabel {
   /** The label as it lies on the media. */
-  readonly sheet: MediaGrid;
+  readonly media: MediaGrid;
   /** The items that are the same for every record, as `layout` returns them. */
   readonly fixed: readonly Item[];
   /** The labels of a record differ: they are no copies. */
@@ -53,13 +53,13 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   const { dpi } = target;
   const grid = labelGrid(template, dpi);
   const turn: Turn = target.orientation === 'landscape' ? 90 : 0;
-  const sheet = mediaGrid(template, target);
-  const media = { x: 0, y: 0, width: sheet.width, height: sheet.height };
+  const media = mediaGrid(template, target);
+  const whole = { x: 0, y: 0, width: media.width, height: media.height };
   const lying = new WeakMap<readonly Item[], readonly Item[]>();
   /** The same items for the same items. */
   const turned = (items: readonly Item[]): readonly Item[] => {
     if (turn === 0) return items;
-    const known = lying.get(items) ?? items.map((item) => turnItem(item, turn, media));
+    const known = lying.get(items) ?? items.map((item) => turnItem(item, turn, whole));
     lying.set(items, known);
     return known;
   };
@@ -83,7 +83,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   );
 
   return {
-    sheet,
+    media,
     fixed: fixed.flatMap((items) => items ?? []),
     countsCopies: copiesDiffer,
     layout: (record, index = 0, copy = 0) =>
@@ -93,7 +93,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
         elements.forEach((element, at) => {
           items.push(...(fixed[at] ?? turned(element.layout(values, false))));
         });
-        return { ...sheet, items };
+        return { ...media, items };
       }),
     check: (record, index = 0) =>
       asJobFaultSync(index, () => {

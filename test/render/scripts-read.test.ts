@@ -26,7 +26,7 @@ const LABEL = design(
 /** The label as each output's judge draws it. */
 async function pictures(v: string, dpi: number): Promise<{ zpl: Buffer; pdf: Buffer }> {
   const job = jobFor(LABEL, [{ v }], { dpi });
-  const { width, height } = (await compileLabel(LABEL, { dpi, orientation: 'portrait' })).sheet;
+  const { width, height } = (await compileLabel(LABEL, { dpi, orientation: 'portrait' })).media;
   return {
     zpl: await drawZpl(await labelText(await zpl.open(job)), width, height),
     pdf: await drawPdf(await (await pdf.open(job)).label(0, 1), dpi),

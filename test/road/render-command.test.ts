@@ -127,3 +127,29 @@ test('copies that count: each label by itself', async () => {
     expect.stringContaining('^FDC3OF3'),
   ]);
 });
+
+test('sheets: pages as PNG, as many labels as ever in ZPL', async () => {
+  const file = SAMPLE.replace('shelf-50x25', 'address-sheet-a4-3x8');
+  const out = (name: string) => join(directory.path, name);
+  const make = (to: string, name: string) =>
+    platen([
+      'render',
+      `${file}.json`,
+      '--data',
+      `${file}.records.json`,
+      '--copies',
+      '5',
+      '--to',
+      to,
+      '--out',
+      out(name),
+    ]);
+  // 25 labels on sheets of 24.
+  expect((await make('png', 'sheet.png')).stdout).toBe(
+    `${out('sheet-0001.png')}\n${out('sheet-0002.png')}\n`,
+  );
+  const found = await Promise.all(['sheet-0001.png', 'sheet-0002.png'].map((name) => barcodesIn(out(name))));
+  expect(found.map((codes) => codes.length)).toEqual([24, 1]);
+  await make('zpl', 'sheet.zpl');
+  expect((await readFile(out('sheet.zpl'), 'latin1')).match(/\^PQ5\b/g)).toHaveLength(5);
+});

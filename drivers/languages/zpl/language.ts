@@ -25,8 +25,8 @@ export const zpl: Language = {
 
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
   const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });
-  const fixed = new Map<Item, string>(label.fixed.map((item) => [item, itemFields(item, label.sheet).zpl]));
-  const settings = formatStart(label.sheet);
+  const fixed = new Map<Item, string>(label.fixed.map((item) => [item, itemFields(item, label.media).zpl]));
+  const settings = formatStart(label.media);
   const stored = await storedFormat({ job, label, fixed, settings });
 
   const whole = (list: DisplayList): { zpl: string; canvas: boolean } => {
