@@ -122,7 +122,7 @@ function blockOf({ data, stride }: Bitmap, { left, right, top, bottom }: Region)
 /** The same dots in blocks in whose data the two bytes do not follow each other. */
 function separated(block: InkBlock, apart: readonly [number, number]): InkBlock[] {
   const { stride, height, data } = block;
-  const at = data.findIndex((byte, index) => byte === apart[0] && data[index + 1] === apart[1]);
+  const at = Buffer.from(data.buffer, data.byteOffset, data.byteLength).indexOf(Uint8Array.from(apart));
   if (at < 0) return [block];
   const column = (at % stride) + 1;
   const row = Math.floor(at / stride) + 1;
