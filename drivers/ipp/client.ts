@@ -8,15 +8,10 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { TransportError } from '../transports/transport.ts';
+import { Authorization, type IppCredentials, isLoopback } from './authorization.ts';
 import { decodeIpp } from './decode.ts';
 import { encodeIpp } from './encode.ts';
-import {
-  IPP_HTTP_LIMITS,
-  type IppCredentials,
-  type IppDocument,
-  IppHttp,
-  type IppHttpLimits,
-} from './http.ts';
+import { IPP_HTTP_LIMITS, type IppDocument, IppHttp, type IppHttpLimits } from './http.ts';
 import {
   groupOf,
   type IppAttribute,
@@ -68,6 +63,8 @@ export type IppJob = z.infer<typeof jobAnswer>;
 
 export interface IppClientOptions {
   credentials?: IppCredentials;
+  /** In place of credentials: shared by clients of one printer, so that it need not ask each of them. */
+  authorization?: Authorization;
   limits?: Partial<IppHttpLimits>;
   /** For ipps: whom to trust. */
   tls?: IppTls;
@@ -102,7 +99,9 @@ export class IppClient {
     this.#http = new IppHttp(
       http,
       { ...IPP_HTTP_LIMITS, ...options.limits },
-      options.credentials,
+      options.authorization ??
+        (options.credentials &&
+          new Authorization(options.credentials, () => http.protocol === 'https:' || isLoopback(http))),
       options.tls,
     );
   }

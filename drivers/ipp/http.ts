@@ -20,6 +20,7 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { watchForStall } from '../transports/send-queue.ts';
 import { TransportError } from '../transports/transport.ts';
+import type { Authorization } from './authorization.ts';
 import { type IppTls, tlsAgent } from './tls.ts';
 
 /** Times in ms, sizes in bytes. */
@@ -39,11 +40,6 @@ export const IPP_HTTP_LIMITS: IppHttpLimits = {
   replyBytes: 16 * 1024 * 1024,
 };
 
-export interface IppCredentials {
-  user: string;
-  password: string;
-}
-
 /** A document: bytes, or a stream of them that is read once. */
 export type IppDocument = Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -54,17 +50,16 @@ const KEPT_FOR = 20_000;
 export class IppHttp {
   readonly #url: URL;
   readonly #limits: IppHttpLimits;
-  readonly #authorization: string | undefined;
+  readonly #authorization: Authorization | undefined;
   /** For questions, and for documents. */
   readonly #kept: HttpAgent;
   readonly #fresh: HttpAgent;
 
   /** @param url http: or https:, without credentials */
-  constructor(url: URL, limits: IppHttpLimits, credentials?: IppCredentials, tls: IppTls = {}) {
+  constructor(url: URL, limits: IppHttpLimits, authorization?: Authorization, tls: IppTls = {}) {
     this.#url = url;
     this.#limits = limits;
-    this.#authorization =
-      credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+    this.#authorization = authorization;
     const agent = (options: AgentOptions) =>
       url.protocol === 'https:' ? tlsAgent(tls, options, limits.connect) : new HttpAgent(options);
     this.#kept = agent({ keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, timeout: KEPT_FOR });
@@ -78,15 +73,17 @@ export class IppHttp {
    */
   async post(head: Uint8Array, document: IppDocument | undefined, signal: AbortSignal): Promise<Uint8Array> {
     signal.throwIfAborted();
-    try {
-      return await this.#once(head, document, signal);
-    } catch (error) {
-      if (document !== undefined || !(error instanceof StaleConnection)) throw asTransportError(error);
-    }
-    try {
-      return await this.#once(head, document, signal);
-    } catch (error) {
-      throw asTransportError(error);
+    const streamed = document !== undefined && Symbol.asyncIterator in document;
+    let stale = 0;
+    for (let asked = 0; ; asked += 1) {
+      try {
+        return await this.#once(head, document, signal);
+      } catch (error) {
+        // Asked who we are: once for a first answer, and once more where that one had grown old.
+        if (error instanceof Unauthorized && !streamed && asked < 2 && error.answerable) continue;
+        if (error instanceof StaleConnection && document === undefined && stale === 0) stale += 1;
+        else throw asTransportError(error);
+      }
     }
   }
 
@@ -97,6 +94,8 @@ export class IppHttp {
 
   async #once(head: Uint8Array, document: IppDocument | undefined, signal: AbortSignal): Promise<Uint8Array> {
     const send = this.#url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const path = `${this.#url.pathname}${this.#url.search}`;
+    const authorization = this.#authorization?.header({ method: 'POST', path });
     const request = send(this.#url, {
       method: 'POST',
       agent: document === undefined ? this.#kept : this.#fresh,
@@ -107,12 +106,16 @@ export class IppHttp {
         ...(!(document && Symbol.asyncIterator in document) && {
           'content-length': head.length + (document?.length ?? 0),
         }),
-        ...(this.#authorization !== undefined && { authorization: this.#authorization }),
+        ...(authorization !== undefined && { authorization }),
       },
     });
     const exchange = new Exchange(request, this.#limits, signal);
     try {
       return await exchange.run(head, document);
+    } catch (error) {
+      if (!(error instanceof Unauthorized)) throw error;
+      error.answerable = this.#authorization?.asked(error.challenges, authorization) ?? false;
+      throw error;
     } finally {
       exchange.end();
     }
@@ -126,6 +129,17 @@ class StaleConnection extends Error {
   constructor(error: TransportError) {
     super(error.message);
     this.error = error;
+  }
+}
+
+/** The printer wants to know who we are; it has not looked at the request. */
+class Unauthorized extends TransportError {
+  readonly challenges: string;
+  answerable = false;
+
+  constructor(challenges: string) {
+    super('reply-invalid', 'HTTP 401, it wants a user and password, or others');
+    this.challenges = challenges;
   }
 }
 
@@ -279,6 +293,7 @@ function* slices(document: Uint8Array): Generator<Uint8Array> {
 /** The body of an answer that is IPP. */
 function checkedAnswer(response: IncomingMessage, body: Uint8Array): Uint8Array {
   const type = response.headers['content-type'] ?? 'none';
+  if (response.statusCode === 401) throw new Unauthorized(response.headers['www-authenticate'] ?? '');
   if (response.statusCode !== 200) throw new TransportError('reply-invalid', `HTTP ${response.statusCode}`);
   if (!/^application\/ipp\b/i.test(type)) throw new TransportError('reply-invalid', 'the content is not IPP');
   return body;

@@ -1,7 +1,9 @@
 /**
  * Whom an ipps: connection trusts. Printers make their own certificates, which no authority has signed: either
  * the operator's authority is given (`ca`), or the one certificate that the printer is known by (`fingerprint256`,
- * compared before a single byte is sent). With neither, the system's authorities decide.
+ * compared before a single byte is sent), or the certificate that is shown first counts for all that follows
+ * (`firstUse`: whose it is has to be found out by asking, before anything is printed). With none of them, the
+ * system's authorities decide.
  */
 import type { X509Certificate } from 'node:crypto';
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
@@ -14,25 +16,53 @@ export interface IppTls {
   ca?: string | string[];
   /** SHA-256 of the certificate, hexadecimal; colons and case do not matter. */
   fingerprint256?: string;
+  firstUse?: FirstUse;
+}
+
+/** One of the system's authorities has signed it, for this very host. */
+export const BY_AUTHORITY = 'authority';
+
+/** The certificate that was shown first; connections that show another are refused before a byte is sent. */
+export class FirstUse {
+  /** Its SHA-256, or `BY_AUTHORITY`; null: nothing was shown yet. */
+  shown: string | null = null;
 }
 
 /** @param connectMs longest time to connect and agree on keys */
-export function tlsAgent({ ca, fingerprint256 }: IppTls, options: AgentOptions, connectMs: number): Agent {
-  if (fingerprint256 !== undefined) return new PinnedAgent(fingerprint256, options, connectMs);
+export function tlsAgent(
+  { ca, fingerprint256, firstUse }: IppTls,
+  options: AgentOptions,
+  connectMs: number,
+): Agent {
+  if (fingerprint256 !== undefined) {
+    const pinned = plain(fingerprint256);
+    return new PinnedAgent((shown) => shown === pinned, options, connectMs);
+  }
+  if (firstUse !== undefined && ca === undefined) {
+    const known = (shown: string, authorized: boolean) => {
+      const what = authorized ? BY_AUTHORITY : shown;
+      firstUse.shown ??= what;
+      return firstUse.shown === what;
+    };
+    return new PinnedAgent(known, options, connectMs);
+  }
   return new Agent({ ...options, ...(ca !== undefined && { ca }) });
 }
 
+/** @param authorized the system's authorities vouch for it */
+type IsKnown = (shown: string, authorized: boolean) => boolean;
+
 class PinnedAgent extends Agent {
-  readonly #pinned: string;
+  readonly #isKnown: IsKnown;
   readonly #connectMs: number;
 
-  constructor(fingerprint256: string, options: AgentOptions, connectMs: number) {
+  constructor(isKnown: IsKnown, options: AgentOptions, connectMs: number) {
     super(options);
-    this.#pinned = plain(fingerprint256);
+    this.#isKnown = isKnown;
     this.#connectMs = connectMs;
   }
 
-  /** Gives the socket out only once its certificate is the pinned one. */
+  /** Gives the socket out only once its certificate is the one it has to be. */
   override createConnection(
     options: RequestOptions,
     callback?: (error: Error | null, stream: Duplex) => void,
@@ -51,10 +81,9 @@ class PinnedAgent extends Agent {
     socket.setTimeout(this.#connectMs, late);
     socket.once('secureConnect', () => {
       socket.setTimeout(0).off('timeout', late);
-      const presented = fingerprintOf(socket.getPeerX509Certificate());
-      if (presented !== this.#pinned) {
-        const detail = `it shows the certificate ${presented}, not the one that it is known by`;
-        socket.destroy(new TransportError('device-unreachable', detail));
+      const shown = fingerprintOf(socket.getPeerX509Certificate());
+      if (!this.#isKnown(shown, socket.authorized)) {
+        socket.destroy(new TransportError('certificate-unknown', `it shows ${shown}`));
         return;
       }
       socket.off('error', failed);

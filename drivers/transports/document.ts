@@ -83,6 +83,11 @@ export interface PrinterJobState {
 
 /** A device at its address. Nothing is kept open that another client could not use too. */
 export interface DocumentPort {
+  /**
+   * The certificate that the device has shown, where nobody has told which it must have: its SHA-256, or `authority`;
+   * no other is accepted from then on. null: none was shown, or it is known which it must be.
+   */
+  readonly certificate?: string | null;
   /** @throws TransportError */
   describe(signal: AbortSignal): Promise<DocumentDescription>;
   /** `labelsPending` is null; `odometer`: impressions of its life, where it has such. @throws TransportError */
@@ -126,6 +131,8 @@ export interface DeviceAccess {
   ca?: string | undefined;
   /** SHA-256 of the device's own certificate, hexadecimal. */
   fingerprint256?: string | undefined;
+  /** The password may be sent over a connection that is not encrypted. */
+  inClear?: boolean | undefined;
 }
 
 export interface DocumentTransport {

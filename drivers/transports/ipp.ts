@@ -14,10 +14,12 @@
 import { z } from 'zod';
 import { printsPages } from '../../src/contract/format.ts';
 import type { PrinterState } from '../../src/contract/printer.ts';
+import { Authorization, isLoopback } from '../ipp/authorization.ts';
 import { IppClient, IppStatusError } from '../ipp/client.ts';
 import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../ipp/message.ts';
 import { JOB_STATES, PRINTER_STATES } from '../ipp/names.ts';
 import { printerReasons } from '../ipp/reasons.ts';
+import { BY_AUTHORITY, FirstUse } from '../ipp/tls.ts';
 import type { DeviceStatus } from '../languages/device.ts';
 import { plainText } from './device-id.ts';
 import {
@@ -101,18 +103,35 @@ const PLAIN = [
 class IppPort implements DocumentPort {
   readonly #questions: IppClient;
   readonly #documents: IppClient;
+  readonly #firstUse = new FirstUse();
   /** As of the last description. */
   #abilities: Abilities = { media: [], plain: [] };
 
-  constructor(uri: URL, timeouts: TransportTimeouts, { user, password, ca, fingerprint256 }: DeviceAccess) {
+  constructor(uri: URL, timeouts: TransportTimeouts, access: DeviceAccess) {
     const { connect, write, query } = timeouts;
+    const { user, password = '', ca, fingerprint256, inClear = false } = access;
+    const vouched = () => [ca, fingerprint256].some(Boolean) || this.certificate === BY_AUTHORITY;
+    const isSafe = () => isLoopback(uri) || (uri.protocol === 'ipps:' && vouched());
+    const authorization =
+      user === undefined ? undefined : new Authorization({ user, password, inClear }, isSafe);
+    const tls =
+      fingerprint256 !== undefined
+        ? { fingerprint256 }
+        : ca !== undefined
+          ? { ca }
+          : { firstUse: this.#firstUse };
     const options = (reply: number) => ({
       limits: { connect, write, reply },
-      tls: { ...(ca !== undefined && { ca }), ...(fingerprint256 !== undefined && { fingerprint256 }) },
-      ...(user !== undefined && { user, credentials: { user, password: password ?? '' } }),
+      tls,
+      ...(user !== undefined && { user }),
+      ...(authorization !== undefined && { authorization }),
     });
     this.#questions = new IppClient(uri.href, options(query));
     this.#documents = new IppClient(uri.href, options(Math.max(query, DOCUMENT_REPLY)));
+  }
+
+  get certificate(): string | null {
+    return this.#firstUse.shown;
   }
 
   async describe(signal: AbortSignal): Promise<DocumentDescription> {

@@ -11,6 +11,7 @@ export const TRANSPORT_FAULTS = {
   'device-unreachable': { retrySafe: true, title: 'The device did not accept a connection' },
   'connect-timeout': { retrySafe: true, title: 'The device did not accept a connection in time' },
   'write-timeout': { retrySafe: false, title: 'The device stopped taking data' },
+  'certificate-unknown': { retrySafe: true, title: 'The device shows a certificate that it is not known by' },
   'connection-lost': { retrySafe: false, title: 'The connection to the device broke' },
   'query-timeout': { retrySafe: true, title: 'The device did not answer in time' },
   'reply-invalid': { retrySafe: true, title: 'The device answered something else than expected' },

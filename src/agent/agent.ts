@@ -11,6 +11,7 @@ import metadata from '../../package.json' with { type: 'json' };
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
+import { PinnedCertificates } from './certificates.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from './config.ts';
 import { openDataDir } from './data-dir.ts';
 import { deviceFor } from './devices.ts';
@@ -34,6 +35,8 @@ export interface AgentOptions {
   logger: Logger;
   /** Default: all that there are. */
   drivers?: Drivers;
+  /** IDs of printers whose next certificate counts, whatever they have shown before. */
+  forgetCertificates?: readonly string[];
   /** Besides the printers that the configuration names. */
   providers?: readonly DiscoveryProvider[];
 }
@@ -107,6 +110,8 @@ export class Agent {
     const { agentId } = dataDir;
     const reporter = new Reporter({ source, journal, logger });
     const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
+    const certificates = new PinnedCertificates(dataDir.db);
+    for (const id of this.#options.forgetCertificates ?? []) certificates.forget(id);
     const discovery = new Discovery({
       host: dataDir.agentId,
       providers: [
@@ -118,7 +123,7 @@ export class Agent {
       known: new KnownPrinters(dataDir.db),
       busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
       timings: config.timings,
-      device: (candidate) => deviceFor(candidate, config, drivers),
+      device: (candidate) => deviceFor(candidate, config, drivers, certificates),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       logger,
     });

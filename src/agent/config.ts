@@ -61,6 +61,8 @@ const accessEntry = z.strictObject({
     .string()
     .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/i)
     .optional(),
+  /** The password may be shown to whoever answers there, where the printer asks for it by Basic. */
+  inClear: z.boolean().optional(),
 });
 
 const ms = z

@@ -42,6 +42,9 @@ const SCHEMA = `
     updated_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS jobs_unpublished ON jobs (updated_at) WHERE unpublished IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS certificates (
+    subject TEXT PRIMARY KEY, shown TEXT NOT NULL, since INTEGER NOT NULL
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS printers (id TEXT PRIMARY KEY, seen TEXT NOT NULL, seen_at INTEGER NOT NULL) STRICT;
 `;
 

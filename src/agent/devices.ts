@@ -1,6 +1,7 @@
 /** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
 import { takesDocuments } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
+import { type Certificates, noCertificates } from './certificates.ts';
 import type { AgentConfig } from './config.ts';
 import { Device } from './device.ts';
 import type { Candidate } from './discovery/provider.ts';
@@ -12,6 +13,7 @@ export function deviceFor(
   candidate: Candidate,
   { timings, transport, access }: Pick<AgentConfig, 'timings' | 'transport' | 'access'>,
   drivers: Drivers,
+  certificates: Certificates = noCertificates,
 ): PrinterDevice {
   const { uri, language } = candidate;
   if (!takesDocuments(uri)) {
@@ -24,6 +26,7 @@ export function deviceFor(
   }
   return new DocumentDevice({
     uri,
+    certificates,
     open: (address) => {
       const { host, hostname } = new URL(address);
       const entry = access.find((one) => [host, hostname].includes(one.host.toLowerCase()));

@@ -8,6 +8,7 @@
 import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../drivers/transports/document.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
+import type { Certificates } from './certificates.ts';
 import {
   type Evidence,
   evidenceOfDeviceId,
@@ -20,6 +21,7 @@ import type { PrinterDevice, ProbeResult } from './printer-device.ts';
 
 export interface DocumentDeviceOptions {
   uri: string;
+  certificates: Certificates;
   /** @throws TransportError `address-invalid` */
   open(uri: string): DocumentPort;
 }
@@ -70,8 +72,7 @@ export class DocumentDevice implements PrinterDevice {
    */
   async connect(signal: AbortSignal): Promise<DocumentPort> {
     if (this.displaced) throw new TransportError('device-unreachable', 'another device is at its address');
-    const port = this.#open();
-    const description = await port.describe(signal);
+    const { port, description } = await this.#describe(signal);
     if (this.expected !== null && printerIdOf(identityOf(description, this.#uri)) !== this.expected) {
       throw new TransportError('device-unreachable', 'another device answers at its address');
     }
@@ -86,8 +87,7 @@ export class DocumentDevice implements PrinterDevice {
 
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     try {
-      const port = this.#open();
-      const description = await port.describe(signal);
+      const { port, description } = await this.#describe(signal);
       const identity = identityOf(description, this.#uri);
       const said = evidenceIn(description, this.#uri);
       return { reachable: true, identity, said, status: await port.status(signal) };
@@ -98,9 +98,25 @@ export class DocumentDevice implements PrinterDevice {
     }
   }
 
-  #open(): DocumentPort {
+  /** Asks who is there, and sees to it that it is the device that its certificate says. */
+  async #describe(signal: AbortSignal): Promise<{ port: DocumentPort; description: DocumentDescription }> {
     this.#port ??= this.#options.open(this.#uri);
-    return this.#port;
+    const port = this.#port;
+    try {
+      const description = await port.describe(signal);
+      const { certificate = null } = port;
+      if (certificate !== null) {
+        this.#options.certificates.check(
+          subjectsOf(evidenceIn(description, this.#uri), this.#uri),
+          certificate,
+        );
+      }
+      return { port, description };
+    } catch (error) {
+      // Another device may be there by now: what was shown first is no longer what counts.
+      if (error instanceof TransportError && error.code === 'certificate-unknown') await this.drop();
+      throw error;
+    }
   }
 }
 
@@ -116,6 +132,16 @@ function evidenceIn(description: DocumentDescription, uri: string): Evidence {
     ...(uuid !== undefined && { uuid }),
     ...(spooler !== 'none' && { queue: queueOf(uri) }),
   };
+}
+
+/** All that a device says it is: who claims any of it has to be the one. */
+function subjectsOf({ serial, uuid }: Evidence, uri: string): string[] {
+  const claims = [
+    ...(serial === undefined ? [] : [{ evidence: 'serial' as const, value: serial }]),
+    ...(uuid === undefined ? [] : [{ evidence: 'uuid' as const, value: uuid }]),
+  ];
+  const address = { evidence: 'address' as const, value: addressOf(uri) };
+  return (claims.length > 0 ? claims : [address]).map(printerIdOf);
 }
 
 /** By serial number, then UUID, which of a queue is not its device's; what has neither is known by its address. */

@@ -17,6 +17,7 @@ interface AgentCommandOptions {
   tenant?: string;
   printer: string[];
   discover?: true;
+  forgetCertificate: string[];
 }
 
 /** `platen agent` */
@@ -29,6 +30,12 @@ export function agentCommand(): Command {
     .option('--tenant <id>', 'the tenant whose printers these are; by default they serve every tenant')
     .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
     .option('--discover', DISCOVER)
+    .option(
+      '--forget-certificate <printer-id>',
+      'take the certificate that a printer shows next for its own; repeatable',
+      append,
+      [],
+    )
     .addHelpText(
       'after',
       "\nREDIS_URL (or DATABASE_URL, where the service's queues are in PostgreSQL) says where the jobs come from.",
@@ -58,7 +65,12 @@ export function agentCommand(): Command {
         logger,
       });
       stack.defer(() => queues.close());
-      const agent = new Agent({ config, source: queueSource(queues), logger });
+      const agent = new Agent({
+        config,
+        source: queueSource(queues),
+        forgetCertificates: options.forgetCertificate,
+        logger,
+      });
       await agent.start();
       stack.defer(() => agent.stop());
       printLine(`agent ${agent.id} runs`);

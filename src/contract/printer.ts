@@ -9,7 +9,7 @@ import { printerFormat } from './format.ts';
 export const printerState = z.enum(['idle', 'processing', 'stopped', 'unknown']);
 export type PrinterState = z.infer<typeof printerState>;
 
-/** IPP printer-state-reasons (RFC 8011 §5.4.12, PWG 5100.9), without severity suffix; and `offline`. */
+/** IPP printer-state-reasons (RFC 8011 §5.4.12, PWG 5100.9), without severity suffix; and words of our own. */
 export const PRINTER_REASONS = [
   'offline',
   'media-empty',
@@ -22,6 +22,8 @@ export const PRINTER_REASONS = [
   'connecting-to-device',
   'output-area-full',
   'label-waiting',
+  /** It shows another certificate than it is known by, and is not talked to. */
+  'certificate-unknown',
   'other',
 ] as const;
 export const printerReason = z.enum(PRINTER_REASONS);

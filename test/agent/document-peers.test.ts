@@ -271,6 +271,8 @@ test('over TLS: only the printer with the certificate that it is known by, and n
   await site.queues.enqueue(job);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   const basic = Buffer.from('agent:the secret word').toString('base64');
-  expect(headers.some((text) => text.includes(basic))).toBe(true);
+  // This printer does not ask for it.
+  expect(headers.length).toBeGreaterThan(0);
+  expect(headers.join()).not.toContain(basic);
   expect(JSON.stringify(site.reports.all)).not.toContain('the secret word');
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
-import type { IppTls } from '../../drivers/ipp/tls.ts';
+import { FirstUse, type IppTls } from '../../drivers/ipp/tls.ts';
 import { peer } from '../transports/peer.ts';
 import { selfSigned } from './certificate.ts';
 import { ippAnswer } from './http-peer.ts';
@@ -61,7 +61,7 @@ test('a printer with a certificate of its own: by the authority given, or by the
 test('a certificate that nobody vouches for gets nothing, not even the question', async () => {
   const printer = await securePrinter();
   const other = await securePrinter();
-  for (const tls of [undefined, { ca: other.cert }, { fingerprint256: other.fingerprint256 }]) {
+  for (const tls of [undefined, { ca: other.cert }]) {
     await expect(client(printer.uri, tls).getJob(42, never)).rejects.toMatchObject({
       code: 'device-unreachable',
     });
@@ -70,12 +70,25 @@ test('a certificate that nobody vouches for gets nothing, not even the question'
   // What the operator needs to know it by.
   const shown = printer.fingerprint256.replaceAll(':', '').toLowerCase();
   const pinned = client(printer.uri, { fingerprint256: other.fingerprint256 });
-  await expect(pinned.getJob(42, never)).rejects.toThrow(shown);
+  const refused = pinned.getJob(42, never);
+  await expect(refused).rejects.toMatchObject({ code: 'certificate-unknown' });
+  await expect(refused).rejects.toThrow(shown);
+  expect(printer.seen).toEqual([]);
+});
+
+test('the certificate that is shown first counts for all that follows', async () => {
+  const [printer, other] = [await securePrinter(), await securePrinter()];
+  const firstUse = new FirstUse();
+  expect((await client(printer.uri, { firstUse }).getJob(42, never)).jobId).toBe(42);
+  expect(firstUse.shown).toBe(printer.fingerprint256.replaceAll(':', '').toLowerCase());
+  const elsewhere = client(other.uri, { firstUse });
+  await expect(elsewhere.getJob(42, never)).rejects.toMatchObject({ code: 'certificate-unknown' });
+  expect(other.seen).toEqual([]);
 });
 
 test('a device that never finishes the handshake', async () => {
   const device = await peer();
-  for (const tls of [undefined, { fingerprint256: 'ab' }]) {
+  for (const tls of [undefined, { fingerprint256: 'ab' }, { firstUse: new FirstUse() }]) {
     const uri = `ipps://127.0.0.1:${device.port}/`;
     const ipp = new IppClient(uri, { ...(tls && { tls }), limits: { connect: 200 } });
     onTestFinished(() => ipp.close());

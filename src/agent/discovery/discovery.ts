@@ -332,6 +332,7 @@ export class Discovery {
     const online = mine && way.reached && way.candidate !== undefined;
     const wasOnline = printer.online;
     printer.online = online;
+    printer.refused = mine && way.refused;
     printer.status(online ? this.#statusOf(printer, way) : null);
     if (online) printer.seenAt = Date.now();
     this.#keep(printer);

@@ -21,6 +21,8 @@ export class FoundPrinter {
   #device: PrinterDevice;
   #known: KnownPrinter;
   online = false;
+  /** It is there, and shows another certificate than it is known by. */
+  refused = false;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
   state: PrinterState = 'unknown';
@@ -88,7 +90,11 @@ export class FoundPrinter {
       uri,
       ...(model !== undefined && { model }),
       state: this.online ? this.state : 'unknown',
-      reasons: this.online ? [...this.reasons] : ['offline'],
+      reasons: this.online
+        ? [...this.reasons]
+        : this.refused
+          ? ['offline', 'certificate-unknown']
+          : ['offline'],
       formats: formatsOf({ ...size, ...candidate }, identity),
     };
   }

@@ -49,6 +49,8 @@ export class Way {
   /** It took a connection when it was last asked. */
   reached = false;
   status: DeviceStatus | null = null;
+  /** It shows another certificate than its printer is known by. */
+  refused = false;
   /** How often it has connected and said nothing. */
   silent = 0;
   asked = false;
@@ -242,7 +244,7 @@ export class Ways {
   }
 
   async #askNow(way: Way): Promise<void> {
-    const { timings, device, driven, busy, onNews, onStatus } = this.#options;
+    const { timings, device, driven, busy, onNews, onStatus, logger } = this.#options;
     const { candidate } = way;
     if (candidate === undefined) return;
     const driving = driven(way);
@@ -253,14 +255,20 @@ export class Ways {
     if (driving === undefined) way.spare ??= device(candidate);
     const asked = driving ?? way.spare;
     const probe = (await asked?.probe(this.#stopped.signal)) ?? null;
-    const before = text([way.reached, way.identity, way.said, way.answers, way.ready]);
+    const before = newsOf(way);
     way.asked = true;
     if (probe !== null && !probe.reachable) {
+      const refused = probe.error.code === 'certificate-unknown';
+      if (refused && !way.refused) {
+        logger.warn({ err: probe.error, uri: addressOf(way.uri) }, 'printer refused');
+      }
       way.reached = false;
+      way.refused = refused;
       way.status = null;
       way.silent = 0;
     } else if (probe !== null) {
       way.reached = true;
+      way.refused = false;
       // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
       way.status = probe.status;
       way.answers ||= probe.identity !== null || probe.status !== null;
@@ -272,7 +280,7 @@ export class Ways {
       }
     }
     way.nextAt = performance.now() + this.#again(way, driving !== undefined);
-    if (before !== text([way.reached, way.identity, way.said, way.answers, way.ready])) onNews();
+    if (before !== newsOf(way)) onNews();
     else onStatus(way);
   }
 
@@ -288,6 +296,11 @@ export class Ways {
 /** How it is changes with each scan; who it is does not. */
 function who({ status: _, ...finding }: Finding): string {
   return text(finding);
+}
+
+/** What other printers may follow from. */
+function newsOf({ reached, refused, identity, said, answers, ready }: Way): string {
+  return text([reached, refused, identity, said, answers, ready]);
 }
 
 function text(value: unknown): string {

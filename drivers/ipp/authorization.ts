@@ -1,0 +1,169 @@
+/**
+ * How we say who we are, when a printer asks: by Digest, or by Basic where that is safe.
+ *
+ *   request ─▶ 401 with challenges ─▶ the best of them is answered ─▶ request again, once
+ *                                     and kept: what follows is answered before it is asked
+ *
+ * Nothing is sent before a printer has asked. Digest (SHA-256 before MD5) never shows the password. Basic does: it
+ * is only answered where it is safe to show it, or where the operator has allowed it (`inClear`).
+ * Source: RFC 7616 (Digest), RFC 7617 (Basic), RFC 9110 §11 (challenges).
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { TransportError } from '../transports/transport.ts';
+
+export interface IppCredentials {
+  user: string;
+  password: string;
+  /** The password may be shown to whoever answers. */
+  inClear?: boolean;
+}
+
+export interface Challenge {
+  /** Lower case: `digest`. */
+  scheme: string;
+  parameters: ReadonlyMap<string, string>;
+}
+
+interface Request {
+  method: string;
+  /** The path with its query. */
+  path: string;
+}
+
+const ALGORITHMS = [
+  { name: 'SHA-256', hash: 'sha256' },
+  { name: 'MD5', hash: 'md5' },
+] as const;
+type Algorithm = (typeof ALGORITHMS)[number];
+
+type Answer =
+  | { kind: 'basic' }
+  | { kind: 'digest'; algorithm: Algorithm; challenge: Challenge; count: number };
+
+const MOST_CHALLENGES = 10;
+/** Longest header that is looked at, characters. */
+const LONGEST = 8_192;
+
+export class Authorization {
+  readonly #credentials: IppCredentials;
+  readonly #isSafe: () => boolean;
+  readonly #clientNonce: () => string;
+  #answer: Answer | undefined;
+
+  /**
+   * @param isSafe whether nobody but the printer, known by its certificate, would see a password now
+   * @param clientNonce what nobody can foresee; given by a test
+   */
+  constructor(
+    credentials: IppCredentials,
+    isSafe: () => boolean,
+    clientNonce = () => randomBytes(16).toString('base64url'),
+  ) {
+    this.#credentials = credentials;
+    this.#isSafe = isSafe;
+    this.#clientNonce = clientNonce;
+  }
+
+  /** The header's value for the next request; undefined: the printer has not asked yet. */
+  header(request: Request): string | undefined {
+    if (this.#answer === undefined) return undefined;
+    const { user, password } = this.#credentials;
+    return this.#answer.kind === 'basic'
+      ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+      : this.#digest(this.#answer, request);
+  }
+
+  /**
+   * Takes in what the printer asks.
+   * @param sent the header that the refused request had
+   * @returns whether the same request has another answer now; false: it was answered, and that was wrong
+   * @throws TransportError `device-unreachable`, where it can only be answered in the clear
+   */
+  asked(header: string, sent: string | undefined): boolean {
+    const challenges = parseChallenges(header);
+    const digest = ALGORITHMS.flatMap((algorithm) => {
+      const challenge = challenges.find((one) => isDigest(one, algorithm.name));
+      return challenge === undefined ? [] : [{ kind: 'digest' as const, algorithm, challenge, count: 0 }];
+    })[0];
+    const stale = digest?.challenge.parameters.get('stale')?.toLowerCase() === 'true';
+    if (digest !== undefined) {
+      this.#answer = digest;
+      return sent === undefined || stale || !sent.startsWith('Digest ');
+    }
+    if (sent !== undefined || !challenges.some(({ scheme }) => scheme === 'basic')) return false;
+    if (!this.#isSafe() && !this.#credentials.inClear) {
+      throw new TransportError(
+        'device-unreachable',
+        'it asks for the password itself (Basic). Use ipps: with "fingerprint256" or "ca" in its access entry, ' +
+          'or allow it there with "inClear"',
+      );
+    }
+    this.#answer = { kind: 'basic' };
+    return true;
+  }
+
+  #digest(answer: Extract<Answer, { kind: 'digest' }>, { method, path }: Request): string {
+    const { algorithm, challenge } = answer;
+    const { user, password } = this.#credentials;
+    const hash = (text: string) => createHash(algorithm.hash).update(text).digest('hex');
+    const [realm = '', nonce = ''] = ['realm', 'nonce'].map((name) => challenge.parameters.get(name));
+    answer.count += 1;
+    const count = answer.count.toString(16).padStart(8, '0');
+    const clientNonce = this.#clientNonce();
+    const secret = hash(`${user}:${realm}:${password}`);
+    const response = hash(`${secret}:${nonce}:${count}:${clientNonce}:auth:${hash(`${method}:${path}`)}`);
+    const opaque = challenge.parameters.get('opaque');
+    const parts = [
+      `username=${quoted(user)}`,
+      `realm=${quoted(realm)}`,
+      `uri=${quoted(path)}`,
+      `algorithm=${algorithm.name}`,
+      `nonce=${quoted(nonce)}`,
+      `nc=${count}`,
+      `cnonce=${quoted(clientNonce)}`,
+      'qop=auth',
+      `response=${quoted(response)}`,
+      ...(opaque === undefined ? [] : [`opaque=${quoted(opaque)}`]),
+    ];
+    return `Digest ${parts.join(', ')}`;
+  }
+}
+
+/** On this machine nobody listens. */
+export function isLoopback(url: URL): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(url.hostname);
+}
+
+/** Without `qop` it is the one of RFC 2069, which nobody should use any more; sessions are not needed here. */
+function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean {
+  const said = parameters.get('algorithm') ?? 'MD5';
+  const qop = (parameters.get('qop') ?? '').split(',').map((one) => one.trim().toLowerCase());
+  return (
+    scheme === 'digest' &&
+    said.toUpperCase() === algorithm &&
+    qop.includes('auth') &&
+    parameters.has('realm') &&
+    parameters.has('nonce')
+  );
+}
+
+/** What is no challenge is left out; whatever the header holds, nothing is thrown. */
+export function parseChallenges(header: string): Challenge[] {
+  const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
+  // A scheme; or a parameter, quoted or not. Each alternative begins with a token, so that this is linear.
+  const part = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))|(?=\s|,|$))/g;
+  for (const [, name = '', inQuotes, plain] of header.slice(0, LONGEST).matchAll(part)) {
+    const value = inQuotes?.replace(/\\(.)/g, '$1') ?? plain;
+    const key = name.toLowerCase();
+    if (value === undefined) challenges.push({ scheme: key, parameters: new Map() });
+    else if (challenges.length > 0) challenges.at(-1)?.parameters.set(key, value);
+  }
+  return challenges.slice(0, MOST_CHALLENGES);
+}
+
+/** As HTTP sends it: bytes of UTF-8, each as one character. */
+function quoted(text: string): string {
+  // A line's end would be another header.
+  const safe = text.replace(/\p{Cc}/gu, '').replace(/["\\]/g, '\\$&');
+  return `"${Buffer.from(safe, 'utf8').toString('latin1')}"`;
+}
