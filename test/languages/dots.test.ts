@@ -1,4 +1,5 @@
 /** TSPL and EPL2: what is sent besides dots, and that dots stay dots, whatever a record holds. */
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
@@ -9,7 +10,9 @@ import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, blackenRect, createBitmap, cropBitmap, isBlack } from '../../src/render/bitmap.ts';
+import { compileLabel } from '../../src/render/label-layout.ts';
 import { encodePng } from '../../src/render/png.ts';
+import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, differingDots, inkBox, jobFor } from '../render/judges.ts';
 import { type PrintedLabel, readEpl, readTspl } from './label-printers.ts';
 import { wholeJob } from './printed.ts';
@@ -110,6 +113,22 @@ describe('settings', () => {
     expect(formatEntry.safeParse({ ...entry, darkness: 1.5 }).success).toBe(false);
     expect(formatEntry.safeParse({ ...entry, language: 'zpl', darkness: 16 }).success).toBe(true);
   });
+});
+
+test('the reader of TSPL reads what LPrint writes', async () => {
+  // LPrint 1.3.1, driver tspl_203dpi, on 4 × 6 in media, of our PWG raster (sgray_8) of this label. Debian 12 has only
+  // 1.1, without TSPL; what that writes of EPL2 is read in `lprint.test.ts`.
+  const written = await readFile(new URL('fixtures/lprint-1.3.1-tspl.prn', import.meta.url));
+  const source = design(50, 25, [
+    { type: 'barcode', symbology: 'qr', value: 'through LPrint', x: 5, y: 3, module: 0.5 },
+    { type: 'box', x: 1, y: 1, width: 48, height: 23, thickness: 0.25 },
+    { type: 'box', x: 30, y: 8, width: 10, height: 5, filled: true },
+  ]);
+  const own = rasterBitmap((await compileLabel(source, { dpi: 203, orientation: 'portrait' })).layout({}));
+  const [label, ...more] = readTspl(written, 203);
+  expect(more).toEqual([]);
+  expect(label).toMatchObject({ copies: 1, settings: ['DIRECTION 0,0', 'GAP 3 mm,0 mm', 'DENSITY 8'] });
+  expect(label && differingDots(cropBitmap(label.bitmap, 0, 0, own.width, own.height), own)).toBe(0);
 });
 
 /** The blocks put together again. */
