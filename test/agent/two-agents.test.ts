@@ -294,6 +294,28 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       expect(senders).toEqual([ONE, OTHER]);
     });
 
+    test.each(['closed', 'silent'])(
+      '(%s) while it waits for jobs: it prints none when it is back',
+      async (how) => {
+        await startCuttable(ONE, SHORT);
+        await servedBy(ONE);
+        await startAgent(OTHER, SHORT);
+        if (how === 'closed') await road.close();
+        else road.silence();
+        await servedBy(OTHER);
+        const jobs = [jobFor(printerId, 60), jobFor(printerId, ['a']), jobFor(printerId, ['b'])];
+        for (const job of jobs) await site.queues.enqueue(job);
+        await printer.printed(5);
+        await road.close();
+        await road.open();
+        for (const { jobId } of jobs) {
+          expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+        }
+        expect(printer.labels).toEqual(jobs.flatMap(expected));
+        expect(senders).toEqual([OTHER]);
+      },
+    );
+
     test('alone on its printer it goes on for four leases', async () => {
       // Contended, it would stop after six tenths of this.
       const lease = 5_000;
