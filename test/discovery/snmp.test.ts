@@ -34,7 +34,7 @@ const ZEBRA = [
 
 async function sessionFor(port: number, version: SnmpVersion): Promise<SnmpSession> {
   const session = new SnmpSession({ targets: [], community: 'wards', version, port }, () => true);
-  onTestFinished(() => session[Symbol.asyncDispose]());
+  onTestFinished(() => session.close());
   await session.start(signal);
   return session;
 }
@@ -165,7 +165,7 @@ test('nobody is asked who was not named', async () => {
   expect(await provider.find(signal)).toEqual([]);
   expect(asked()).toBe(0);
   const session = new SnmpSession({ targets: [], port }, () => false);
-  onTestFinished(() => session[Symbol.asyncDispose]());
+  onTestFinished(() => session.close());
   await session.start(signal);
   await expect(session.printerAt('127.9.4.2', signal)).rejects.toThrow(RangeError);
 });

@@ -15,9 +15,11 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -38,7 +40,7 @@ export interface Wine {
    * Runs a module of the tests on Windows, among the project's sources, and gives what it wrote.
    * @param server the CUPS server whose queues are the spooler's printers: `127.0.0.1:631`
    */
-  run(module: string, server: string): Promise<string>;
+  run(module: string, server: string, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -49,12 +51,17 @@ export async function startWine(): Promise<Wine> {
   const app = join(directory, 'app');
   const prefix = join(directory, 'prefix');
   mkdirSync(prefix, { recursive: true });
-  for (const part of ['drivers', 'src', 'test/winspool', 'package.json']) {
+  for (const part of ['drivers', 'src', 'test', 'package.json']) {
     cpSync(join(root, part), join(app, part), { recursive: true });
   }
-  for (const name of ['koffi', 'zod']) {
-    cpSync(join(root, 'node_modules', name), join(app, 'node_modules', name), { recursive: true });
+  // A copy of koffi, since it looks for its binary beside itself.
+  mkdirSync(join(app, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (!['.cache', 'koffi', '@koromix'].includes(name)) {
+      symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name));
+    }
   }
+  cpSync(join(root, 'node_modules/koffi'), join(app, 'node_modules/koffi'), { recursive: true });
   cpSync(binary, join(app, 'node_modules/@koromix/koffi-win32-x64'), { recursive: true });
 
   const base = { ...process.env, WINEPREFIX: prefix, WINEDEBUG: '-all', DISPLAY: '' };
@@ -86,7 +93,10 @@ export async function startWine(): Promise<Wine> {
     throw error;
   }
   const exe = join(node, 'bin/node.exe');
-  return { run: (module, server) => wine(WINE, [exe, module], { CUPS_SERVER: server }), stop };
+  return {
+    run: (module, server, ...args) => wine(WINE, [exe, module, ...args], { CUPS_SERVER: server }),
+    stop,
+  };
 }
 
 /** A package's files, fetched from npm once; for another system than this one, so not as a dependency. */

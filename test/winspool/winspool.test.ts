@@ -1,22 +1,33 @@
 /** The Windows spooler: what can be tried on Linux, and the same sources under Wine. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { documentPort } from '../../drivers/transports/index.ts';
 import { jobState, printerName, printerStatus, winspoolAddress } from '../../drivers/transports/winspool.ts';
 import { finding } from '../../src/agent/discovery/provider.ts';
 import { findingOf } from '../../src/agent/discovery/winspool.ts';
-import { startCupsd } from '../ipp/cupsd.ts';
+import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../agent/site.ts';
+import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
+import { backends } from '../setup/backends.ts';
 import { everything } from '../transports/peer.ts';
 import { DOCUMENTS } from './documents.ts';
-import { startWine } from './wine.ts';
+import { startWine, type Wine } from './wine.ts';
+
+const directories = new Directories();
+let cups: Cupsd;
+let wine: Wine;
+
+beforeAll(async () => {
+  [cups, wine] = await Promise.all([startCupsd(), startWine()]);
+});
+afterAll(async () => {
+  await wine?.stop();
+  await cups?.stop();
+  directories.remove();
+});
 
 test('under Wine: found, asked, and what is sent arrives byte for byte', async () => {
-  const cups = await startCupsd();
-  onTestFinished(() => cups.stop());
-  const wine = await startWine();
-  onTestFinished(() => wine.stop());
   const documents: Buffer[] = [];
   const device = createServer({ allowHalfOpen: true }, async (socket) => {
     documents.push(await everything(socket));
@@ -60,6 +71,43 @@ test('under Wine: found, asked, and what is sent arrives byte for byte', async (
 
   while (documents.length < DOCUMENTS.length) await once(device, 'document');
   expect(documents.toSorted((a, b) => a.length - b.length)).toEqual(DOCUMENTS);
+});
+
+test('under Wine: an agent finds the printer by itself, and prints a job of the queue', async () => {
+  const redis = backends().find(({ kind }) => kind === 'redis');
+  if (redis === undefined) throw new Error('no Redis to test on');
+  const site = await openSite(redis);
+  onTestFinished(() => site.close());
+  const printer = new TestPrinter(directories);
+  await printer.start();
+  onTestFinished(() => printer.stop());
+  await cups.addQueue('agent_labels', `socket://127.0.0.1:${printer.port}`);
+  const config = {
+    dataDir: 'data',
+    renderThreads: 1,
+    timings: QUICK,
+    confirmation: 'transport',
+    discovery: { winspool: true, fingerprints: [{ match: 'agent_labels', languages: ['zpl'] }] },
+  };
+  const options = JSON.stringify({ config, queues: site.queueOptions });
+  const ended = wine.run('test/winspool/agent-on-windows.ts', `127.0.0.1:${cups.port}`, options);
+  const early = ended.then((said) => {
+    throw new Error(`the agent ended: ${said}`);
+  });
+  early.catch(() => undefined);
+  const found = site.reports.agent(({ printers }) => printers.some(({ state }) => state === 'idle'));
+  const { printers } = await Promise.race([found, early]);
+  expect(printers).toMatchObject([{ name: 'agent_labels', evidence: 'queue', uri: 'winspool:agent_labels' }]);
+  const job = jobFor(printers[0]?.id ?? '', 20, 2);
+  await site.queues.enqueue(job);
+  // It ends when its report is out.
+  await ended;
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { sent: 40, printed: 40 },
+  });
+  await printer.printed(40);
+  expect(printer.labels).toEqual(expected(job));
 });
 
 test('elsewhere there is no such spooler', async () => {

@@ -85,26 +85,31 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   let turn = 0;
   const find = async (signal: AbortSignal): Promise<Finding[]> => {
     if (addresses.length === 0) return [];
-    await using session = new SnmpSession(options, includes);
-    await session.start(signal);
-    const until = performance.now() + (options.limit ?? 5_000);
-    let left = addresses.length;
-    const next = async () => {
-      // Each asks at least one, so that every address has its turn however short the time.
-      for (let more = true; more && left > 0; more = performance.now() < until) {
-        left -= 1;
-        const address = addresses[turn % addresses.length] ?? '';
-        turn += 1;
-        const printer = await session.printerAt(address, signal);
-        known.delete(address);
-        if (printer === undefined) continue;
-        const { name, evidence, status } = printer;
-        const uri = `socket://${address}:${RAW_PORT}`;
-        known.set(address, { uri, ...(name !== undefined && { name }), evidence, status });
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
-    return [...known.values()];
+    // Closed by hand: an agent may run on a Node that has no `await using` yet (22).
+    const session = new SnmpSession(options, includes);
+    try {
+      await session.start(signal);
+      const until = performance.now() + (options.limit ?? 5_000);
+      let left = addresses.length;
+      const next = async () => {
+        // Each asks at least one, so that every address has its turn however short the time.
+        for (let more = true; more && left > 0; more = performance.now() < until) {
+          left -= 1;
+          const address = addresses[turn % addresses.length] ?? '';
+          turn += 1;
+          const printer = await session.printerAt(address, signal);
+          known.delete(address);
+          if (printer === undefined) continue;
+          const { name, evidence, status } = printer;
+          const uri = `socket://${address}:${RAW_PORT}`;
+          known.set(address, { uri, ...(name !== undefined && { name }), evidence, status });
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, next));
+      return [...known.values()];
+    } finally {
+      await session.close();
+    }
   };
   return {
     id: 'snmp',
@@ -113,7 +118,7 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   };
 }
 
-export class SnmpSession implements AsyncDisposable {
+export class SnmpSession {
   readonly #options: SnmpOptions;
   readonly #includes: (address: string) => boolean;
   readonly #socket: Socket = createSocket('udp4');
@@ -136,7 +141,7 @@ export class SnmpSession implements AsyncDisposable {
     await once(this.#socket, 'listening', { signal });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     await new Promise<void>((done) => void this.#socket.close(() => done()));
   }
 
