@@ -5,7 +5,8 @@
  *   2. one that the operator wrote down
  *   3. one over which the printer itself answers; then one through a print server's queue, which at least says
  *      that the printer took the bytes; then one that says nothing
- *   4. the one that it has
+ *   4. one that is encrypted (ipps:), before the same unencrypted (ipp:)
+ *   5. the one that it has
  *
  * A better one is taken when no job is under way. With a job under way another is only taken when the one it has
  * is gone, and only where the printer at its end is certain to know the job: never through a queue, which may
@@ -41,8 +42,8 @@ export function drivenAlike(a: Candidate, b: Candidate): boolean {
   return documents === takesDocuments(b.uri) && (documents || a.language === b.language);
 }
 
-function quality({ listed, answers, queue }: Way): number[] {
-  return [listed.has(CONFIGURED) ? 0 : 1, !answers ? 2 : queue ? 1 : 0];
+function quality({ uri, listed, answers, queue }: Way): number[] {
+  return [listed.has(CONFIGURED) ? 0 : 1, !answers ? 2 : queue ? 1 : 0, uri.startsWith('ipp:') ? 1 : 0];
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

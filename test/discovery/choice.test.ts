@@ -1,0 +1,151 @@
+/** By which way a printer is driven, and what a job under way keeps from being changed: real printers, lists of the test. */
+import { EventEmitter, once } from 'node:events';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { agentConfig } from '../../src/agent/config.ts';
+import { deviceFor } from '../../src/agent/devices.ts';
+import { sameJobs } from '../../src/agent/discovery/choice.ts';
+import { Discovery } from '../../src/agent/discovery/discovery.ts';
+import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
+import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import type { Candidate, DiscoveryProvider, Finding } from '../../src/agent/discovery/provider.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { TestIppPrinter } from '../agent/ipp-site.ts';
+import { Directories, logger, TestPrinter } from '../agent/site.ts';
+
+const SERIAL = 'D4J193601234';
+const ID = printerIdOf({ evidence: 'serial', value: SERIAL });
+
+const directories = new Directories();
+const running: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of running.splice(0).reverse()) await stop();
+});
+afterAll(() => directories.remove());
+
+async function started<T extends TestPrinter | TestIppPrinter>(printer: T): Promise<T> {
+  await printer.start();
+  running.push(() => printer.stop());
+  return printer;
+}
+const zplPrinter = (answers = true, serial = SERIAL) =>
+  started(new TestPrinter(directories, { serial, answers }));
+const ippPrinter = () => started(new TestIppPrinter(directories, { serial: SERIAL }));
+
+const zpl = (uri: string, more: Finding['evidence'] = {}): Finding => ({
+  uri,
+  evidence: { languages: ['zpl'], ...more },
+});
+
+/** A list that the test changes, and what became of it. */
+function watching(list: Finding[]) {
+  const config = agentConfig.parse({
+    dataDir: '.',
+    timings: { scan: 30, near: 30 },
+    transport: { connect: 1_000, write: 1_000, query: 200 },
+  });
+  const provider: DiscoveryProvider & { list: Finding[] } = {
+    id: 'listing',
+    exhaustive: false,
+    near: true,
+    list,
+    find: async () => provider.list,
+  };
+  const busy = new Set<string>();
+  const emitter = new EventEmitter();
+  const discovery = new Discovery({
+    host: 'this computer',
+    providers: [provider],
+    known: { all: () => [], put: () => {}, forget: () => {} },
+    timings: config.timings,
+    device: (candidate) => deviceFor(candidate, config, standardDrivers),
+    busy: (id) => busy.has(id),
+    onEvent: () => emitter.emit('event'),
+    logger,
+  });
+  discovery.start();
+  running.push(() => discovery.stop());
+  const one = async (is: (printer: FoundPrinter) => boolean): Promise<FoundPrinter> => {
+    for (;;) {
+      const [printer, ...others] = discovery.printers;
+      if (printer !== undefined && others.length === 0 && is(printer)) return printer;
+      await once(emitter, 'event');
+    }
+  };
+  return { provider, busy, discovery, one };
+}
+
+const hasAnswered = (printer: FoundPrinter, uri: string) =>
+  printer.known.ways.some((way) => way.uri === uri && way.identity !== null);
+
+test('a printer that answers is better than one that does not, once nothing is under way', async () => {
+  const oneWay = await zplPrinter(false);
+  const twoWay = await zplPrinter();
+  const { provider, busy, one } = watching([zpl(oneWay.uri, { serial: SERIAL })]);
+  // Told by its provider: it does not have to be asked three times.
+  const printer = await one(({ online }) => online);
+  expect([printer.id, printer.known.uri]).toEqual([ID, oneWay.uri]);
+  busy.add(ID);
+  provider.list = [zpl(oneWay.uri, { serial: SERIAL }), zpl(twoWay.uri)];
+  await one((now) => hasAnswered(now, twoWay.uri));
+  expect(printer.known.uri).toBe(oneWay.uri);
+  busy.clear();
+  await one(({ known }) => known.uri === twoWay.uri);
+  expect(printer.describe()).toMatchObject({ id: ID, state: 'idle', reasons: [] });
+});
+
+test('by bytes is not changed for by documents in the middle of a job, and is after it', async () => {
+  const [bytes, documents] = [await zplPrinter(), await ippPrinter()];
+  const { provider, busy, one } = watching([zpl(bytes.uri)]);
+  const printer = await one(({ online }) => online);
+  busy.add(ID);
+  await bytes.powerOff();
+  await one(({ online }) => !online);
+  provider.list = [zpl(bytes.uri), zpl(documents.uri)];
+  await one((now) => hasAnswered(now, documents.uri));
+  expect([printer.online, printer.device.kind]).toEqual([false, 'stream']);
+  busy.clear();
+  await one(({ online }) => online);
+  expect([printer.id, printer.known.uri, printer.device.kind]).toEqual([ID, documents.uri, 'document']);
+});
+
+test('no ID changes in the middle of a job', async () => {
+  const printer = await zplPrinter(false);
+  const { busy, one, discovery } = watching([zpl(printer.uri)]);
+  const { id } = await one(({ online }) => online);
+  expect(id).toMatch(/^address-/);
+  busy.add(id);
+  printer.answers = true;
+  await one(({ known }) => known.ways[0]?.identity !== null);
+  expect(discovery.printers.map((one) => one.id)).toEqual([id]);
+  busy.clear();
+  await one((now) => now.id === ID && now.online);
+});
+
+test('how a printer is that says nothing, somebody else may tell; of one that answers, it does itself', async () => {
+  const status = { state: 'stopped' as const, reasons: ['media-empty' as const] };
+  const mute = await zplPrinter(false);
+  const { provider, one } = watching([{ ...zpl(mute.uri, { serial: SERIAL }), status }]);
+  const printer = await one(({ online }) => online);
+  expect(printer.describe()).toMatchObject({ state: 'stopped', reasons: ['media-empty'] });
+  provider.list = [zpl(mute.uri, { serial: SERIAL })];
+  await one(({ state }) => state === 'unknown');
+  mute.answers = true;
+  provider.list = [{ ...zpl(mute.uri, { serial: SERIAL }), status }];
+  await one(({ state }) => state === 'idle');
+});
+
+test('a job goes on elsewhere only where the same printer is certain to know it', () => {
+  const way = (uri: string, queue = false, language: Candidate['language'] = 'zpl') => ({
+    candidate: { uri, language },
+    queue,
+  });
+  const bytes = way('socket://10.0.0.7:9100');
+  const documents = way('ipp://10.0.0.7:631/ipp/print');
+  const spooled = way('ipp://server:631/printers/labels', true);
+  expect(sameJobs(bytes, way('usb://0a5f/0166/serial/X'))).toBe(true);
+  expect(sameJobs(documents, way('ipps://10.0.0.8:631/ipp/print'))).toBe(true);
+  expect(sameJobs(bytes, documents)).toBe(false);
+  expect(sameJobs(bytes, way('socket://10.0.0.8:9100', false, 'epl'))).toBe(false);
+  expect(sameJobs(spooled, documents)).toBe(false);
+  expect(sameJobs(documents, spooled)).toBe(false);
+});
