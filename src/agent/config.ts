@@ -41,7 +41,9 @@ export const printerEntry = z.strictObject({
   dpi: dotsPerInch.optional(),
   width: millimetres.optional(),
   height: millimetres.optional(),
-  /** All formats of the printer; without it, one made from dpi, width and height. */
+  /** How the printer is set, for the formats that are made from dpi, width and height. */
+  ...printerSettings,
+  /** All formats of the printer; without it, those that dpi, width and height make. */
   formats: z.array(formatEntry).min(1).max(200).optional(),
   /** Without it, as the model's line in `discovery.fingerprints` says, or else the agent. */
   confirmation: confirmation.exactOptional(),

@@ -6,6 +6,7 @@ import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Device } from '../../src/agent/device.ts';
 import { configuredPrinters } from '../../src/agent/discovery/configured.ts';
 import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
+import type { Fingerprint } from '../../src/agent/discovery/fingerprints.ts';
 import { formatsOf } from '../../src/agent/discovery/formats.ts';
 import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { addressOf, printerIdOf } from '../../src/agent/discovery/identity.ts';
@@ -50,12 +51,16 @@ class Watch {
   readonly #emitter = new EventEmitter();
   #printers: FoundPrinter[] = [];
 
-  constructor(providers: DiscoveryProvider[], dropAfter = 3_600_000) {
+  constructor(
+    providers: DiscoveryProvider[],
+    { dropAfter = 3_600_000, fingerprints = [] }: { dropAfter?: number; fingerprints?: Fingerprint[] } = {},
+  ) {
     const directory = openDataDir(dataDir);
     this.discovery = new Discovery({
       host: HOST,
       busy: (id) => this.busy.has(id),
       providers,
+      fingerprints,
       known: new KnownPrinters(directory.db),
       timings: { scan: 30, near: 30, scanTimeout: 200, dropAfter },
       device: ({ uri, language }) =>
@@ -229,7 +234,7 @@ test('a printer that is listed no more: gone where the list is all there is, els
   await watch.stop();
 
   const found = listing([candidate(printer.uri)]);
-  const patient = new Watch([found], 300);
+  const patient = new Watch([found], { dropAfter: 300 });
   await patient.until('back');
   found.list = [];
   expect((await patient.until('offline')).id).toBe(id);
@@ -247,6 +252,24 @@ test('what the operator sets wins over what the device says', async () => {
     name: 'Ward 3',
     formats: [{ id: 'zpl-300-76.2x50.8', name: '76.2 × 50.8 mm, 300 dpi', language: 'zpl' }],
   });
+});
+
+test('what is set for a model holds for its printers, and what is set for a printer before it', async () => {
+  const printer = await startPrinter({ model: 'ZD421' });
+  const models = [
+    { match: '*zd421*', printMode: 'cutter' as const, darkness: 12, width: 76.2, height: 50.8 },
+  ];
+  const plain = new Watch([configuredPrinters([candidate(printer.uri)])], { fingerprints: models });
+  const found = await plain.until('back');
+  expect(found.describe().formats.map(({ id }) => id)).toEqual([
+    'zpl-203-76.2x50.8-darkness-12-print-mode-cutter',
+  ]);
+  await plain.stop();
+  const set = candidate(printer.uri, { printMode: 'peel-off', width: 50, height: 25 });
+  const own = new Watch([configuredPrinters([set])], { fingerprints: models });
+  expect((await own.until('back')).describe().formats).toMatchObject([
+    { printMode: 'peel-off', darkness: 12, width: 50, height: 25 },
+  ]);
 });
 
 test('formats have IDs made from what they are', () => {

@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { transportSchemes } from '../../../drivers/transports/index.ts';
-import { type LanguageId, languageId } from '../../contract/format.ts';
+import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
 import { confirmation } from '../confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
 import type { Candidate, Finding } from './provider.ts';
@@ -23,6 +23,8 @@ export const fingerprint = z.strictObject({
   width: z.number().positive().max(2_000).exactOptional(),
   height: z.number().positive().max(2_000).exactOptional(),
   confirmation: confirmation.exactOptional(),
+  /** How printers of this model are set: cutter, peeler, darkness, …. */
+  ...printerSettings,
   notes: z.string().max(500).exactOptional(),
 });
 export type Fingerprint = z.infer<typeof fingerprint>;

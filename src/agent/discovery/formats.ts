@@ -1,7 +1,8 @@
 /** A printer's formats, from what the operator set and what the device says. */
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
-import type { PrinterFormat } from '../../contract/format.ts';
+import { type PrinterFormat, printerSettings } from '../../contract/format.ts';
 import type { FormatEntry } from '../config.ts';
 import type { Candidate } from './provider.ts';
 
@@ -41,6 +42,7 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
  */
 function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatEntry[] {
   const { language: usual, width, height } = candidate;
+  const settings = settingsOf.parse(candidate);
   const said = identity?.languages ?? [];
   const languages = said.length === 0 || said.includes(usual) ? [usual, ...said] : said;
   const sizes = width === undefined && height === undefined ? (identity?.media ?? []) : [];
@@ -53,6 +55,7 @@ function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatE
         dpi: candidate.dpi ?? rasterDpi ?? identity?.dpi ?? COMMON.dpi,
         width: (size === loaded ? width : undefined) ?? nominal(size.width) ?? COMMON.width,
         height: (size === loaded ? height : undefined) ?? nominal(size.height) ?? COMMON.height,
+        ...settings,
       };
       if (index === 0) return entry;
       // A name is what people choose by: no two alike.
@@ -67,6 +70,9 @@ const LONGEST_ID = 200;
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
+
+/** What is set for the printer or its model, and nothing else of what is known of it. */
+const settingsOf = z.object(printerSettings);
 
 /** `darkness-12`, in the same order however the configuration is written. */
 function settingNames(settings: object): string[] {
