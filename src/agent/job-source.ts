@@ -46,8 +46,10 @@ export interface ConsumeOptions {
 /** As in `src/queue/lease.ts`. */
 export interface LeaseAsk {
   printerId: string;
-  /** Names the time in which the printer is this agent's. */
+  /** Names the process, and the time in which the printer is its own. */
   term: string;
+  /** This process has not had the printer yet: an earlier one of the same agent may have, and was killed. */
+  fresh: boolean;
   /** The agent reaches the printer. */
   reaches: boolean;
 }

@@ -42,6 +42,8 @@ const SEEK = 1 / 15;
 
 export class Leases {
   readonly #options: LeasesOptions;
+  readonly #process = randomUUID();
+  #terms = 0;
   readonly #leases = new Set<PrinterLease>();
   readonly #stopped = new AbortController();
   #news = new AbortController();
@@ -67,6 +69,7 @@ export class Leases {
   of(printer: LeasedPrinter): PrinterLease {
     const { leaseMs } = this.#options;
     return new PrinterLease(printer, leaseMs, {
+      newTerm: () => `${this.#process}.${++this.#terms}`,
       seek: (lease) => {
         this.#leases.add(lease);
         this.#news.abort();
@@ -124,6 +127,7 @@ export class Leases {
 }
 
 interface Keeper {
+  newTerm(): string;
   seek(lease: PrinterLease): void;
   giveBack(lease: PrinterLease, term: string): Promise<void>;
 }
@@ -137,6 +141,7 @@ export class PrinterLease {
   #unanswered = false;
   #sought: { term: string; granted: PromiseWithResolvers<Term> } | null = null;
   #term: Term | null = null;
+  #fresh = true;
   /** Since when another agent reaches the printer and this one does not. */
   #useless: Instant | null = null;
 
@@ -153,7 +158,7 @@ export class PrinterLease {
   /** The next term in which the printer is this agent's; null: aborted before it came. Each is to be given back. */
   async next(signal: AbortSignal): Promise<Term | null> {
     if (signal.aborted) return null;
-    const sought = { term: randomUUID(), granted: Promise.withResolvers<Term>() };
+    const sought = { term: this.#keeper.newTerm(), granted: Promise.withResolvers<Term>() };
     this.#sought = sought;
     this.#asked = null;
     this.#keeper.seek(this);
@@ -192,7 +197,7 @@ export class PrinterLease {
     this.#asked = at;
     this.#unanswered = true;
     const term = this.#term?.id ?? this.#sought?.term ?? '';
-    return { printerId: this.printerId, term, reaches: this.#printer.reached() };
+    return { printerId: this.printerId, term, fresh: this.#fresh, reaches: this.#printer.reached() };
   }
 
   answered(at: Instant, asked: string, { granted, wanted }: LeaseAnswer): void {
@@ -207,6 +212,7 @@ export class PrinterLease {
     } else if (this.#sought?.term === asked) {
       this.#printer.onServedElsewhere(granted === null);
       if (granted === null) return;
+      this.#fresh = false;
       this.#term = new Term(asked, { at, ms: granted }, this.#leaseMs);
       this.#sought.granted.resolve(this.#term);
       this.#sought = null;

@@ -17,8 +17,16 @@
 
 export interface LeaseAsk {
   printerId: string;
-  /** A name of its own for each time that an agent begins to serve a printer: what is late can't be taken for new. */
+  /**
+   * `<process>.<n>`, another one for each time that a process begins to serve a printer: what is late can't be taken
+   * for new.
+   */
   term: string;
+  /**
+   * The process has not served the printer yet: it may take the place of an earlier process of the same agent, which
+   * was killed. Of two that live (a copied directory) the newer one gets the printer, and keeps it.
+   */
+  fresh: boolean;
   /** The agent reaches the printer. One that does not gets no lease while a rival waits that does. */
   reaches: boolean;
 }

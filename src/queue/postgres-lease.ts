@@ -30,9 +30,11 @@ export async function makeLeases(client: PoolClient, schema: string): Promise<vo
 /** now() is when the statement began: not before the agent asked, and for one that waited, too early to take a lease. */
 const ASK = `
   WITH asked AS (
-    SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[]) AS asked(printer_id, term, reaches)
+    SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[], $7::boolean[])
+      AS asked(printer_id, term, reaches, fresh)
   ), found AS (
-    SELECT l.printer_id, asked.term, asked.reaches, l.agent_id = $1 AS mine, l.until,
+    SELECT l.printer_id, asked.term, asked.reaches, l.until, l.agent_id = $1
+        AND (asked.fresh OR split_part(l.term, '.', 1) = split_part(asked.term, '.', 1)) AS mine,
       l.rival_id <> $1 AND l.rival_until > now() AS contended,
       l.rival_id <> $1 AND l.rival_until > now() AND l.rival_reaches AS wanted
     FROM ${TABLE} AS l JOIN asked USING (printer_id) ORDER BY l.printer_id FOR UPDATE OF l
@@ -70,7 +72,8 @@ export function postgresLeases(
       const ids = asks.map(({ printerId }) => printerId);
       const terms = asks.map(({ term }) => term);
       const reach = asks.map(({ reaches }) => reaches);
-      const values = [agentId, ids, terms, reach, length.contended, length.alone];
+      const fresh = asks.map((ask) => ask.fresh);
+      const values = [agentId, ids, terms, reach, length.contended, length.alone, fresh];
       let { rows } = await query(ASK, values);
       if (rows.length < asks.length) {
         const insert = `INSERT INTO ${TABLE} (printer_id) SELECT unnest($1::text[]) AS id ORDER BY id ON CONFLICT DO NOTHING`;

@@ -9,12 +9,13 @@ import type { LeaseStore } from './lease.ts';
 /** An agent's ID has no "/". Returns the milliseconds granted, or 0, and whether a rival waits that reaches the printer. */
 const ASK = `
   local me, term, reaches = ARGV[1], ARGV[2], ARGV[3]
-  local contended, alone = tonumber(ARGV[4]), tonumber(ARGV[5])
+  local contended, alone, fresh = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
   local function by(value) return value and string.match(value, '^[^/]*') end
   local lease, rival = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
   local other = rival and by(rival) ~= me
   local wanted = other and string.sub(rival, -2) == '/1'
   local mine = by(lease) == me
+    and (fresh == '1' or string.match(lease, '/([^.]*)') == string.match(term, '^[^.]*'))
   if mine or (not lease and (reaches == '1' or not wanted)) then
     local ms = other and contended or alone
     local left = mine and redis.call('PTTL', KEYS[1]) or 0
@@ -54,9 +55,10 @@ export function redisLeases(
   }
   return {
     async ask(agentId, asks, { contended, alone }) {
-      const answers = await all(asks, ({ printerId, term, reaches }) => {
+      const answers = await all(asks, ({ printerId, term, reaches, fresh }) => {
         const keys = [keyOf(printerId, 'lease'), keyOf(printerId, 'rival')];
-        return ['eval', ASK, 2, ...keys, agentId, term, reaches ? '1' : '0', contended, alone];
+        const [reached, first] = [reaches, fresh].map((yes) => (yes ? '1' : '0'));
+        return ['eval', ASK, 2, ...keys, agentId, term, reached ?? '0', contended, alone, first ?? '0'];
       });
       return answers.map(({ printerId, result }) => {
         const [ms, wanted] = answer.parse(result);

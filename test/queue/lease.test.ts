@@ -27,8 +27,11 @@ describe.each(backends())('leases on $name', ({ open }) => {
     await backend.close();
   });
 
-  async function ask(agentId: string, { term = 'term', reaches = true, length = LONG, of = printer } = {}) {
-    const [answer] = await queues.askLeases(agentId, [{ printerId: of, term, reaches }], length);
+  async function ask(
+    agentId: string,
+    { term = 'process.1', fresh = true, reaches = true, length = LONG, of = printer } = {},
+  ) {
+    const [answer] = await queues.askLeases(agentId, [{ printerId: of, term, fresh, reaches }], length);
     if (answer === undefined) throw new Error('no answer');
     return answer;
   }
@@ -53,6 +56,18 @@ describe.each(backends())('leases on $name', ({ open }) => {
   it('goes to the same agent again at once, when it was killed and is back', async () => {
     expect(await ask(ONE, { term: 'before' })).toMatchObject({ granted: LONG.alone });
     expect(await ask(ONE, { term: 'after' })).toMatchObject({ granted: LONG.alone });
+  });
+
+  it('is the newer process’s, of two that bear the same agent’s ID', async () => {
+    const older = { term: 'older.1', fresh: true };
+    const newer = { term: 'newer.1', fresh: true };
+    expect(await ask(ONE, older)).toMatchObject({ granted: LONG.alone });
+    expect(await ask(ONE, { ...older, fresh: false })).toMatchObject({ granted: LONG.alone });
+    expect(await ask(ONE, newer)).toMatchObject({ granted: LONG.alone });
+    expect(await ask(ONE, { ...older, fresh: false })).toMatchObject({ granted: null });
+    expect(await ask(ONE, { term: 'older.2', fresh: false })).toMatchObject({ granted: null });
+    expect(await ask(ONE, { ...newer, fresh: false })).toMatchObject({ granted: LONG.alone });
+    expect(await ask(ONE, { term: 'newer.2', fresh: false })).toMatchObject({ granted: LONG.alone });
   });
 
   it('goes to another when it was given back, and not when an older term is', async () => {
@@ -106,7 +121,7 @@ describe.each(backends())('leases on $name', ({ open }) => {
 
   it('is asked for many printers at once', async () => {
     const printers = Array.from({ length: 300 }, printerId);
-    const asks = printers.map((id) => ({ printerId: id, term: 'term', reaches: true }));
+    const asks = printers.map((id) => ({ printerId: id, term: 'process.1', fresh: true, reaches: true }));
     expect(await ask(OTHER, { of: printers[7] ?? '' })).toMatchObject({ granted: LONG.alone });
     const answers = await queues.askLeases(ONE, asks, LONG);
     expect(answers.map((answer) => answer.printerId).toSorted()).toEqual(printers.toSorted());
@@ -134,7 +149,12 @@ describe.each(backends())('leases on $name', ({ open }) => {
               const agent = `agent-number-${index}`;
               for (const { printers: wanted, pause, reaches, givesBack } of script) {
                 const term = randomUUID();
-                const asks = wanted.map((at) => ({ printerId: printers[at] ?? '', term, reaches }));
+                const asks = wanted.map((at) => ({
+                  printerId: printers[at] ?? '',
+                  term,
+                  fresh: true,
+                  reaches,
+                }));
                 const asked = performance.now();
                 const answers = await queues.askLeases(agent, asks, length);
                 const from = performance.now();
@@ -187,12 +207,17 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
   try {
     const refused: string[] = [];
     const leases = redisLeases(connection, keyOf, (printer) => refused.push(printer));
-    const asks = [other, own].map((printer) => ({ printerId: printer, term: 'term', reaches: true }));
+    const asks = [other, own].map((printer) => ({
+      printerId: printer,
+      term: 'process.1',
+      fresh: true,
+      reaches: true,
+    }));
     expect(await leases.ask(ONE, asks, LONG)).toEqual([
       { printerId: own, granted: LONG.alone, wanted: false },
     ]);
     expect(refused).toEqual([other]);
-    await leases.giveBack(ONE, own, 'term');
+    await leases.giveBack(ONE, own, 'process.1');
     expect(await leases.holders([own])).toEqual(new Map());
     await expect(leases.ask(ONE, asks.slice(0, 1), LONG)).rejects.toThrow('NOPERM');
   } finally {

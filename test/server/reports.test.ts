@@ -280,7 +280,7 @@ describe('of an agent', () => {
   test('of two agents that reach a printer, the one that serves it is named, and its word counts', async () => {
     await service.agent([{ name: 'Near', state: 'processing' }]);
     await service.agent([{ name: 'Far' }], { agentId: 'agent-two', name: 'Agent two' });
-    const ask = { printerId: PRINTER, term: 'term', reaches: true };
+    const ask = { printerId: PRINTER, term: 'process.1', fresh: true, reaches: true };
     await service.queues.askLeases('agent-one', [ask], { contended: 60_000, alone: 60_000 });
     expect(await printers()).toMatchObject([
       {
@@ -303,7 +303,7 @@ describe('of an agent', () => {
         ],
       },
     ]);
-    await service.queues.giveLeaseBack('agent-one', PRINTER, 'term');
+    await service.queues.giveLeaseBack('agent-one', PRINTER, 'process.1');
   });
 
   test("a tenant sees its own agents' printers and the shared ones, and no other's", async () => {
