@@ -1,6 +1,6 @@
 /** Files that commands are given: templates and records. */
 import { readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { z } from 'zod';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
@@ -25,12 +25,38 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** A template as the service takes it: JSON as it stands, a `.zpl` file as raw ZPL named after the file. */
+/**
+ * A template as the service takes it: JSON, with the files in it that its fonts name; a `.zpl` file as raw ZPL named
+ * after the file.
+ */
 export async function readTemplateSource(file: string): Promise<unknown> {
   if (extname(file).toLowerCase() === '.zpl') {
     return { name: basename(file, extname(file)), language: 'zpl', source: await readText(file) };
   }
-  return await readJson(file);
+  return await withFonts(await readJson(file), file === '-' ? '.' : dirname(file));
+}
+
+const fontFile = z.looseObject({ file: z.string().min(1), data: z.undefined().optional() });
+
+/** A font may name a file beside the template's, in place of its data. What is no such font stays as it is. */
+async function withFonts(source: unknown, folder: string): Promise<unknown> {
+  const parsed = z.looseObject({ fonts: z.array(z.unknown()) }).safeParse(source);
+  if (!parsed.success) return source;
+  const fonts = parsed.data.fonts.map(async (font) => {
+    const named = fontFile.safeParse(font);
+    if (!named.success) return font;
+    const { file, ...rest } = named.data;
+    return { ...rest, data: (await readBytes(resolve(folder, file))).toString('base64') };
+  });
+  return { ...parsed.data, fonts: await Promise.all(fonts) };
+}
+
+async function readBytes(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new CommandFailure(`Cannot read the font ${file}: ${explain(error)}`);
+  }
 }
 
 /** @throws CommandFailure naming every field that is not as the template schema wants it */

@@ -17,6 +17,10 @@ export const LIMITS = {
   elements: 1_000,
   /** Most named images in one template. */
   images: 100,
+  /** Most font faces in one template, and the bytes of one and of all of them: each queued job carries them. */
+  fonts: 8,
+  fontBytes: 384 * 1024,
+  allFontBytes: 768 * 1024,
   /** Longest raw template source or embedded image (base64), characters. */
   templateSource: 2 * 1024 * 1024,
   /** Most labels on one sheet. */

@@ -14,6 +14,9 @@ export const TEMPLATE_PROBLEMS = [
   'field-unused',
   'field-undeclared',
   'image-unused',
+  'font-unused',
+  /** A font of the template's own lacks a character, and a packaged one has it. */
+  'glyph-borrowed',
   /** Rounded to whole dots, a module is far from what was asked for. */
   'module-rounded',
   'size-mismatch',

@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
+import { templateFonts } from './template-font.ts';
 
 const mm = z.number().min(-LIMITS.labelSide).max(LIMITS.labelSide);
 const length = z.number().positive().max(LIMITS.labelSide);
@@ -57,11 +58,14 @@ export const textElement = z.strictObject({
   text: z.string().max(LIMITS.valueLength),
   /** Character height (the em), mm. */
   size: length,
-  /** `condensed` is the face that label printers have themselves (Zebra's font 0); it has one weight, bold. */
-  font: z.enum(['sans', 'condensed']).default('condensed'),
-  /** Of the sans face. */
+  /**
+   * `condensed` is the face that label printers have themselves (Zebra's font 0); it has one weight, bold. `sans` has
+   * any script. Or the name of one of the template's `fonts`.
+   */
+  font: z.string().min(1).max(100).default('condensed'),
+  /** Of `sans`, or of a font that has a bold face. */
   bold: z.boolean().default(false),
-  /** Of the sans face, where it has one: Latin, Greek and Cyrillic. Other scripts stay upright. */
+  /** Of `sans`, where it has one: Latin, Greek and Cyrillic, other scripts stay upright. Or of a font that has one. */
   italic: z.boolean().default(false),
   /** Added between characters, in multiples of the size. Scripts whose letters join take none. */
   letterSpacing: z.number().min(-0.2).max(2).default(0),
@@ -311,6 +315,8 @@ const designedMembers = z.strictObject({
     .refine((images) => new Set(images.map((image) => image.name)).size === images.length, {
       error: 'two images have the same name',
     }),
+  /** Fonts of the tenant's own that text elements name. */
+  fonts: templateFonts,
   elements: z.array(templateElement).max(LIMITS.elements),
 });
 export const designedTemplate = designedMembers.superRefine((label, context) => {

@@ -1,10 +1,11 @@
 /** One element of a template, compiled: what of it does not depend on a record is done here, once. */
 import type { DesignedTemplate, TemplateElement } from '../contract/template.ts';
+import type { Assets } from './assets.ts';
 import { barcodeLayout, type LabelGrid } from './barcode-layout.ts';
 import type { Scope } from './built-ins.ts';
 import type { Item } from './display-list.ts';
 import { isNo, ValueFault } from './filters.ts';
-import { type ImageSet, imageLayout } from './image.ts';
+import { imageLayout } from './image.ts';
 import { compileText } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { boxItems, ellipseItems, lineItems } from './shapes.ts';
@@ -19,7 +20,7 @@ export async function compileElement(
   index: number,
   grid: LabelGrid,
   scope: Scope,
-  images: ImageSet,
+  assets: Assets,
 ): Promise<ElementLayout> {
   const element = template.elements[index];
   if (element === undefined) throw new RangeError(`The template has no element ${index}`);
@@ -28,7 +29,7 @@ export async function compileElement(
     pointer: `/elements/${index}`,
     what: element.type === 'barcode' ? `barcode ${element.symbology}` : element.type,
   };
-  const drawn = refusingValues(await layoutOf(element, place, grid, scope, images), place);
+  const drawn = refusingValues(await layoutOf(element, place, grid, scope, assets), place);
   return element.when === undefined ? drawn : conditional(element.when, drawn, place, scope);
 }
 
@@ -37,11 +38,11 @@ async function layoutOf(
   place: ElementPlace,
   grid: LabelGrid,
   scope: Scope,
-  images: ImageSet,
+  assets: Assets,
 ): Promise<ElementLayout> {
   switch (element.type) {
     case 'text':
-      return textLayout(element, place, grid, scope);
+      return textLayout(element, place, grid, scope, assets.fonts);
     case 'barcode':
       return barcodeLayout(element, place, grid, scope);
     case 'box':
@@ -51,7 +52,7 @@ async function layoutOf(
     case 'line':
       return always(lineItems(element, grid.dpi));
     case 'image':
-      return await imageLayout(element, place, grid.dpi, scope, images);
+      return await imageLayout(element, place, grid.dpi, scope, assets.images);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The fonts labels are set in: those that the project brings, never the host's.
+ * The fonts labels are set in: those that the project or the template brings, never the host's.
  *
  * Each face is a stack that names a family for every script, so that the drawing library finds each glyph in
  * it; text with a character that no family has is refused before it is drawn (`glyphs.ts`), because the library
@@ -7,9 +7,11 @@
  */
 import { createRequire } from 'node:module';
 import { GlobalFonts } from '@napi-rs/canvas';
+import { registeredFamily, type TenantFace } from './tenant-fonts.ts';
 
 /** `condensed`: Roboto Condensed Bold, where it is plain text with the widths of Zebra's font 0 (`font0.ts`). */
-export type Face = 'condensed' | 'sans' | 'sans-bold' | 'sans-italic' | 'sans-bold-italic';
+export type PackagedFace = 'condensed' | 'sans' | 'sans-bold' | 'sans-italic' | 'sans-bold-italic';
+export type Face = PackagedFace | TenantFace;
 
 const require = createRequire(import.meta.url);
 
@@ -55,7 +57,7 @@ function stack(files: readonly FontFile[]): string {
   return files.map((file) => `"${file.family}"`).join(', ');
 }
 
-const STACKS: Readonly<Record<Face, string>> = {
+const STACKS: Readonly<Record<PackagedFace, string>> = {
   condensed: stack([condensed, ...bold]),
   sans: stack([...regular, condensed]),
   'sans-bold': stack([...bold, condensed]),
@@ -79,5 +81,6 @@ export function canvasFont(face: Face, size: number): string {
     }
     registered = true;
   }
-  return `${size}px ${STACKS[face]}`;
+  if (typeof face === 'string') return `${size}px ${STACKS[face]}`;
+  return `${size}px "${registeredFamily(face)}", ${STACKS[face.fallback]}`;
 }

@@ -9,11 +9,11 @@
  */
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
+import { createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { type DisplayList, dots, type Item, type Turn } from './display-list.ts';
 import { compileElement } from './element.ts';
-import { createImageSet } from './image.ts';
 import { ElementFault, type ElementLayout, jobFaultOf } from './place.ts';
 import { turnItem } from './turn.ts';
 
@@ -66,10 +66,10 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
 
   const scope = templateScope(template, target.job);
   const elements = await asJobFault(undefined, async () => {
-    const images = createImageSet(template.images);
+    const assets = createAssets(template);
     const compiled: ElementLayout[] = [];
     for (const index of template.elements.keys())
-      compiled.push(await compileElement(template, index, grid, scope, images));
+      compiled.push(await compileElement(template, index, grid, scope, assets));
     return compiled;
   });
   const uses = (test: (field: string) => boolean) => elements.some(({ fields }) => fields.some(test));

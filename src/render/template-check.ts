@@ -11,10 +11,13 @@ import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
+import { createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { isBuiltIn, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { dots, type Item, millimetres } from './display-list.ts';
 import { compileElement } from './element.ts';
+import { FontFault } from './font-file.ts';
+import { codePoint, firstWithout } from './glyphs.ts';
 import { createImageSet, PictureFault } from './image.ts';
 import { labelGrid } from './label-layout.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
@@ -22,6 +25,7 @@ import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-c
 import { type RawMedia, rawPlacementFaults } from './raw-placement.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 import { fieldsIn, templateTexts } from './template-fields.ts';
+import { createFontSet, type FaceWish } from './tenant-fonts.ts';
 
 /** What a template is checked for; the resolutions that label printers have where nothing says which. */
 export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;
@@ -178,13 +182,13 @@ async function designProblems(
     const message = `${problem.message} (at ${at.join(' and ')} dpi)`;
     return { ...problem, severity: 'warning' as const, message };
   });
-  return [...problems, ...(await imageProblems(template))];
+  return [...problems, ...(await imageProblems(template)), ...fontProblems(template)];
 }
 
 async function problemsAt(template: DesignedTemplate, dpi: number): Promise<TemplateProblem[]> {
   const problems: TemplateProblem[] = [];
   const grid = labelGrid(template, dpi);
-  const images = createImageSet(template.images);
+  const assets = createAssets(template);
   const { record, known } = sampleRecord(template);
   const drawn = new Map<number, readonly Item[]>();
   let scope: ReturnType<typeof templateScope>;
@@ -198,11 +202,11 @@ async function problemsAt(template: DesignedTemplate, dpi: number): Promise<Temp
     const pointer = `/elements/${index}`;
     let compiled: ElementLayout | undefined;
     try {
-      compiled = await compileElement(template, index, grid, scope, images);
+      compiled = await compileElement(template, index, grid, scope, assets);
       if (!compiled.fields.every((field) => known.has(field))) continue;
       const items = compiled.layout(record, false);
       drawn.set(index, items);
-      problems.push(...offLabel(items, grid, pointer));
+      problems.push(...offLabel(items, grid, pointer), ...borrowed(items, pointer));
     } catch (thrown) {
       const sampled = compiled !== undefined && compiled.fields.length > 0;
       const { message, ...reason } = reasonOf(thrown, pointer);
@@ -224,6 +228,38 @@ function offLabel(items: readonly Item[], grid: LabelGrid, pointer: string): Tem
   if (itemsWhollyOff(items, grid)) return [error('off-label', pointer, 'the element is not on the label')];
   if (!itemsOffLabel(items, grid)) return [];
   return [warning('off-label', pointer, 'the element reaches over the edge of the label')];
+}
+
+/** Text in a font that lacks some of it: it prints, in another font. */
+function borrowed(items: readonly Item[], pointer: string): TemplateProblem[] {
+  for (const item of items) {
+    if (item.kind !== 'text' || typeof item.face === 'string') continue;
+    const char = firstWithout(item.text, [item.face.characters]);
+    if (char === null) continue;
+    const message = `the font has no ${codePoint(char)}: that character is set in a packaged font`;
+    return [warning('glyph-borrowed', pointer, message)];
+  }
+  return [];
+}
+
+function fontProblems(template: DesignedTemplate): TemplateProblem[] {
+  const fonts = createFontSet(template.fonts);
+  const used = new Set(template.elements.map((element) => (element.type === 'text' ? faceKey(element) : '')));
+  return template.fonts.flatMap((font, index) => {
+    const wish = { font: font.name, bold: font.bold, italic: font.italic };
+    try {
+      fonts.face(wish);
+    } catch (thrown) {
+      if (!(thrown instanceof FontFault)) throw thrown;
+      return [error('template-invalid', `/fonts/${index}/data`, thrown.message)];
+    }
+    if (used.has(faceKey(wish))) return [];
+    return [warning('font-unused', `/fonts/${index}`, 'no text is set in the face')];
+  });
+}
+
+function faceKey({ font, bold, italic }: FaceWish): string {
+  return JSON.stringify([font, bold, italic]);
 }
 
 async function imageProblems(template: DesignedTemplate): Promise<TemplateProblem[]> {

@@ -3,11 +3,13 @@ import type { TextElement } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import type { Scope } from './built-ins.ts';
 import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
+import { FontFault } from './font-file.ts';
 import { isPlain } from './font0.ts';
 import type { Face } from './fonts.ts';
-import { missingGlyph } from './glyphs.ts';
+import { codePoint, missingGlyph } from './glyphs.ts';
 import { compileText } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
+import type { FontSet } from './tenant-fonts.ts';
 import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';
 import { turnPoint, upright } from './turn.ts';
 
@@ -18,12 +20,20 @@ import { turnPoint, upright } from './turn.ts';
 const MOST_RECENT = 64;
 const LONGEST_RECENT = 1000;
 
-function faceOf(element: TextElement, place: ElementPlace): Face {
+function faceOf(element: TextElement, place: ElementPlace, fonts: FontSet): Face {
   if (element.font === 'sans') return `sans${element.bold ? '-bold' : ''}${element.italic ? '-italic' : ''}`;
-  if (element.italic) {
-    throw new ElementFault('template-invalid', place, 'the condensed face has no italic: use "font": "sans"');
+  const refuse = (reason: string) => new ElementFault('template-invalid', place, reason);
+  if (element.font === 'condensed') {
+    if (element.italic) throw refuse('the condensed face has no italic: use "font": "sans"');
+    return 'condensed';
   }
-  return 'condensed';
+  if (element.render === 'native') throw refuse("no printer has the template's own fonts");
+  try {
+    return fonts.face(element);
+  } catch (error) {
+    if (error instanceof FontFault) throw refuse(error.message);
+    throw error;
+  }
 }
 
 function isNative(element: TextElement, text: string): boolean {
@@ -38,6 +48,7 @@ export function textLayout(
   place: ElementPlace,
   grid: LabelGrid,
   scope: Scope,
+  fonts: FontSet,
 ): ElementLayout {
   const merged = compileText(element.text, scope, place.pointer);
   if (element.letterSpacing !== 0 && element.render === 'native') {
@@ -50,7 +61,7 @@ export function textLayout(
   const sideways = turn === 90 || turn === 270;
   const size = Math.max(1, dots(element.size, grid.dpi));
   const style: TextStyle = {
-    face: faceOf(element, place),
+    face: faceOf(element, place, fonts),
     spacing: element.letterSpacing,
     size,
     smallest: Math.min(size, Math.max(1, Math.round((SMALLEST_TEXT * grid.dpi) / 25.4))),
@@ -64,11 +75,11 @@ export function textLayout(
   };
   const ink = element.reverse ? 'white' : 'black';
 
+  const own = typeof style.face === 'string' ? undefined : style.face.characters;
   const layLines = (text: string): Item[] => {
-    const missing = missingGlyph(text);
+    const missing = missingGlyph(text, own);
     if (missing !== null) {
-      const point = (missing.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      throw new ElementFault('value-invalid', place, `no font has the character U+${point}`);
+      throw new ElementFault('value-invalid', place, `no font has the character ${codePoint(missing)}`);
     }
     const block = layoutText(style, text);
     if (block === null) {

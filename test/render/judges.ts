@@ -96,6 +96,29 @@ export async function pdfText(pdf: Uint8Array): Promise<string> {
   });
 }
 
+/** The fonts of a PDF, as `pdffonts` lists them. */
+export async function pdfFonts(
+  pdf: Uint8Array,
+): Promise<{ name: string; type: string; embedded: boolean; subset: boolean }[]> {
+  return withFile(pdf, 'label.pdf', async (file) => {
+    const { stdout } = await run('pdffonts', [file]);
+    // name, type, encoding, emb, sub, uni, object ID: columns, the last five of one word each.
+    return stdout
+      .trim()
+      .split('\n')
+      .slice(2)
+      .map((line) => {
+        const words = line.trim().split(/\s+/);
+        return {
+          name: line.slice(0, 36).trim(),
+          type: line.slice(37, 54).trim(),
+          embedded: words.at(-5) === 'yes',
+          subset: words.at(-4) === 'yes',
+        };
+      });
+  });
+}
+
 async function withFile<T>(bytes: Uint8Array, name: string, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'platen-judge-'));
   try {

@@ -10,6 +10,7 @@ import { encodePng } from '../../src/render/png.ts';
 import { readEpl, readTspl } from '../languages/label-printers.ts';
 import { drawPwgRaster } from '../languages/printed.ts';
 import { readSymbols } from '../render/judges.ts';
+import { OCR_B } from '../render/sample-fonts.ts';
 import { barcodesIn } from './judges.ts';
 import { platen, temporaryDirectory } from './platen.ts';
 
@@ -114,6 +115,27 @@ test('raw ZPL: PNG and PDF, drawn with the dots it was written for', async () =>
     expect((await barcodesIn(join(directory.path, 'raw.png'))).map((one) => one.text)).toEqual(['RAW-42']);
     await rm(join(directory.path, 'raw.png'));
   }
+});
+
+test('a font in a file beside the template', async () => {
+  const file = join(directory.path, 'brand.json');
+  await writeFile(join(directory.path, 'brand.ttf'), OCR_B);
+  const template = (font: string) => ({
+    name: 'Brand',
+    width: 50,
+    height: 25,
+    fonts: [{ name: 'Brand', file: font }],
+    elements: [{ type: 'text', x: 2, y: 2, size: 3, text: 'Batch 4711', font: 'Brand' }],
+  });
+  await writeFile(file, JSON.stringify(template('brand.ttf')));
+  expect(await platen(['template', 'check', file])).toMatchObject({ code: 0, stdout: 'No faults found.\n' });
+  expect(await platen(['render', file, '--to', 'pdf', '--out', `${file}.pdf`])).toMatchObject({ code: 0 });
+  expect((await run('pdffonts', [`${file}.pdf`])).stdout).toContain('OCRB');
+  await writeFile(file, JSON.stringify(template('none.ttf')));
+  expect(await platen(['template', 'check', file])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`Cannot read the font ${join(directory.path, 'none.ttf')}`),
+  });
 });
 
 test('copies that count: each label by itself', async () => {

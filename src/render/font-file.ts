@@ -1,0 +1,74 @@
+/**
+ * A font file that somebody sent: is it one that can be drawn with (OpenType 1.9, "Organization of an OpenType
+ * Font")? Looked at before the drawing library gets it, so that what is refused has a reason; glyphs themselves are
+ * only read by the library.
+ */
+import { addCharacters, type Coverage, noCharacters } from './cmap.ts';
+
+/** A file that labels cannot be set in. */
+export class FontFault extends Error {
+  override readonly name = 'FontFault';
+}
+
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['wOFF', 'it is WOFF, a font for browsers: expected TTF or OTF'],
+  ['wOF2', 'it is WOFF2, a font for browsers: expected TTF or OTF'],
+  ['ttcf', 'it is a collection of fonts: expected TTF or OTF, one font'],
+]);
+/** TrueType outlines, the same as Apple writes it, and CFF outlines. */
+const KINDS = new Set(['\0\x01\0\0', 'true', 'OTTO']);
+const MOST_TABLES = 100;
+/** In `head`. */
+const MAGIC = 0x5f0f3cf5;
+
+/** The characters that a font has. @throws FontFault */
+export function readFontFile(file: Buffer): Coverage {
+  const tables = tablesOf(file);
+  const table = (tag: string, least: number): Buffer => {
+    const found = tables.get(tag);
+    if (found === undefined || found.length < least)
+      throw broken(`its table ${JSON.stringify(tag)} is missing or short`);
+    return found;
+  };
+  if (!tables.has('CFF ')) {
+    table('glyf', 0);
+    table('loca', 4);
+  }
+  const head = table('head', 54);
+  const unitsPerEm = head.readUInt16BE(18);
+  if (head.readUInt32BE(12) !== MAGIC || unitsPerEm < 16 || unitsPerEm > 16_384)
+    throw broken('its "head" is none');
+  const glyphs = table('maxp', 6).readUInt16BE(4);
+  const widths = table('hhea', 36).readUInt16BE(34);
+  if (widths === 0 || widths > glyphs) throw broken('it has no glyphs, or widths of glyphs that it has not');
+  table('hmtx', 4 * widths + 2 * (glyphs - widths));
+  const characters = noCharacters();
+  try {
+    if (addCharacters(characters, table('cmap', 4), glyphs)) return characters;
+  } catch (error) {
+    if (error instanceof RangeError) throw broken('its table of characters is broken');
+    throw error;
+  }
+  throw new FontFault('it has no Unicode characters: a symbol font is none for text');
+}
+
+function broken(reason: string): FontFault {
+  return new FontFault(`the font is broken: ${reason}`);
+}
+
+function tablesOf(file: Buffer): Map<string, Buffer> {
+  const kind = file.toString('latin1', 0, 4);
+  const refusal = REFUSED.get(kind);
+  if (refusal !== undefined) throw new FontFault(refusal);
+  if (!KINDS.has(kind) || file.length < 12) throw new FontFault('it is no TTF or OTF');
+  const count = file.readUInt16BE(4);
+  if (count > MOST_TABLES || file.length < 12 + 16 * count) throw broken('its list of tables is cut off');
+  const tables = new Map<string, Buffer>();
+  for (let entry = 12; entry < 12 + 16 * count; entry += 16) {
+    const tag = file.toString('latin1', entry, entry + 4);
+    const [offset, length] = [file.readUInt32BE(entry + 8), file.readUInt32BE(entry + 12)];
+    if (offset + length > file.length) throw broken(`its table ${JSON.stringify(tag)} is cut off`);
+    tables.set(tag, file.subarray(offset, offset + length));
+  }
+  return tables;
+}

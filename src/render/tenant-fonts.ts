@@ -1,0 +1,86 @@
+/**
+ * Fonts that a template brings, as faces that text can be set in.
+ *
+ * The drawing library has one list of families for the whole process. A tenant's face is in it under a name made from
+ * its content and the thread, so that fonts of one name never meet, and no thread takes away what another draws with.
+ * A thread keeps few of them there; one that had to go is put back when it is used again.
+ */
+import { createHash } from 'node:crypto';
+import { threadId } from 'node:worker_threads';
+import { type FontKey, GlobalFonts } from '@napi-rs/canvas';
+import type { TemplateFont } from '../contract/template-font.ts';
+import type { Coverage } from './cmap.ts';
+import { FontFault, readFontFile } from './font-file.ts';
+import type { PackagedFace } from './fonts.ts';
+
+/** A face of a tenant's font. */
+export interface TenantFace {
+  readonly family: string;
+  readonly file: Buffer;
+  readonly characters: Coverage;
+  /** Where characters come from that it does not have. */
+  readonly fallback: PackagedFace;
+}
+
+export interface FaceWish {
+  readonly font: string;
+  readonly bold: boolean;
+  readonly italic: boolean;
+}
+
+/** A template's fonts, each read when it is first asked for. */
+export interface FontSet {
+  /** @throws FontFault: there is no such font or face, or its file cannot be used */
+  face(wish: FaceWish): TenantFace;
+}
+
+export function createFontSet(fonts: readonly TemplateFont[]): FontSet {
+  const read = new Map<TemplateFont, TenantFace>();
+  return {
+    face: ({ font, bold, italic }) => {
+      const faces = fonts.filter(({ name }) => name === font);
+      if (faces.length === 0) throw new FontFault(`the template has no font ${JSON.stringify(font)}`);
+      const wanted = faces.find((face) => face.bold === bold && face.italic === italic);
+      if (wanted === undefined) {
+        const style = [bold && 'bold', italic && 'italic'].filter(Boolean).join(' ') || 'regular';
+        throw new FontFault(`the font ${JSON.stringify(font)} has no ${style} face`);
+      }
+      const face = read.get(wanted) ?? readFace(wanted);
+      read.set(wanted, face);
+      return face;
+    },
+  };
+}
+
+function readFace({ data, bold, italic }: TemplateFont): TenantFace {
+  const file = Buffer.from(data, 'base64');
+  const characters = readFontFile(file);
+  const hash = createHash('sha256').update(file).digest('hex').slice(0, 32);
+  const fallback = `sans${bold ? '-bold' : ''}${italic ? '-italic' : ''}` as const;
+  const face = { family: `platen-own-${threadId}-${hash}`, file, characters, fallback };
+  registeredFamily(face);
+  return face;
+}
+
+/** Families of this thread that the drawing library knows, the one used last at the end. */
+const registered = new Map<string, FontKey>();
+const MOST_REGISTERED = 16;
+
+/** The family's name, known to the drawing library when this returns. @throws FontFault: it cannot read the file */
+export function registeredFamily({ family, file }: TenantFace): string {
+  const known = registered.get(family);
+  if (known !== undefined) {
+    registered.delete(family);
+    registered.set(family, known);
+    return family;
+  }
+  const key = GlobalFonts.register(file, family);
+  if (key === null) throw new FontFault('the font is broken: it cannot be drawn with');
+  registered.set(family, key);
+  for (const [oldest, its] of registered) {
+    if (registered.size <= MOST_REGISTERED) break;
+    registered.delete(oldest);
+    GlobalFonts.remove(its);
+  }
+  return family;
+}
