@@ -101,7 +101,7 @@ function commits(journal: Journal, { agentId }: DataDir, count: number): number[
   const nothing = { delivery: 1, total: 1, base: 0, odometer: 1, intent: 1, sent: 0, printed: 0 };
   return Array.from({ length: count }, () => {
     const at = now();
-    journal.write({ jobId: randomUUID(), printerId: agentId, ...nothing });
+    journal.write({ queueId: randomUUID(), printerId: agentId, ...nothing });
     return now() - at;
   });
 }

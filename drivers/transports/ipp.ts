@@ -49,6 +49,7 @@ const DESCRIPTION = [
   'printer-info',
   'printer-uuid',
   'device-uri',
+  'printer-firmware-name',
   'media-col-default',
   'media-col-ready',
   'media-col-database',
@@ -272,9 +273,22 @@ function description(said: readonly IppAttribute[]): DocumentDescription {
     languages,
     mediaTypes,
     ...(raster !== undefined && { raster }),
-    spooler:
-      queue === 'none' ? 'none' : queue === 'raw' && followsItsPrinter(deviceUri) ? 'follows' : 'delivers',
+    spooler: spoolerOf(queue, said),
   };
+}
+
+/**
+ * What stands between us and the printer: CUPS, or a printer application (PAPPL: LPrint and others), whose
+ * `completed` says no more than that of a queue. LPrint 1.1 even completes documents that it has lost.
+ */
+function spoolerOf(
+  queue: ReturnType<typeof formatsTaken>['queue'],
+  said: readonly IppAttribute[],
+): DocumentDescription['spooler'] {
+  if (queue === 'none') {
+    return stringsOf(said, 'printer-firmware-name').includes('PAPPL') ? 'delivers' : 'none';
+  }
+  return queue === 'raw' && followsItsPrinter(stringsOf(said, 'device-uri')[0]) ? 'follows' : 'delivers';
 }
 
 /** Sizes that are a pair of numbers; ranges (custom sizes) name none. IPP counts in 1/100 mm. */

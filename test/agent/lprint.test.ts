@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
+import type { Confirmation } from '../../src/agent/confirmation.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { LanguageId, RasterType } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
@@ -126,12 +127,12 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
     printer: 'epl' | 'zpl',
     language: LanguageId,
     records: string[],
-    type?: RasterType,
+    { type, confirmation = 'transport' }: { type?: RasterType; confirmation?: Confirmation } = {},
   ): Promise<{ job: QueuedJob; bytes: Buffer }> {
     const { printerId, description } = await startAgentOn(
       { site, directories, running },
       { uri: lprint.uri(printer) },
-      { drivers: standardDrivers, config: { printer: MEDIA } },
+      { drivers: standardDrivers, config: { printer: MEDIA, confirmation } },
     );
     const format = description.formats.find((one) => one.language === language);
     if (format === undefined) throw new Error(`no format in ${language}`);
@@ -143,7 +144,12 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
     };
     await site.queues.enqueue(job);
     const end = await site.reports.end(job.jobId);
-    expect(end).toMatchObject({ status: 'printed', labels: { printed: records.length } });
+    const sent = records.length;
+    expect(end).toMatchObject(
+      confirmation === 'transport'
+        ? { status: 'printed', labels: { sent, printed: sent } }
+        : { status: 'held', labels: { sent, printed: 0 }, uncertain: { from: 0, to: sent } },
+    );
     const files = readdirSync(out[printer]).filter((file) => file.includes(job.jobId));
     return { job, bytes: Buffer.concat(files.sort().map((file) => readFileSync(join(out[printer], file)))) };
   }
@@ -166,8 +172,13 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
     expect(bytes).toEqual(await wholeJob(job, await LANGUAGES.epl.open(job)));
   });
 
+  test('its completed says that the bytes were passed on: held, unless the operator takes that', async () => {
+    const { job, bytes } = await printedBy('epl', 'epl', ['c'], { confirmation: 'device' });
+    expect(bytes).toEqual(await wholeJob(job, await LANGUAGES.epl.open(job)));
+  });
+
   test.each(['black_1', 'sgray_8'] as const)('PWG raster (%s) becomes EPL2: the same dots', async (type) => {
-    const { job, bytes } = await printedBy('epl', 'pwg-raster', ['a', 'b'], type);
+    const { job, bytes } = await printedBy('epl', 'pwg-raster', ['a', 'b'], { type });
     expect(differences(labelsIn(bytes), await rasters(job))).toEqual([0, 0]);
   });
 
