@@ -45,6 +45,8 @@ function candidate(uri: string, more: object = {}): Candidate {
 
 class Watch {
   readonly events: string[] = [];
+  /** All that there were. */
+  readonly all: string[] = [];
   /** Printers that have a job under way. */
   readonly busy = new Set<string>();
   readonly discovery: Discovery;
@@ -117,6 +119,7 @@ class Watch {
 
   #record(event: DiscoveryEvent, printer: FoundPrinter): void {
     this.events.push(event);
+    this.all.push(event);
     this.#printers.push(printer);
     this.#emitter.emit('event');
   }
@@ -179,6 +182,18 @@ test('a printer keeps its ID at another address, and is one over two addresses',
   list.list = [candidate(elsewhere.uri)];
   const moved = await watch.one(({ known, online }) => online && known.uri === elsewhere.uri);
   expect(moved.describe()).toMatchObject({ id, uri: addressOf(elsewhere.uri), state: 'idle' });
+});
+
+test('a printer that the configuration has at another address after a restart is that one, and never gone', async () => {
+  const printer = await startPrinter({ serial: 'SN-1' });
+  const first = new Watch([configuredPrinters([candidate(printer.uri)])]);
+  const { id } = await first.until('back');
+  await first.stop();
+  await printer.powerOff();
+  const elsewhere = await startPrinter({ serial: 'SN-1' });
+  const second = new Watch([configuredPrinters([candidate(elsewhere.uri)])]);
+  expect((await second.until('back')).id).toBe(id);
+  expect(second.all).toEqual(['added', 'back']);
 });
 
 test('another printer at the address is another printer', async () => {

@@ -134,6 +134,23 @@ test('how a printer is that says nothing, somebody else may tell; of one that an
   await one(({ state }) => state === 'idle');
 });
 
+test('a printer that says nothing, at the address of one that answered, is who it is told to be', async () => {
+  const first = await zplPrinter();
+  const { provider, discovery, one } = watching([zpl(first.uri)]);
+  await one(({ online }) => online);
+  await first.powerOff();
+  const { port } = first;
+  await started(new TestPrinter(directories, { answers: false, port }));
+  provider.list = [zpl(first.uri, { serial: 'D4J193605678' })];
+  const other = printerIdOf({ evidence: 'serial', value: 'D4J193605678' });
+  const there = () => discovery.printers.find(({ id, online }) => id === other && online);
+  await expect.poll(there, { timeout: 20_000 }).toBeDefined();
+  expect(discovery.printers.map(({ id, online }) => [id, online])).toEqual([
+    [ID, false],
+    [other, true],
+  ]);
+});
+
 test('a job goes on elsewhere only where the same printer is certain to know it', () => {
   const way = (uri: string, queue = false, language: Candidate['language'] = 'zpl') => ({
     candidate: { uri, language },

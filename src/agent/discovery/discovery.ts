@@ -205,11 +205,13 @@ export class Discovery {
     this.#owners.clear();
     for (const merged of mergeCandidates(found, this.#options.host, known)) this.#take(merged);
     const owners = new Set(this.#owners.values());
+    // One that the configuration has at another address now is that one, once it has been asked there.
+    const asking = [...this.#ways].some((way) => way.candidate !== undefined && !way.asked);
     for (const printer of this.printers) {
       const way = this.#ways.at(printer.known.uri);
       const owner = way?.reached ? this.#owners.get(way) : undefined;
       printer.device.displaced = owner !== undefined && owner !== printer;
-      if (!owners.has(printer) && !this.#isKept(printer)) this.#gone(printer);
+      if (!owners.has(printer) && !asking && !this.#isKept(printer)) this.#gone(printer);
       else this.#refresh(printer);
     }
   }

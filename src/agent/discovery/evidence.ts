@@ -185,11 +185,15 @@ export function evidenceOfIdentity({ evidence: kind, value }: DeviceIdentity): E
  * they name two devices, the device knows better: what was told is of another, or of one that was there before.
  */
 export function toldAndSaid(told: Evidence, said: Evidence): Evidence {
-  const other = (['serial', 'uuid'] as const).some(
+  return contradict(told, said) ? said : { ...told, ...said };
+}
+
+/** Whether they are of two devices. */
+export function contradict(told: Evidence, said: Evidence): boolean {
+  return (['serial', 'uuid'] as const).some(
     (kind) =>
       told[kind] !== undefined &&
       said[kind] !== undefined &&
       told[kind].toUpperCase() !== said[kind].toUpperCase(),
   );
-  return other ? said : { ...told, ...said };
 }

@@ -18,7 +18,7 @@ import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer-device.ts';
 import { CONFIGURED } from './configured.ts';
-import { type Evidence, toldAndSaid } from './evidence.ts';
+import { contradict, type Evidence, toldAndSaid } from './evidence.ts';
 import { addressOf } from './identity.ts';
 import type { KnownWay } from './known-printers.ts';
 import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
@@ -76,6 +76,17 @@ export class Way {
   /** It is a print server's queue. */
   get queue(): boolean {
     return [...this.listed.keys()].some((provider) => this.evidence(provider).queue !== undefined);
+  }
+
+  /** Others tell that another device is there than the one that has last said something. */
+  get isAnothers(): boolean {
+    return [...this.listed.values()].some(({ finding }) => contradict(finding.evidence, this.said));
+  }
+
+  forget(): void {
+    this.said = {};
+    this.identity = null;
+    this.answers = false;
   }
 
   evidence(provider: string): Evidence {
@@ -272,11 +283,13 @@ export class Ways {
       // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
       way.status = probe.status;
       way.answers ||= probe.identity !== null || probe.status !== null;
-      if (probe.identity === null) way.silent += asked?.canBeAsked === false ? ASKED : 1;
-      else {
+      if (probe.identity !== null) {
         way.silent = 0;
         way.identity = probe.identity;
         way.said = probe.said;
+      } else {
+        way.silent += asked?.canBeAsked === false ? ASKED : 1;
+        if (way.silent >= ASKED && way.isAnothers) way.forget();
       }
     }
     way.nextAt = performance.now() + this.#again(way, driving !== undefined);
