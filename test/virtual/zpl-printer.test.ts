@@ -99,14 +99,14 @@ describe('labels', () => {
     const inks = [];
     for (const label of await printed(2)) inks.push((await look(label.file)).ink);
     expect(inks).toEqual([
-      [349, 139, 369, 159],
-      [0, 0, 20, 20],
+      [350, 140, 369, 159],
+      [0, 0, 19, 19],
     ]);
     await printer.powerOff();
     await printer.powerOn();
     new Client(printer.port).send(`^XA${box}^XZ`);
     const [, , last] = await printed(3);
-    expect((await look(last?.file ?? '')).ink).toEqual([0, 0, 20, 20]);
+    expect((await look(last?.file ?? '')).ink).toEqual([0, 0, 19, 19]);
   });
 
   it('takes binary graphics and the fill that its rasteriser gets wrong', async () => {

@@ -106,6 +106,20 @@ function whole(value: string | undefined, fallback: number, min: number, max: nu
   return Number.isNaN(number) ? fallback : Math.min(Math.max(number, min), max);
 }
 
+/**
+ * `^GB`. The rasteriser makes a square that is as thick as it is wide a dot larger; half as thick it is filled as well.
+ * A single dot is a graphic.
+ */
+function boxField(params: string): string {
+  const [width, height, thickness, ...rest] = params.split(',');
+  const line = whole(thickness, 1, 1, 32_000);
+  const across = Math.max(whole(width, line, 0, 32_000), line);
+  const down = Math.max(whole(height, line, 0, 32_000), line);
+  if (across !== down || line < across) return `^GB${params}`;
+  if (across === 1 && rest[0]?.trim().toUpperCase() !== 'W') return '^GFA,1,1,1,80';
+  return `^GB${[across, down, Math.ceil(across / 2), ...rest].join(',')}`;
+}
+
 function hexIndicator(command: ZplCommand): string {
   return text(command).charAt(0) || '_';
 }
@@ -269,7 +283,8 @@ class PlanBuilder {
     } else if (isLastingSetting(name)) {
       const value = this.#set(command);
       if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
-    } else if (PRINTABLE.has(name)) this.#print(this.#plain(command));
+    } else if (name === 'GB') this.#print(boxField(this.#dots(command)));
+    else if (PRINTABLE.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) this.#pieces.push(this.#plain(command));
   }
 
