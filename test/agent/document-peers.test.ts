@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
@@ -18,6 +18,7 @@ import { type Cupsd, freePort, startCupsd } from '../ipp/cupsd.ts';
 import { type Ippeveprinter, startIppeveprinter } from '../ipp/ippeveprinter.ts';
 import { barcodesIn } from '../road/judges.ts';
 import { backends } from '../setup/backends.ts';
+import { startDocumentSink } from '../setup/document-sink.ts';
 import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
 import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
 
@@ -57,28 +58,17 @@ async function bytesOf(job: QueuedJob): Promise<Buffer> {
   return Buffer.concat([...parts, encoder.end()]);
 }
 
-/** Takes one connection after the other, each to its end. */
-async function sink(port = 0) {
-  const documents: Buffer[] = [];
-  const server = createServer({ allowHalfOpen: true }, async (socket) => {
-    const parts: Buffer[] = [];
-    for await (const part of socket) parts.push(part);
-    documents.push(Buffer.concat(parts));
-    socket.end();
-    server.emit('document');
-  }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  running.push({ stop: async () => void server.close() });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return { documents, port: address.port };
+async function sink() {
+  const device = await startDocumentSink();
+  running.push(device);
+  return device;
 }
 
 test.each(['zpl', 'tspl', 'epl'] as const)(
   'a raw CUPS queue, trusted by its model: byte for byte what the language made (%s)',
   async (language) => {
     const device = await sink();
-    await cups.addQueue(`sink_${language}`, `socket://127.0.0.1:${device.port}`);
+    await cups.addQueue(`sink_${language}`, device.uri);
     const { printerId, description } = await startAgent(queue(`sink_${language}`), {
       config: {
         printer: { language },
@@ -95,7 +85,7 @@ test.each(['zpl', 'tspl', 'epl'] as const)(
 
 test('a queue that only passes bytes on: all of the job is delivered, then it is held', async () => {
   const device = await sink();
-  await cups.addQueue('one_way', `socket://127.0.0.1:${device.port}`);
+  await cups.addQueue('one_way', device.uri);
   const { printerId } = await startAgent(queue('one_way'), { config: { window: { labels: 2 } } });
   const job = jobFor(printerId, 5);
   await site.queues.enqueue(job);
@@ -110,7 +100,7 @@ test('a queue that only passes bytes on: all of the job is delivered, then it is
 
 test('the agent stops behind such a queue: no document of the job goes out twice', async () => {
   const device = await sink();
-  await cups.addQueue('stopped', `socket://127.0.0.1:${device.port}`);
+  await cups.addQueue('stopped', device.uri);
   const config = { window: { labels: 2 }, id: 'agent-that-stops' };
   const first = await startAgent(queue('stopped'), { config });
   const job = jobFor(first.printerId, 8);

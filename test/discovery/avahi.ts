@@ -19,7 +19,15 @@ export interface Avahi {
   /** What a program finds it with. */
   environment: NodeJS.ProcessEnv;
   /** Announces a service until the returned function is called: `name`, `_ipp._tcp`, port, TXT strings. */
-  publish(name: string, type: string, port: number, txt?: string[]): Promise<() => Promise<void>>;
+  publish(
+    name: string,
+    type: string,
+    port: number,
+    txt?: string[],
+    host?: string,
+  ): Promise<() => Promise<void>>;
+  /** Announces a host's address: `printer.local`. */
+  publishAddress(host: string, address: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,13 +69,19 @@ export async function startAvahi(network?: Network): Promise<Avahi> {
       await run('avahi-browse', ['-at'], { env: environment });
       return true;
     });
+    const publish = async (...args: string[]) => {
+      const publisher = start('avahi-publish', args);
+      await publisher.until(() => publisher.said().includes('Established'));
+      return publisher;
+    };
     return {
       environment,
-      publish: async (name, type, port, txt = []) => {
-        const publisher = start('avahi-publish', ['-s', name, type, String(port), ...txt]);
-        await publisher.until(() => publisher.said().includes('Established'));
+      publish: async (name, type, port, txt = [], host) => {
+        const at = host === undefined ? [] : ['-H', host];
+        const publisher = await publish('-s', ...at, name, type, String(port), ...txt);
         return () => publisher.end();
       },
+      publishAddress: async (host, address) => void (await publish('-a', '-R', host, address)),
       stop,
     };
   } catch (error) {

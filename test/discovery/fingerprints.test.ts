@@ -51,6 +51,14 @@ test('the operator’s word counts more than the printer’s, and the printer’
   expect(drivable([found({ languages: ['pdf', 'zpl'] })])).toMatchObject([{ language: 'zpl' }]);
 });
 
+test('a raw queue, of which nothing is known but its name, is what the operator says of such names', () => {
+  const queue = { ...found({}), name: 'Zebra ZD421 ward 3' };
+  expect(drivable([queue])).toEqual([]);
+  expect(drivable([queue], [{ match: '*ward*', languages: ['zpl'] }])).toMatchObject([{ language: 'zpl' }]);
+  const known = { ...found({ model: 'Laser' }), name: 'ward 3' };
+  expect(drivable([known], [{ match: '*ward*', languages: ['zpl'] }])).toEqual([]);
+});
+
 test('a printer that says it takes pictures gets them by IPP only', () => {
   const office = { make: 'Office', model: 'Laser', languages: ['pcl', 'pwg-raster', 'png'] as const };
   const at = (uri: string) => drivable([{ ...found({ ...office, languages: [...office.languages] }), uri }]);

@@ -32,6 +32,9 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
     mkdirSync(path);
     return path;
   };
+  // … and its filters, which write there.
+  const temporary = directory('tmp');
+  chmodSync(temporary, 0o1777);
   const port = site === undefined ? await freePort() : 631;
   const files = join(root, 'cups-files.conf');
   const errors = join(root, 'error.log');
@@ -42,7 +45,7 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
       `StateDir ${directory('state')}`,
       `CacheDir ${directory('cache')}`,
       `RequestRoot ${directory('spool')}`,
-      `TempDir ${directory('tmp')}`,
+      `TempDir ${temporary}`,
       `AccessLog ${join(root, 'access.log')}`,
       `ErrorLog ${errors}`,
       `PageLog ${join(root, 'page.log')}`,

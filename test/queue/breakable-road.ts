@@ -4,14 +4,17 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class BreakableRoad {
   readonly #target: { host: string; port: number };
+  readonly #address: string;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   /** How many were made since the road was slammed. */
   connections = 0;
   port = 0;
 
-  constructor(host: string, port: number) {
+  /** @param address where it begins */
+  constructor(host: string, port: number, address = '127.0.0.1') {
     this.#target = { host, port };
+    this.#address = address;
   }
 
   async open(): Promise<void> {
@@ -26,7 +29,7 @@ export class BreakableRoad {
       upstream.on('close', () => client.destroy());
       client.pipe(upstream);
       upstream.pipe(client);
-    }).listen(this.port, '127.0.0.1');
+    }).listen(this.port, this.#address);
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no TCP address');

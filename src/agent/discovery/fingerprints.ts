@@ -14,7 +14,10 @@ import { deviceLanguage, type Evidence } from './evidence.ts';
 import type { Candidate, Finding } from './provider.ts';
 
 export const fingerprint = z.strictObject({
-  /** Make and model as one text, in any case; `*` stands for any characters: `zebra *zt4*-300dpi*`. */
+  /**
+   * Make and model as one text, in any case; `*` stands for any characters: `zebra *zt4*-300dpi*`. In the operator's
+   * lines also the name of a printer whose model is not told: `labels-*` for raw queues called so.
+   */
   match: z.string().trim().min(1).max(200),
   /** What it speaks, best first; empty: none of what is known. */
   languages: z.array(deviceLanguage).max(20).exactOptional(),
@@ -75,13 +78,17 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   { match: 'dymo labelwriter*', languages: [], notes: 'Speaks a raster language of its own.' },
 ];
 
-/** What a table says of a printer: each property from the first line that matches and has it. */
+/**
+ * What a table says of a printer: each property from the first line that matches and has it.
+ * @param name what people call it: counts too where it is given
+ */
 export function fingerprintOf(
   { make, model }: Pick<Evidence, 'make' | 'model'>,
   table: readonly Fingerprint[] = FINGERPRINTS,
+  name = '',
 ): Omit<Fingerprint, 'match'> {
-  const text = nameOf(make, model).toLowerCase();
-  const lines = table.filter(({ match }) => text !== '' && matches(match.toLowerCase(), text));
+  const texts = [nameOf(make, model), name].map((text) => text.toLowerCase()).filter((text) => text !== '');
+  const lines = table.filter(({ match }) => texts.some((text) => matches(match.toLowerCase(), text)));
   return Object.assign({}, ...lines.reverse().map(({ match: _, ...what }) => what));
 }
 
@@ -104,7 +111,7 @@ export function candidateOf(
   operators: readonly Fingerprint[] = [],
 ): Candidate | undefined {
   if (entry !== undefined) return { ...entry, evidence };
-  const set = fingerprintOf(evidence, operators);
+  const set = fingerprintOf(evidence, operators, evidence.model === undefined ? name : undefined);
   const known = fingerprintOf(evidence);
   const said = evidence.languages?.length ? evidence.languages : undefined;
   if (!transportSchemes.includes(new URL(uri).protocol.slice(0, -1))) return undefined;

@@ -121,9 +121,10 @@ export class FoundPrinter {
   }
 
   #model(): Omit<Fingerprint, 'match'> {
-    const said = this.#known.ways.flatMap(({ told }) => (told.model === undefined ? [] : [told]))[0] ?? {};
+    const told = this.#known.ways.map((way) => way.told).find(({ model }) => model !== undefined);
     const model = this.#identity()?.model;
-    return fingerprintOf({ ...said, ...(model !== undefined && { model }) }, this.#models);
+    const name = told === undefined ? this.#candidate().name : undefined;
+    return fingerprintOf({ ...told, ...(model !== undefined && { model }) }, this.#models, name);
   }
 }
 
