@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   barcodeElement,
   boxElement,
+  designedTemplate,
   ellipseElement,
   imageElement,
   lineElement,
@@ -43,9 +44,10 @@ test.each([
   expect(COMMON.filter((name) => !all.has(name))).toEqual([]);
 });
 
-test('every member of raw ZPL, and every finding of a check', () => {
+test('every member of a template, and every finding of its check', () => {
   const named = names();
-  const members = [...Object.keys(rawZplTemplate.shape), ...TEMPLATE_PROBLEMS];
+  const templates = [designedTemplate, rawZplTemplate].flatMap((schema) => Object.keys(schema.shape));
+  const members = [...templates, ...TEMPLATE_PROBLEMS];
   expect(members.filter((name) => !named.has(name))).toEqual([]);
 });
 
