@@ -181,7 +181,7 @@ export class PrinterLease {
 
   async #giveBack(id: string): Promise<void> {
     await this.#keeper.giveBack(this, id);
-    this.#term?.close();
+    this.#term?.lose();
     this.#term = null;
     this.#useless = null;
   }

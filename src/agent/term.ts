@@ -27,7 +27,7 @@ export class Term {
     this.id = id;
     this.#granted = granted;
     this.#leaseMs = leaseMs;
-    this.check();
+    this.#arm();
   }
 
   /** Aborted when no label and no job may be begun any more; for good, even if the lease should last longer. */
@@ -43,7 +43,7 @@ export class Term {
   /** Granted again, or for longer; what was granted before still holds. */
   extend(granted: { at: Instant; ms: number }): void {
     if (left(granted) > left(this.#granted)) this.#granted = granted;
-    this.check();
+    this.#arm();
   }
 
   /** Nothing new is begun; what is under way has as long as the lease lasts. */
@@ -51,27 +51,31 @@ export class Term {
     this.#ending.abort();
   }
 
-  /** Another agent has the lease. */
+  /** Another agent has the lease, or may have. */
   lose(): void {
     this.#ending.abort();
     this.#over.abort();
     clearTimeout(this.#timer);
   }
 
-  /** Looks at the clocks. */
+  /** Looks at the clocks, and aborts what is to be aborted by now. */
   check(): void {
-    clearTimeout(this.#timer);
-    if (this.#over.signal.aborted) return;
-    const untilOver = left(this.#granted) - this.#leaseMs * MARGIN;
-    const untilEnding = untilOver - this.#leaseMs * LAST_PART;
-    if (untilEnding <= 0) this.#ending.abort();
+    const untilOver = this.#untilOver();
+    if (untilOver <= this.#leaseMs * LAST_PART) this.#ending.abort();
     if (untilOver <= 0) this.#over.abort();
-    else this.#timer = setTimeout(() => this.check(), Math.max(1, untilEnding > 0 ? untilEnding : untilOver));
   }
 
-  /** Given back: no more timers. */
-  close(): void {
-    this.lose();
+  #untilOver(): number {
+    return left(this.#granted) - this.#leaseMs * MARGIN;
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    this.check();
+    if (this.#over.signal.aborted) return;
+    const untilOver = this.#untilOver();
+    const untilEnding = untilOver - this.#leaseMs * LAST_PART;
+    this.#timer = setTimeout(() => this.#arm(), Math.max(1, untilEnding > 0 ? untilEnding : untilOver));
   }
 }
 
