@@ -28,6 +28,7 @@ import { Outcomes } from './outcomes.ts';
 import { orAborted, within } from './pauses.ts';
 import { TransportError, type TransportTimeouts } from './transport.ts';
 import { openPrinter, type PrinterHandle, type PrinterInfo } from './winspool-api.ts';
+import { addressOfPort } from './winspool-ports.ts';
 
 /** Bytes handed over at once. */
 const PIECE = 64 * 1024;
@@ -53,10 +54,12 @@ class WinspoolPort implements DocumentPort {
   }
 
   async describe(signal: AbortSignal): Promise<DocumentDescription> {
-    const { pDriverName, pPrinterName } = await this.#info(signal);
+    const { pDriverName, pPrinterName, pPortName } = await this.#info(signal);
+    const deviceUri = await this.#bounded(addressOfPort(pPortName ?? ''), this.#timeouts.query, signal);
     const model = plainText(pDriverName ?? '').slice(0, 200);
     const name = plainText(pPrinterName ?? '').slice(0, 200);
     return {
+      ...(deviceUri !== null && { deviceUri }),
       ...(model !== '' && { makeAndModel: model }),
       ...(name !== '' && { name }),
       media: [],

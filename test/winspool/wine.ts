@@ -25,6 +25,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PORTS, type TcpPort } from '../../drivers/transports/winspool-ports.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -41,6 +42,8 @@ export interface Wine {
    * @param server the CUPS server whose queues are the spooler's printers: `127.0.0.1:631`
    */
   run(module: string, server: string, ...args: string[]): Promise<string>;
+  /** Sets up a port of the Standard TCP/IP Port monitor, as Windows keeps it. */
+  setPort(name: string, port: TcpPort): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -95,6 +98,28 @@ export async function startWine(): Promise<Wine> {
   const exe = join(node, 'bin/node.exe');
   return {
     run: (module, server, ...args) => wine(WINE, [exe, module, ...args], { CUPS_SERVER: server }),
+    setPort: async (name, { host, port, protocol, queue }) => {
+      const values = [
+        ['HostName', 'REG_SZ', host],
+        ['PortNumber', 'REG_DWORD', String(port)],
+        ['Protocol', 'REG_DWORD', String(protocol)],
+        ['Queue', 'REG_SZ', queue],
+      ] as const;
+      for (const [value, type, data] of values) {
+        await wine(WINE, [
+          'reg',
+          'add',
+          `HKLM\\${PORTS}\\${name}`,
+          '/v',
+          value,
+          '/t',
+          type,
+          '/d',
+          data,
+          '/f',
+        ]);
+      }
+    },
     stop,
   };
 }

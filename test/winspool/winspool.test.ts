@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { documentPort } from '../../drivers/transports/index.ts';
 import { jobState, printerName, printerStatus, winspoolAddress } from '../../drivers/transports/winspool.ts';
+import { portAddress } from '../../drivers/transports/winspool-ports.ts';
 import { finding } from '../../src/agent/discovery/provider.ts';
 import { findingOf } from '../../src/agent/discovery/winspool.ts';
 import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../agent/site.ts';
@@ -40,14 +41,17 @@ test('under Wine: found, asked, and what is sent arrives byte for byte', async (
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
   await cups.addQueue('labels', `socket://127.0.0.1:${address.port}`);
 
+  // What Wine calls the port, as if it were one of Windows' TCP/IP ports.
+  await wine.setPort('CUPS:labels', { host: '10.0.0.7', port: 9_100, protocol: 1, queue: '' });
   const said = await wine.run('test/winspool/on-windows.ts', `127.0.0.1:${cups.port}`);
   const lines = said.split('\n').flatMap((line) => (line.startsWith('[') ? [JSON.parse(line)] : []));
   const told = z.array(z.tuple([z.string(), z.unknown()])).parse(lines);
   const all = (what: string) => told.flatMap(([name, value]) => (name === what ? [value] : []));
+  const deviceUri = 'socket://10.0.0.7:9100';
   const printer = {
     uri: 'winspool:labels',
     name: 'labels',
-    evidence: { queue: 'winspool:labels', model: 'labels' },
+    evidence: { queue: 'winspool:labels', model: 'labels', deviceUri },
   };
   expect(all('platform')).toEqual(['win32']);
   expect(all('findings')).toEqual([[printer]]);
@@ -55,7 +59,9 @@ test('under Wine: found, asked, and what is sent arrives byte for byte', async (
   expect(all('unknown')).toEqual([
     { name: 'TransportError', message: expect.stringContaining('the spooler has no such printer') },
   ]);
-  expect(all('description')).toMatchObject([{ name: 'labels', makeAndModel: 'labels', spooler: 'delivers' }]);
+  expect(all('description')).toMatchObject([
+    { name: 'labels', makeAndModel: 'labels', spooler: 'delivers', deviceUri },
+  ]);
   expect(all('status')).toEqual([{ state: 'idle', reasons: [], labelsPending: null, odometer: null }]);
   const created = (name: string) => ({
     known: true,
@@ -108,6 +114,20 @@ test('under Wine: an agent finds the printer by itself, and prints a job of the 
   });
   await printer.printed(40);
   expect(printer.labels).toEqual(expected(job));
+});
+
+test.each([
+  [{ host: '10.0.0.7', port: 9_100, protocol: 1, queue: '' }, 'socket://10.0.0.7:9100'],
+  [{ host: 'labels.lab', port: 0, protocol: 1, queue: '' }, 'socket://labels.lab:9100'],
+  [{ host: 'fe80::1', port: 6_101, protocol: 1, queue: '' }, 'socket://[fe80::1]:6101'],
+  [{ host: '10.0.0.7', port: 0, protocol: 2, queue: 'lp 1' }, 'lpd://10.0.0.7:515/lp%201'],
+  [{ host: '', port: 9_100, protocol: 1, queue: '' }, null],
+  [{ host: 'a b', port: 9_100, protocol: 1, queue: '' }, null],
+  [{ host: 'host/path', port: 9_100, protocol: 1, queue: '' }, null],
+  [{ host: 'me@host', port: 9_100, protocol: 1, queue: '' }, null],
+  [{ host: 'host', port: 99_999, protocol: 1, queue: '' }, null],
+])('a TCP/IP port %o leads to %s', (port, address) => {
+  expect(portAddress(port)).toBe(address);
 });
 
 test('elsewhere there is no such spooler', async () => {
@@ -168,7 +188,7 @@ test.each([
 test('what the spooler lists is proper evidence, whatever the names', () => {
   const rest = { pPortName: 'USB001', pComment: null, pLocation: null, Attributes: 0, Status: 0, cJobs: 0 };
   const names = ['Zebra ZD421', `\u0000${'x'.repeat(220)}`, 'é\ufffd\n1', null, '', '标'.repeat(220)];
-  const found = names.flatMap((name) => findingOf({ ...rest, pPrinterName: name, pDriverName: name }));
+  const found = names.flatMap((name) => findingOf({ ...rest, pPrinterName: name, pDriverName: name }, null));
   for (const one of found) expect(finding.parse(one)).toEqual(one);
   expect(found.map(({ name }) => name)).toEqual(['Zebra ZD421', 'x'.repeat(200), 'é 1']);
 });

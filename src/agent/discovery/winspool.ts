@@ -1,8 +1,8 @@
 /**
  * The printers of the Windows spooler, those of this computer and those that its user is connected to.
  *
- * A printer there is a queue: its name says nothing of the device behind it, and its port (`USB001`, `IP_10.0.0.7`)
- * only what was set up once. What it speaks, the driver's name tells (`ZDesigner ZD421-203dpi ZPL`), where the model
+ * A printer there is a queue: its name says nothing of the device behind it, nor does its port's (`USB001`), but for
+ * a TCP/IP port, which has an address. What it speaks, the driver's name tells (`ZDesigner ZD421-203dpi ZPL`), where the model
  * is in a table. On other systems there are none.
  * Source: Microsoft, Print Spooler API, EnumPrinters.
  */
@@ -11,7 +11,8 @@ import { orAborted, within } from '../../../drivers/transports/pauses.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import { winspoolAddress } from '../../../drivers/transports/winspool.ts';
 import { listPrinters, type PrinterInfo } from '../../../drivers/transports/winspool-api.ts';
-import { queueOf } from './evidence.ts';
+import { addressOfPort } from '../../../drivers/transports/winspool-ports.ts';
+import { evidenceOfDeviceUri, queueOf } from './evidence.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
 
 export interface WinspoolDiscoveryOptions {
@@ -24,8 +25,11 @@ export function winspoolDiscovery({ timeout = 5_000 }: WinspoolDiscoveryOptions 
     signal.throwIfAborted();
     if (process.platform !== 'win32') return [];
     const late = () => new TransportError('query-timeout', `the spooler, ${timeout} ms`);
-    const printers = await orAborted(within(listPrinters(), timeout, late), signal);
-    return printers.flatMap(findingOf);
+    const listed = async () => {
+      const printers = await listPrinters();
+      return await Promise.all(printers.map(async (printer) => findingOf(printer, await deviceOf(printer))));
+    };
+    return (await orAborted(within(listed(), timeout, late), signal)).flat();
   };
   return {
     id: 'winspool',
@@ -36,8 +40,12 @@ export function winspoolDiscovery({ timeout = 5_000 }: WinspoolDiscoveryOptions 
   };
 }
 
-/** None for a printer without a name. */
-export function findingOf({ pPrinterName, pDriverName }: PrinterInfo): Finding[] {
+async function deviceOf({ pPortName }: PrinterInfo): Promise<string | null> {
+  return pPortName === null ? null : await addressOfPort(pPortName);
+}
+
+/** None for a printer without a name. @param deviceUri where its port leads, if that is known */
+export function findingOf({ pPrinterName, pDriverName }: PrinterInfo, deviceUri: string | null): Finding[] {
   const uri = winspoolAddress(pPrinterName ?? '');
   const name = plainText(pPrinterName ?? '')
     .slice(0, 200)
@@ -46,5 +54,10 @@ export function findingOf({ pPrinterName, pDriverName }: PrinterInfo): Finding[]
   const model = plainText(pDriverName ?? '')
     .slice(0, 200)
     .trim();
-  return [{ uri, name, evidence: { queue: queueOf(uri), ...(model !== '' && { model }) } }];
+  const evidence = {
+    queue: queueOf(uri),
+    ...(model !== '' && { model }),
+    ...evidenceOfDeviceUri(deviceUri ?? ''),
+  };
+  return [{ uri, name, evidence }];
 }
