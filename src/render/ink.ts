@@ -2,10 +2,11 @@
  * Items as dots: the one place where outlines become black or white. Raster and the graphics of a printer
  * language both come from here, so that they agree dot for dot.
  */
-import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
 import type { BarsItem, EllipseItem, Ink, Item, RoundedItem, StrokeItem, TextItem } from './display-list.ts';
 import { drawLine, inkBounds } from './measure.ts';
+import { withPixels } from './pixels.ts';
 
 /** Dots of one colour on the label. */
 export interface Stamp {
@@ -105,17 +106,18 @@ function drawn(
   draw: (context: SKRSContext2D) => void,
   enough: number = HALF,
 ): Bitmap {
-  const canvas = createCanvas(width, height);
-  const context = canvas.getContext('2d');
-  context.fillStyle = 'black';
-  context.strokeStyle = 'black';
-  draw(context);
-  const rgba = context.getImageData(0, 0, width, height).data;
-  const bitmap = createBitmap(width, height);
-  for (let y = 0, at = 3; y < height; y++) {
-    for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= enough) blacken(bitmap, x, y);
-  }
-  return bitmap;
+  const inBlack = (context: SKRSContext2D) => {
+    context.fillStyle = 'black';
+    context.strokeStyle = 'black';
+    draw(context);
+  };
+  return withPixels(width, height, inBlack, (rgba) => {
+    const bitmap = createBitmap(width, height);
+    for (let y = 0, at = 3; y < height; y++) {
+      for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= enough) blacken(bitmap, x, y);
+    }
+    return bitmap;
+  });
 }
 
 function textStamp(item: TextItem): Stamp {

@@ -6,13 +6,14 @@
  * What comes out is what an interpreter makes of the template, its fonts and its barcodes included; on a ZPL printer
  * the printer itself decides.
  */
-import { createCanvas, loadImage } from '@napi-rs/canvas';
+import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
 import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
 import type { JobFacts } from './built-ins.ts';
 import { type DisplayList, dots } from './display-list.ts';
+import { withPixels } from './pixels.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 import { composeMedia, drawFields } from './zpl/draw.ts';
 import { labelZpl } from './zpl/label-plan.ts';
@@ -76,14 +77,17 @@ async function picture(
 }
 
 async function dotsOf(png: Buffer, width: number, height: number): Promise<Bitmap> {
-  const context = createCanvas(width, height).getContext('2d');
-  context.fillStyle = 'white';
-  context.fillRect(0, 0, width, height);
-  context.drawImage(await loadImage(png), 0, 0);
-  const rgba = context.getImageData(0, 0, width, height).data;
-  const bitmap = createBitmap(width, height);
-  for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
-  }
-  return bitmap;
+  const image = await loadImage(png);
+  const onWhite = (context: SKRSContext2D) => {
+    context.fillStyle = 'white';
+    context.fillRect(0, 0, width, height);
+    context.drawImage(image, 0, 0);
+  };
+  return withPixels(width, height, onWhite, (rgba) => {
+    const bitmap = createBitmap(width, height);
+    for (let y = 0, at = 0; y < height; y++) {
+      for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
+    }
+    return bitmap;
+  });
 }
