@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { INCONSOLATA, OCR_B } from '../render/sample-fonts.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { barcodesIn, textIn } from './judges.ts';
 import { Integrator, PlatenUp, temporaryDirectory } from './platen.ts';
@@ -216,6 +217,26 @@ describe.each(backends())('on $name', ({ open, embedded }) => {
     for (const [index, { value, language }] of TEXTS.entries()) {
       expect(await textIn(pictures[index] ?? '', language)).toBe(value);
     }
+  });
+
+  test("fonts of the tenant's own, each of a template", async () => {
+    const branded = (name: string, data: string) => ({
+      ...TEXT,
+      name,
+      fonts: [{ name: 'Brand', data }],
+      elements: [{ ...TEXT.elements[0], font: 'Brand' }],
+    });
+    // One of them has a stroke through its 0.
+    const value = '4711 2815 36';
+    for (const font of [OCR_B, INCONSOLATA]) {
+      const [picture] = await print(branded(`font of ${font.length}`, font.toString('base64')), [{ value }]);
+      const text = await textIn(picture ?? '', 'eng', { only: '0123456789' });
+      expect(text.replaceAll(/\s/g, '')).toBe(value.replaceAll(' ', ''));
+    }
+    const woff = Buffer.concat([Buffer.from('wOFF'), OCR_B.subarray(4)]).toString('base64');
+    await expect(up.admin.importTemplate('default', branded('no font', woff))).rejects.toThrow(
+      '/fonts/0/data: it is WOFF, a font for browsers: expected TTF or OTF',
+    );
   });
 
   test('EAN-13, GS1-128 and GS1 DataMatrix', async () => {
