@@ -43,9 +43,10 @@
  *
  * This is how a printer that takes bytes is driven; one that takes documents: `document-run.ts`.
  *
- * The printer is this agent's for a term (`term.ts`). When the term ends, or the agent stops, a job that is waiting for its printer is handed back at once; one that is printing has
- * the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for what was sent to be
- * confirmed, and is handed back with a note where to go on.
+ * The printer is this agent's for a term (`term.ts`). When the term ends, or the agent stops, a job that is waiting
+ * for its printer is handed back at once; one that is printing has the grace time of a stop to finish, then stops at
+ * a label boundary, waits a bounded time for what was sent to be confirmed, and is handed back with a note where to
+ * go on.
  */
 
 import type { JobAttempt } from './attempt.ts';
