@@ -5,6 +5,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openDataDir } from '../../src/agent/data-dir.ts';
+import { Journal } from '../../src/agent/journal.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
 import { backends } from '../setup/backends.ts';
 import { type Lpd, startLpd } from '../transports/cups-lpd.ts';
@@ -145,3 +147,32 @@ test('cups: is another name for the queue', async () => {
   await printer.printed(3);
   expect(printer.labels).toEqual(expected(job));
 });
+
+test.each([
+  ['device', 'held'],
+  ['transport', 'printed'],
+] as const)(
+  'cut off once all was delivered, then confirmation %s: %s, and nothing is sent again',
+  async (confirmation, status) => {
+    const got: Buffer[] = [];
+    const device = await peer((socket) => socket.on('data', (bytes) => got.push(bytes)).resume());
+    const dataDir = directories.make();
+    const job = jobFor('', 4);
+    const opened = openDataDir(dataDir, undefined);
+    const all = { base: 4, intent: 4, sent: 4, total: 4 };
+    new Journal(opened.db).write({
+      queueId: job.jobId,
+      printerId: 'queue-00000000',
+      delivery: 1,
+      odometer: null,
+      printed: 0,
+      ...all,
+    });
+    opened.close();
+    const options: StartOptions = { dataDir, config: { confirmation } };
+    const { printerId } = await startAgent(`lpd://127.0.0.1:${device.port}/q`, options);
+    await site.queues.enqueue({ ...job, printerId });
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status, labels: { sent: 4 } });
+    expect(Buffer.concat(got).length).toBe(0);
+  },
+);
