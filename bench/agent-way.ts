@@ -87,7 +87,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     },
     [Symbol.asyncDispose]: async () => {
       await worker.stop(0);
-      term.close();
+      term.lose();
       await reporter.stop(1_000);
       await device.drop();
       await pool.stop();
