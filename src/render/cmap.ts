@@ -5,6 +5,9 @@
 
 const CODE_POINTS = 0x110000;
 
+/** Subtables that are read: fonts have three or so, and each may cover all of Unicode. */
+const MOST_SUBTABLES = 8;
+
 /** One bit a code point. */
 export type Coverage = Uint8Array;
 
@@ -32,10 +35,15 @@ export function addCharacters(into: Coverage, cmap: Buffer, glyphs: number): boo
     if (glyph <= 0 || glyph >= glyphs || point >= CODE_POINTS) return;
     into[point >> 3] = (into[point >> 3] ?? 0) | (1 << (point & 7));
   };
+  // Several entries may be for one subtable.
+  const read = new Set<number>();
   let found = false;
   for (let entry = 4; entry < 4 + 8 * cmap.readUInt16BE(2); entry += 8) {
     if (!isUnicode(cmap.readUInt16BE(entry), cmap.readUInt16BE(entry + 2))) continue;
-    const table = cmap.subarray(cmap.readUInt32BE(entry + 4));
+    const offset = cmap.readUInt32BE(entry + 4);
+    if (read.has(offset)) continue;
+    if (read.add(offset).size > MOST_SUBTABLES) throw new RangeError('cmap has too many subtables');
+    const table = cmap.subarray(offset);
     const format = table.readUInt16BE(0);
     if (format === 12) addGroups(table, add);
     else if (format === 4) addSegments(table, add);

@@ -4,6 +4,7 @@
  * only read by the library.
  */
 import { addCharacters, type Coverage, noCharacters } from './cmap.ts';
+import { checkComposites } from './composite-glyphs.ts';
 
 /** A file that labels cannot be set in. */
 export class FontFault extends Error {
@@ -18,6 +19,8 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 /** TrueType outlines, the same as Apple writes it, and CFF outlines. */
 const KINDS = new Set(['\0\x01\0\0', 'true', 'OTTO']);
 const MOST_TABLES = 100;
+/** Pictures and drawings in colour, which the library would unpack and follow, for a print in black. */
+const COLOURED = ['COLR', 'CBDT', 'sbix', 'SVG '];
 /** In `head`. */
 const MAGIC = 0x5f0f3cf5;
 
@@ -30,10 +33,7 @@ export function readFontFile(file: Buffer): Coverage {
       throw broken(`its table ${JSON.stringify(tag)} is missing or short`);
     return found;
   };
-  if (!tables.has('CFF ')) {
-    table('glyf', 0);
-    table('loca', 4);
-  }
+  if (COLOURED.some((tag) => tables.has(tag))) throw new FontFault('it is a colour font: expected outlines');
   const head = table('head', 54);
   const unitsPerEm = head.readUInt16BE(18);
   if (head.readUInt32BE(12) !== MAGIC || unitsPerEm < 16 || unitsPerEm > 16_384)
@@ -42,14 +42,24 @@ export function readFontFile(file: Buffer): Coverage {
   const widths = table('hhea', 36).readUInt16BE(34);
   if (widths === 0 || widths > glyphs) throw broken('it has no glyphs, or widths of glyphs that it has not');
   table('hmtx', 4 * widths + 2 * (glyphs - widths));
+  // What has both may be drawn with either.
+  if (!tables.has('CFF ') || tables.has('glyf')) {
+    const [glyf, loca] = [table('glyf', 0), table('loca', 4)];
+    inBounds('glyphs', () => checkComposites(glyf, loca, glyphs, head.readInt16BE(50) !== 0));
+  }
   const characters = noCharacters();
+  const cmap = table('cmap', 4);
+  if (inBounds('characters', () => addCharacters(characters, cmap, glyphs))) return characters;
+  throw new FontFault('it has no Unicode characters: a symbol font is none for text');
+}
+
+function inBounds<T>(of: string, read: () => T): T {
   try {
-    if (addCharacters(characters, table('cmap', 4), glyphs)) return characters;
+    return read();
   } catch (error) {
-    if (error instanceof RangeError) throw broken('its table of characters is broken');
+    if (error instanceof RangeError) throw broken(`its table of ${of} is broken`);
     throw error;
   }
-  throw new FontFault('it has no Unicode characters: a symbol font is none for text');
 }
 
 function broken(reason: string): FontFault {
@@ -68,6 +78,8 @@ function tablesOf(file: Buffer): Map<string, Buffer> {
     const tag = file.toString('latin1', entry, entry + 4);
     const [offset, length] = [file.readUInt32BE(entry + 8), file.readUInt32BE(entry + 12)];
     if (offset + length > file.length) throw broken(`its table ${JSON.stringify(tag)} is cut off`);
+    // Which of the two the drawing library takes is its own affair.
+    if (tables.has(tag)) throw broken(`it has two tables ${JSON.stringify(tag)}`);
     tables.set(tag, file.subarray(offset, offset + length));
   }
   return tables;
