@@ -14,11 +14,42 @@
  */
 import { takesDocuments } from '../../../drivers/transports/index.ts';
 import { CONFIGURED } from './configured.ts';
+import type { KnownWay } from './known-printers.ts';
 import type { Candidate } from './provider.ts';
 import type { Way } from './ways.ts';
 
+/** By which way a printer that is new is driven; undefined: nobody has said enough of it yet. */
+export function firstWay(ways: Iterable<Way>): string | undefined {
+  return bestWay(
+    [...ways].filter(({ ready }) => ready),
+    undefined,
+  )?.uri;
+}
+
+/**
+ * By which way a printer is driven from now on; `waits`: there is a better one, once no job is under way.
+ * @param had the way that it has
+ * @param ways all that lead to it now
+ */
+export function nextWay(
+  had: KnownWay & { candidate: Candidate },
+  ways: ReadonlySet<Way>,
+  busy: () => boolean,
+): { uri: string; waits: boolean } {
+  const { uri } = had;
+  const now = [...ways].find((way) => way.uri === uri && way.candidate !== undefined);
+  const best = bestWay(ways, uri);
+  if (best?.candidate === undefined || best.uri === uri || (now !== undefined && !best.reached)) {
+    return { uri, waits: false };
+  }
+  const from = { candidate: had.candidate, queue: (had.told.queue ?? had.said.queue) !== undefined };
+  const goesOn = !now?.reached && sameJobs(from, { candidate: best.candidate, queue: best.queue });
+  const waits = !goesOn && busy();
+  return { uri: waits ? uri : best.uri, waits };
+}
+
 /** @param now the way that the printer has */
-export function bestWay(ways: Iterable<Way>, now: string | undefined): Way | undefined {
+function bestWay(ways: Iterable<Way>, now: string | undefined): Way | undefined {
   const rank = (way: Way) => [way.reached ? 0 : 1, ...quality(way), way.uri === now ? 0 : 1];
   return [...ways]
     .filter(({ candidate }) => candidate !== undefined)

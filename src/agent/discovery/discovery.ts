@@ -14,6 +14,8 @@
  *   the first start gets its ID when it is on. One that was seen before is the one that it was.
  * - A device that says nothing gets an ID by what is told of it; where nothing is, by its address, after it was
  *   asked three times. When it tells more later, it gets its right ID, and the other is gone.
+ * - When it starts, it waits until every provider has been asked once before it makes an ID that might be another
+ *   in a moment.
  * - No ID changes, and no printer changes to a way on which its job is not known, while a job is under way.
  *
  * A printer is online while the way that it is driven by is listed, and can be reached. One that is offline is
@@ -24,7 +26,7 @@ import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
 import { orAborted, pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer-device.ts';
-import { bestWay, type Driven as DrivenBy, drivenAlike, sameJobs } from './choice.ts';
+import { drivenAlike, firstWay, nextWay } from './choice.ts';
 import { toldAndSaid } from './evidence.ts';
 import { candidateOf, type Fingerprint } from './fingerprints.ts';
 import { drivenBy, FoundPrinter } from './found-printer.ts';
@@ -78,6 +80,7 @@ export class Discovery {
   /** What was last told of a printer, and what was last written down. */
   readonly #told = new WeakMap<FoundPrinter, string>();
   readonly #kept = new WeakMap<FoundPrinter, { text: string; seenAt: number }>();
+  #startedAt = 0;
   #merging: NodeJS.Timeout | undefined;
   #restUntil = 0;
   /** A job under way kept something from being changed. */
@@ -126,6 +129,7 @@ export class Discovery {
       for (const way of printer.ways) this.#ways.remember(way);
       this.#add(printer, seenAt);
     }
+    this.#startedAt = performance.now();
     this.#loops = this.#options.providers.map((provider) => this.#loop(provider));
     this.#ways.start(() => this.#tick());
   }
@@ -216,6 +220,13 @@ export class Discovery {
     }
   }
 
+  /** Not everybody has had a say yet: who is there may still become clearer. */
+  get #isFirstLook(): boolean {
+    const { providers, timings } = this.#options;
+    if (performance.now() - this.#startedAt > timings.scanTimeout) return false;
+    return this.#news.size < providers.length || [...this.#ways].some((way) => way.isNew(timings.near));
+  }
+
   /** Not where all there is of it was in lists that are all there is, and is not in them any more. */
   #isKept({ known }: FoundPrinter): boolean {
     return known.ways.some((way) => way.candidate !== null && !this.#isUnlisted(way));
@@ -234,43 +245,21 @@ export class Discovery {
     const kept = replaced.find(({ id }) => this.#options.busy(id));
     if (kept !== undefined) this.#deferred = true;
     let printer = this.#printers.get(merged.id) ?? kept;
-    const best = this.#best(printer, ways);
-    if (best === undefined) return;
+    const early = printer === undefined && !isOwn(merged) && this.#isFirstLook;
+    const { uri, waits } = printer
+      ? nextWay(printer.way, ways, () => this.#options.busy(printer?.id ?? ''))
+      : { uri: firstWay(ways), waits: early };
+    if (waits) this.#deferred = true;
+    if (uri === undefined || early) return;
     for (const old of replaced) if (old !== kept) this.#gone(old);
     const id = printer?.id ?? merged.id;
-    const known = { id, uri: best.uri, ways: this.#knownWays(merged, ways, best, printer) };
+    const known = { id, uri, ways: this.#knownWays(merged, ways, uri, printer) };
     if (printer === undefined) printer = this.#add(known, Date.now());
     else this.#learn(printer, known);
     for (const way of ways) this.#owners.set(way, printer);
   }
 
-  /** The way to drive it by; undefined: there is none yet. */
-  #best(printer: FoundPrinter | undefined, ways: ReadonlySet<Way>): Driven | undefined {
-    if (printer === undefined) {
-      return drivenWay(
-        bestWay(
-          [...ways].filter(({ ready }) => ready),
-          undefined,
-        ),
-      );
-    }
-    const { way } = printer;
-    const now = this.#ways.at(way.uri);
-    const listed = now !== undefined && ways.has(now) && now.candidate !== undefined;
-    const queue = (way.told.queue ?? way.said.queue) !== undefined;
-    const stay = drivenWay(listed ? now : undefined) ?? { uri: way.uri, candidate: way.candidate, queue };
-    const best = drivenWay(bestWay(ways, way.uri));
-    if (best === undefined || best.uri === way.uri) return stay;
-    if (listed && !this.#ways.at(best.uri)?.reached) return stay;
-    const works = listed && now.reached;
-    if (this.#options.busy(printer.id) && (works || !sameJobs(stay, best))) {
-      this.#deferred = true;
-      return stay;
-    }
-    return best;
-  }
-
-  #knownWays(merged: Merged, ways: ReadonlySet<Way>, best: Driven, printer?: FoundPrinter): KnownWay[] {
+  #knownWays(merged: Merged, ways: ReadonlySet<Way>, driven: string, printer?: FoundPrinter): KnownWay[] {
     const now = Date.now();
     const listed = merged.ways.flatMap(({ provider, way: { of } }): KnownWay[] => {
       const one = of.listed.get(provider);
@@ -282,15 +271,15 @@ export class Discovery {
     });
     const before = (printer?.known.ways ?? []).filter((way) => {
       if (listed.some(({ provider, uri }) => provider === way.provider && uri === way.uri)) return false;
-      if (way.uri === best.uri) return !listed.some(({ uri }) => uri === best.uri);
+      if (way.uri === driven) return !listed.some(({ uri }) => uri === driven);
       const there = this.#ways.at(way.uri);
       const elsewhere = there !== undefined && !ways.has(there);
       const tooOld = way.listedAt < now - this.#options.timings.dropAfter - LISTED_TO;
       return !elsewhere && !tooOld && !this.#isUnlisted(way);
     });
     const all = [...listed, ...before];
-    const first = all.filter(({ uri }) => uri === best.uri);
-    return [...first, ...all.filter(({ uri }) => uri !== best.uri)].slice(0, MOST_WAYS);
+    const first = all.filter(({ uri }) => uri === driven);
+    return [...first, ...all.filter(({ uri }) => uri !== driven)].slice(0, MOST_WAYS);
   }
 
   #add(known: KnownPrinter, seenAt: number): FoundPrinter {
@@ -378,13 +367,11 @@ export class Discovery {
   }
 }
 
-type Driven = { uri: string } & DrivenBy;
-
-function drivenWay(way: Way | undefined): Driven | undefined {
-  const { uri, candidate, queue } = way ?? {};
-  return uri === undefined || candidate === undefined || queue === undefined
-    ? undefined
-    : { uri, candidate, queue };
+/** Its ID is made from what is the device's own, or given by the operator: it will not be another in a moment. */
+function isOwn({ evidence, ways }: Merged): boolean {
+  const own = ({ way: { evidence: one, id } }: Found<Listed>) =>
+    id !== undefined || (evidence === 'uuid' && one?.uuid !== undefined && one.queue === undefined);
+  return evidence === 'serial' || ways.some(own);
 }
 
 /** What people are told of it, and by which ways it is there. */

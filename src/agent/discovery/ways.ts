@@ -41,6 +41,7 @@ type Said = Pick<KnownWay, 'said' | 'identity' | 'answers'>;
 
 export class Way {
   readonly uri: string;
+  readonly #begun = performance.now();
   /** By provider. */
   readonly listed = new Map<string, ListedWay>();
   said: Evidence;
@@ -76,6 +77,11 @@ export class Way {
   /** It is a print server's queue. */
   get queue(): boolean {
     return [...this.listed.keys()].some((provider) => this.evidence(provider).queue !== undefined);
+  }
+
+  /** It is about to be asked for the first time. @param ms how long that may take */
+  isNew(ms: number): boolean {
+    return !this.asked && this.candidate !== undefined && performance.now() - this.#begun < ms;
   }
 
   /** Others tell that another device is there than the one that has last said something. */
