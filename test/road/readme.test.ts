@@ -1,0 +1,82 @@
+/**
+ * What the README tells a newcomer to type, typed as it stands. Only the ports are replaced, since a test has none of
+ * its own, and `npx platen` by the program that it runs in a checkout.
+ */
+import { execFile } from 'node:child_process';
+import { access, readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { barcodesIn } from './judges.ts';
+import { PLATEN, PlatenUp, temporaryDirectory } from './platen.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+
+/** The indented lines of a section. */
+function commands(heading: string): string[] {
+  const section = readme.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`the README has no section "${heading}"`);
+  return section.split('\n').flatMap((line) => (line.startsWith('    ') ? [line.slice(4)] : []));
+}
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let up: PlatenUp;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  await symlink(join(ROOT, 'templates'), join(directory.path, 'templates'));
+  up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual', '1'] });
+});
+afterAll(async () => {
+  await up?.stop();
+  await directory?.[Symbol.asyncDispose]();
+});
+
+/** As in a terminal, in the directory in which `platen up` was started. */
+async function type(script: string, env: Record<string, string> = {}): Promise<string> {
+  const typed = script.replaceAll('npx platen', PLATEN).replaceAll('http://127.0.0.1:8310', up.url);
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], {
+    cwd: directory.path,
+    env: { ...process.env, ...env },
+    timeout: 120_000,
+  });
+  return stdout;
+}
+
+test('Commands', async () => {
+  const [start, ...rest] = commands('Commands');
+  // The one that runs on is running already.
+  expect(start).toMatch(/^npx platen up --data \.\/data --port \d+ --virtual 1 /);
+  expect(rest.length).toBeGreaterThan(3);
+  for (const line of rest) await type(line);
+  const [picture] = await up.pictures();
+  expect(await barcodesIn(picture ?? '')).toMatchObject([{ format: 'EAN13' }]);
+  const previews = (await readdir(directory.path)).filter((file) => /^shelf.*\.png$/.test(file));
+  expect(previews).not.toEqual([]);
+  for (const file of previews) {
+    expect(await barcodesIn(join(directory.path, file))).toMatchObject([{ format: 'EAN13' }]);
+  }
+});
+
+test('Send a job over HTTP', async () => {
+  const lines = commands('Send a job over HTTP').join('\n');
+  const [create = '', ...requests] = lines.split(/(?<!\\)\n(?! )/);
+  expect(requests).toHaveLength(2);
+  const account = z
+    .object({ apiKey: z.string(), apiSecret: z.string() })
+    .parse(JSON.parse(await type(`${create} --json`)));
+  const template = (await type('npx platen template import templates/shelf-50x25.json')).trim();
+  const answer = await type(requests.join('\n').replace('TEMPLATE_ID', template), {
+    API_KEY: account.apiKey,
+    API_SECRET: account.apiSecret,
+  });
+  const [id] = z.tuple([z.string()]).parse(JSON.parse(answer));
+  expect(await up.ended(id)).toMatchObject({ status: 'printed', labels: { total: 2, printed: 2 } });
+});
+
+test('the files that it links to are there', async () => {
+  const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+  expect(links.length).toBeGreaterThan(5);
+  for (const link of links) await access(join(ROOT, link));
+});
