@@ -11,6 +11,9 @@ export const LIMITS = {
   labels: 100_000,
   /** Longest value of one field, characters (UTF-16 code units). */
   valueLength: 32_768,
+  /** Longest text of an element with its values, and longest raw label with its values, characters. */
+  filledText: 65_536,
+  filledSource: 8 * 1024 * 1024,
   /** Most fields in one record. */
   fieldsPerRecord: 500,
   /** Most elements on one template. */

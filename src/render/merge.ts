@@ -5,6 +5,7 @@
  * A template is merged once, from left to right: what a value holds is never read as a placeholder again.
  */
 import { JobFaultError } from '../contract/fault.ts';
+import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
 import { fieldName } from '../contract/template.ts';
 import { isConstant, type Scope } from './built-ins.ts';
@@ -61,7 +62,7 @@ export interface MergeText {
   readonly fields: readonly string[];
   /**
    * @param transform applied to each value, not to the template's own text
-   * @throws ValueFault
+   * @throws ValueFault also where the text gets longer than `LIMITS.filledText`
    */
   fill(record: LabelRecord, transform?: (value: string) => string): string;
 }
@@ -105,6 +106,10 @@ export function compileText(text: string, scope: Scope, element?: string): Merge
       else {
         const value = placeholderText(part, record, scope);
         filled += transform === undefined ? value : transform(value);
+      }
+      // A value may be long, and may be asked for thousands of times.
+      if (filled.length > LIMITS.filledText) {
+        throw new ValueFault(`the text is longer than ${LIMITS.filledText} characters with its values`);
       }
     }
     return filled;

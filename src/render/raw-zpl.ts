@@ -10,6 +10,7 @@
  * refused by the language, for turning it would need a picture of it.
  */
 import { JobFaultError } from '../contract/fault.ts';
+import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
 import {
@@ -126,13 +127,15 @@ export function compileRawZpl(template: RawZplTemplate, job?: JobFacts): RawZpl 
     const data = code === '^FD' || code === '^FV';
     if (!data) refusePlaceholders(command);
     if (code === '^XZ' || code === '^FS' || code === '^FO' || code === '^FT') {
-      if (code === '^FS' && state.number !== undefined) pieces.push(...numberedField(state, '', recalls));
+      if (code === '^FS') for (const piece of numberedField(state, '', recalls)) pieces.push(piece);
       if (code === '^XZ') pieces.push({ rest: quantity });
       state = emptyState();
       pieces.push(command.text);
     } else if (data) {
-      if (state.number === undefined) pieces.push(...dataField(command, state));
-      else pieces.push(...numberedField(state, params, recalls));
+      const field =
+        state.number === undefined ? dataField(command, state) : numberedField(state, params, recalls);
+      // A field may have more placeholders than a call has arguments.
+      for (const piece of field) pieces.push(piece);
       state.number = undefined;
     } else if (code === '^FN') {
       const number = /^\s*(\d+)/.exec(params)?.[1];
@@ -299,22 +302,40 @@ function rawZpl(
     return fieldData(place, text, refuse);
   };
 
+  const own = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
+  /** The data of each slot in turn. A value may be long, and may be asked for thousands of times. */
+  function* dataOfAll(record: LabelRecord, index: number, copy: number): Generator<string> {
+    const values = counts ? numbered(record, index, copy, all) : record;
+    let length = own;
+    for (const place of slots) {
+      const data = dataOf(place, values, index);
+      length += data.length;
+      if (length > LIMITS.filledSource) {
+        throw new JobFaultError(
+          'value-invalid',
+          `Template ${JSON.stringify(template.name)}, record ${index}: the label has more than ${LIMITS.filledSource} characters with its values`,
+          { element: '/source', record: index },
+        );
+      }
+      yield data;
+    }
+  }
+
   return {
     fields: [...new Set(slots.map((place) => place.field))].filter((field) => !isBuiltIn(field)),
     countsCopies: copiesDiffer,
     check: (record, index = 0) => {
       for (const copy of copiesDiffer && all > 1 ? [0, all - 1] : [0]) {
-        const values = counts ? numbered(record, index, copy, all) : record;
-        for (const place of slots) dataOf(place, values, index);
+        for (const _ of dataOfAll(record, index, copy));
       }
     },
     fill: (record, copies, index = 0, copy = 0) => {
-      const values = counts ? numbered(record, index, copy, all) : record;
+      const data = dataOfAll(record, index, copy);
       let text = '';
       for (const piece of pieces) {
         if (typeof piece === 'string') text += piece;
         else if ('rest' in piece) text += `^PQ${copies}${piece.rest}`;
-        else text += dataOf(piece, values, index);
+        else text += data.next().value ?? '';
       }
       return text;
     },

@@ -96,7 +96,7 @@ function attempt(style: TextStyle, paragraphs: readonly string[], size: number):
 
 /** The size at which lines that are not broken fit, by proportion. */
 function shrunk(style: TextStyle, paragraphs: readonly string[]): number {
-  const widest = Math.max(...paragraphs.map((line) => measureOf(style)(line)));
+  const widest = paragraphs.reduce((most, line) => Math.max(most, measureOf(style)(line)), 0);
   const byWidth = style.width === undefined || widest === 0 ? style.size : (style.width * SAFE) / widest;
   const byHeight =
     style.height === undefined
