@@ -58,14 +58,12 @@ test('up drives what it finds, beside its virtual IPP printers', async () => {
   const there = z.array(z.object({ id: z.string(), name: z.string() }));
   // Other tests announce their printers on this machine too.
   const isOurs = ({ name }: { name: string }) => /^(Discover|virtual)/.test(name);
-  const listed = there.parse(await up.admin.printers()).filter(isOurs);
-  expect(listed.map(({ name }) => name.replace(/ \(.*/, '')).sort()).toEqual([
-    'Discover, dispensary',
-    'virtual-ipp-1',
-  ]);
+  const listed = async () => there.parse(await up.admin.printers()).filter(isOurs);
+  const names = async () => (await listed()).map(({ name }) => name.replace(/ \(.*/, '')).sort();
+  await expect.poll(names, { timeout: 20_000 }).toEqual(['Discover, dispensary', 'virtual-ipp-1']);
   const pictures: string[] = [];
   found.on('label', ({ file }) => pictures.push(file));
-  for (const { id } of listed) {
+  for (const { id } of await listed()) {
     const { code, stderr } = await platen([
       ...['print', 'Shelf', '--records', records, '--printer-id', id, '--data', up.dataDir, '--wait'],
     ]);
