@@ -70,6 +70,7 @@ export interface JournalRecord {
 }
 
 export class Journal {
+  readonly #db: DatabaseSync;
   readonly #get: StatementSync;
   readonly #since: StatementSync;
   readonly #underWay: StatementSync;
@@ -79,6 +80,7 @@ export class Journal {
   readonly #prune: StatementSync;
 
   constructor(db: DatabaseSync) {
+    this.#db = db;
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
     // Another job that began at a higher count, or at the same and was about to send something; or it had no count.
     this.#since = db.prepare(`
@@ -160,9 +162,17 @@ export class Journal {
     return this.#unpublished.all().map((found) => jobReport.parse(JSON.parse(String(found['unpublished']))));
   }
 
-  /** Ends the duty to publish this report, unless a newer one has taken its place. */
+  /**
+   * Ends the duty to publish this report, unless a newer one has taken its place. Not durable before the next write
+   * is: a report that is out twice changes nothing, and a wait for the disk less is a job's time.
+   */
   published(report: JobReport): void {
-    this.#published.run(queueId(report.jobId, report.round ?? 0), text(report));
+    this.#db.exec('PRAGMA synchronous = NORMAL');
+    try {
+      this.#published.run(queueId(report.jobId, report.round ?? 0), text(report));
+    } finally {
+      this.#db.exec('PRAGMA synchronous = FULL');
+    }
   }
 
   /**

@@ -2,7 +2,9 @@
  * What the agent tells the service, in order per job, and not lost when the service or the queue is away.
  *
  * Of a job's progress only the newest counts: while one report is being published, later ones replace each
- * other, and progress goes out at most four times a second. A job's outcome, and a hand-back, are in the journal
+ * other, and progress goes out at most four times a second. That a job has begun is told a moment later, and not at
+ * all where it has ended by then: most jobs are one label, and each report costs the service what a job does. What
+ * keeps a job waiting is told at once. A job's outcome, and a hand-back, are in the journal
  * until they are published, so a restart delivers them. Progress is kept in memory only: after a restart the job
  * is delivered again and reports anew.
  */
@@ -14,6 +16,8 @@ import { Backoff, pause } from './pause.ts';
 
 /** Shortest time between two reports of mere progress of one job, ms. */
 const PROGRESS_MS = 250;
+/** How long a job may take without a report before its outcome, ms. */
+const FIRST_MS = 75;
 const RETRY_MIN = 200;
 const RETRY_MAX = 15_000;
 
@@ -22,8 +26,8 @@ interface Lane {
   waiting: { report: JobReport; lasting: boolean }[];
   running: boolean;
   lastProgress: number;
-  /** What the service was last told, without the counts; a change goes out at once. */
-  lastState: string;
+  /** What the service was last told, or is about to be, without the counts; a change goes out at once. */
+  lastState: string | null;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -59,7 +63,7 @@ export class Reporter {
     const last = lane.waiting.at(-1);
     if (last !== undefined && !last.lasting) last.report = report;
     else lane.waiting.push({ report, lasting: false });
-    const changed = state !== lane.lastState;
+    const changed = lane.lastState !== null ? state !== lane.lastState : report.reasons.length > 0;
     lane.lastState = state;
     const wait = changed ? 0 : lane.lastProgress + PROGRESS_MS - performance.now();
     if (wait <= 0) this.#run(report.jobId, lane);
@@ -100,7 +104,8 @@ export class Reporter {
   #lane(jobId: string): Lane {
     let lane = this.#lanes.get(jobId);
     if (lane === undefined) {
-      lane = { waiting: [], running: false, lastProgress: -PROGRESS_MS, lastState: '', timer: undefined };
+      const lastProgress = performance.now() + FIRST_MS - PROGRESS_MS;
+      lane = { waiting: [], running: false, lastProgress, lastState: null, timer: undefined };
       this.#lanes.set(jobId, lane);
     }
     return lane;

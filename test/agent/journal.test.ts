@@ -90,6 +90,23 @@ test('reports stay until they are published, and a newer one takes the place of 
   close();
 });
 
+test('what is written after a report is out is durable as ever, also when that could not be noted', () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const final = report(entry(1), 'printed');
+  journal.finish(entry(1), final);
+  // 2: FULL, https://sqlite.org/pragma.html#pragma_synchronous
+  const durable = () => expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+  durable();
+  db.exec('PRAGMA query_only = 1');
+  expect(() => journal.published(final)).toThrow();
+  durable();
+  db.exec('PRAGMA query_only = 0');
+  journal.published(final);
+  durable();
+  close();
+});
+
 test('what is finished and reported is forgotten after its time; what may be under way never is', () => {
   const { db, close } = openDataDir(directories.make());
   const journal = new Journal(db);

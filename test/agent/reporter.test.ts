@@ -72,15 +72,35 @@ function entryOf({ jobId, printerId, delivery }: JobReport): JournalEntry {
   return { queueId: jobId, printerId, delivery, ...counts };
 }
 
-test('progress is thinned out, the outcome follows at once and last', async () => {
+test('a job that ends at once is told of once, by its outcome', async () => {
   const { road, reporter, journal } = setUp();
   for (let seq = 0; seq < 50; seq++) reporter.progress(report(0, seq));
   const final = report(0, 50, 'printed');
   journal.finish(entryOf(final), final);
   reporter.lasting(final);
   await road.arrived.end(JOBS[0]);
-  // The first, because it is news; the outcome. What came between the two was never due.
-  expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([0, 50]);
+  expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([50]);
+});
+
+test('progress is thinned out, the outcome follows at once and last', async () => {
+  const { road, reporter, journal } = setUp();
+  for (let seq = 0; seq < 10; seq++) reporter.progress(report(0, seq));
+  // That it has begun, with what is known by then.
+  expect((await road.arrived.job(JOBS[0], () => true)).seq).toBe(9);
+  for (let seq = 10; seq < 50; seq++) reporter.progress(report(0, seq));
+  const final = report(0, 50, 'printed');
+  journal.finish(entryOf(final), final);
+  reporter.lasting(final);
+  await road.arrived.end(JOBS[0]);
+  // What came between the two was never due.
+  expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([9, 50]);
+});
+
+test('what keeps a job from its start on is told at once', async () => {
+  const { road, reporter } = setUp();
+  reporter.progress({ ...report(0, 0), reasons: ['offline'] });
+  reporter.progress({ ...report(0, 1), reasons: ['offline'] });
+  expect((await road.arrived.job(JOBS[0], () => true)).seq).toBe(0);
 });
 
 test('a change of the reasons is told at once, mere progress in its time', async () => {
