@@ -14,7 +14,7 @@ const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
 const directories = new Directories();
 const redis = backends().find(({ kind }) => kind === 'redis');
 if (redis === undefined) throw new Error('no Redis to test on');
-const config = { timings: { lease: 1_500 }, window: { labels: 4 } };
+const config = { timings: { lease: 2_500 }, window: { labels: 4 } };
 let site: Site;
 let asleep: ChildProcess | undefined;
 const running: { stop(): Promise<void> }[] = [];

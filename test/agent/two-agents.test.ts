@@ -30,7 +30,7 @@ import { type Senders, Tap } from './tap.ts';
 const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
 const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
 /** ms. Long: no test would see its end, four times as long where it is the first; short: the end is waited for. */
-const [LONG, SHORT] = [60_000, 1_500];
+const [LONG, SHORT] = [60_000, 2_500];
 
 const directories = new Directories();
 afterAll(() => directories.remove());
