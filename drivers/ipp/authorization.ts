@@ -150,8 +150,9 @@ function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean
 /** What is no challenge is left out; whatever the header holds, nothing is thrown. */
 export function parseChallenges(header: string): Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
-  // A scheme; or a parameter, quoted or not. Each alternative begins with a token, so that this is linear.
-  const part = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))|(?=\s|,|$))/g;
+  // A scheme; or a parameter, quoted or not. Each begins with a token, and only with a whole one: so this is linear.
+  const part =
+    /(?<![!#$%&'*+.^_`|~\w-])([!#$%&'*+.^_`|~\w-]+)(?![!#$%&'*+.^_`|~\w-])(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))|(?=\s|,|$))/g;
   for (const [, name = '', inQuotes, plain] of header.slice(0, LONGEST).matchAll(part)) {
     const value = inQuotes?.replace(/\\(.)/g, '$1') ?? plain;
     const key = name.toLowerCase();

@@ -109,6 +109,12 @@ test('whatever a header holds: no exception, no line of its own in what we send'
   );
 });
 
+test('a header of one long word is gone through once', () => {
+  // Looked at from each character on, one takes half a second, and all of them longer than a test may.
+  const word = `${'a'.repeat(8_000)}(`;
+  for (let count = 0; count < 2_000; count += 1) expect(parseChallenges(word)).toEqual([]);
+});
+
 /** A printer that wants a Digest, and whose nonces are good for three requests. */
 async function digestPrinter() {
   let nonce = 0;
