@@ -80,9 +80,9 @@ export async function lpRaw(server: string, queue: string): Promise<Way> {
   return { send, [Symbol.asyncDispose]: async () => rmSync(directory, { recursive: true }) };
 }
 
-/** One request of IPP, made beforehand, again and again on a connection that is kept. */
-export async function bareIpp(uri: string, format: string): Promise<Way> {
-  const agent = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+/** One request of IPP, made beforehand, again and again; on a connection that is kept, or on one for each document. */
+export async function bareIpp(uri: string, format: string, keepAlive: boolean): Promise<Way> {
+  const agent = new HttpAgent({ keepAlive, maxSockets: 1 });
   const head = Buffer.from(encodeIpp(printJob(uri, format)));
   const send = async (document: Buffer) => {
     const out = request(uri.replace(/^ipp:/, 'http:'), {
@@ -126,7 +126,7 @@ function printJob(uri: string, format: string): Parameters<typeof encodeIpp>[0] 
   };
 }
 
-/** The same request by our client. */
+/** The same request by our client, which sends each document on a connection of its own. */
 export async function clientIpp(uri: string, format: string): Promise<Way> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const client = new IppClient(uri);

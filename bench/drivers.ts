@@ -211,9 +211,10 @@ async function ippWays(
   format: string,
   stack: AsyncDisposableStack,
 ): Promise<Entry[]> {
-  const bare = `${name} by bare IPP`;
+  const bare = `${name} by bare IPP, a connection each`;
   return [
-    { name: bare, way: stack.use(await bareIpp(uri, format)) },
+    { name: `${name} by bare IPP, one connection`, way: stack.use(await bareIpp(uri, format, true)) },
+    { name: bare, way: stack.use(await bareIpp(uri, format, false)) },
     { name: `${name} by our IPP client`, way: stack.use(await clientIpp(uri, format)), beside: bare },
     { name: `${name} by our driver`, way: stack.use(await driverIpp(uri, format)), beside: bare },
   ];
