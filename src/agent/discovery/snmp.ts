@@ -85,7 +85,7 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   let turn = 0;
   const find = async (signal: AbortSignal): Promise<Finding[]> => {
     if (addresses.length === 0) return [];
-    // Closed by hand: an agent may run on a Node that has no `await using` yet (22).
+    // Closed by hand: under Wine the tests run Node 22, which has no `await using` yet.
     const session = new SnmpSession(options, includes);
     try {
       await session.start(signal);
