@@ -63,6 +63,8 @@ type Merged = MergedPrinter<Listed>;
 
 /** A list that took long to get is not asked for again for this many times as long. */
 const REST = 10;
+/** How long a way that is new may take to answer before IDs are made without it, ms. */
+const FIRST_ANSWER = 2_000;
 /** Of one printer, so that what is kept of it stays small. */
 const MOST_WAYS = 50;
 /** When a way was last listed is kept to this many ms, so that it is not written at each scan. */
@@ -224,7 +226,7 @@ export class Discovery {
   get #isFirstLook(): boolean {
     const { providers, timings } = this.#options;
     if (performance.now() - this.#startedAt > timings.scanTimeout) return false;
-    return this.#news.size < providers.length || [...this.#ways].some((way) => way.isNew(timings.near));
+    return this.#news.size < providers.length || [...this.#ways].some((way) => way.isNew(FIRST_ANSWER));
   }
 
   /** Not where all there is of it was in lists that are all there is, and is not in them any more. */

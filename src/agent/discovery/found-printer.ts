@@ -2,6 +2,7 @@
 
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
+import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
 import type { AgentConfig } from '../config.ts';
 import type { Confirmation } from '../confirmation.ts';
@@ -76,6 +77,12 @@ export class FoundPrinter {
     return this.#candidate().confirmation ?? this.#model().confirmation ?? confirmation;
   }
 
+  /** Whether bytes of this language may go to it by the way that it is driven. */
+  speaks(language: LanguageId): boolean {
+    const { language: usual, formats = [] } = this.#candidate();
+    return usual === language || formats.some((format) => format.language === language);
+  }
+
   describe(): PrinterDescription {
     const candidate = this.#candidate();
     const identity = this.#identity();
@@ -115,9 +122,13 @@ export class FoundPrinter {
     };
   }
 
-  /** What the device said of itself, over the way that it is driven by or else another. */
+  /** What the device said of itself, over the way that it is driven by or else another; what it takes, over that only. */
   #identity(): KnownWay['identity'] {
-    return this.way.identity ?? this.#known.ways.find(({ identity }) => identity !== null)?.identity ?? null;
+    if (this.way.identity !== null) return this.way.identity;
+    const other = this.#known.ways.find(({ identity }) => identity !== null)?.identity;
+    if (other == null) return null;
+    const { languages: _, raster: __, ...rest } = other;
+    return rest;
   }
 
   #model(): Omit<Fingerprint, 'match'> {
