@@ -63,7 +63,13 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const signal = new AbortController().signal;
   const term = new Term('bench', { at: instant(), ms: LEASE_MS }, LEASE_MS / 10);
   const worker = new PrinterWorker(
-    { ...context, window: config.window, timings: config.timings, confirmation: () => 'device' },
+    {
+      ...context,
+      window: config.window,
+      timings: config.timings,
+      speaks: () => true,
+      confirmation: () => 'device',
+    },
     term,
   );
   let number = 0;

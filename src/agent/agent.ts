@@ -195,6 +195,7 @@ export class Agent {
         get device() {
           return printer.device;
         },
+        speaks: (language) => printer.speaks(language),
         confirmation: () => printer.confirmation(this.#config),
         journal,
         reporter: running.reporter,

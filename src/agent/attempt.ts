@@ -128,6 +128,8 @@ export abstract class JobAttempt {
     const found = note === null || note.agentId === agentId ? journal.look(queueId) : null;
     if (found !== null) {
       this.record.restart({ ...found.entry, delivery });
+      // Another kind of device may have had it, which counted from elsewhere.
+      if (!this.record.uncertain) this.record.settle(found.entry.printed, null);
     } else if (note?.resumeAt === null) {
       // Which labels are out, only the agent that had it could tell.
       this.record.restart({ intent: total });

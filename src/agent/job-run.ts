@@ -5,6 +5,7 @@
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
+import type { LanguageId } from '../contract/format.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { Device } from './device.ts';
@@ -16,6 +17,8 @@ import { printedAtRest, type WindowSize } from './tally.ts';
 
 export interface RunContext extends AttemptContext {
   device: Device;
+  /** Whether the printer takes bytes of this language by the way that it is driven. */
+  speaks(language: LanguageId): boolean;
   confirmation(): Confirmation;
   window: WindowSize;
 }
@@ -50,6 +53,14 @@ export class JobRun extends JobAttempt {
     const { entry, log } = this.record;
     const cutOff = this.lookUp();
     const from = this.record.entry.printed;
+    const { language } = this.delivery.job.format;
+    // When the job was queued, the printer was driven another way, or by another agent.
+    if (!this.#context.speaks(language)) {
+      throw new JobFaultError('language-unsupported', `The printer does not take ${language} any more`);
+    }
+    // What the printer counts of documents is not what it counts of labels.
+    if (cutOff && this.record.entry.document !== undefined)
+      printedAtRest(this.record.entry, null, this.record.perPage);
     log.info({ delivery: entry.delivery, labels: entry.total, from }, 'job started');
     this.record.progress([]);
     // A job that was cut off is checked once it is known where it goes on.

@@ -1,0 +1,81 @@
+/**
+ * A printer that is driven another way than it was when its job began, or was queued: nothing is printed twice, and
+ * nothing goes to it in a language that it does not take that way.
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { backends } from '../setup/backends.ts';
+import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
+import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+async function started<T extends TestPrinter | TestIppPrinter>(printer: T): Promise<T> {
+  await printer.start();
+  running.push(printer);
+  return printer;
+}
+
+const startAgent = (on: { uri: string }, options: StartOptions = {}) =>
+  startAgentOn({ site, directories, running }, on, options);
+
+test('handed back by one way, it goes on by the other where it was', async () => {
+  const serial = randomUUID();
+  const byBytes = await started(new TestPrinter(directories, { speed: 20, serial }));
+  const byDocuments = await started(new TestIppPrinter(directories, { speed: 20, serial }));
+  const config = { window: { labels: 4 } };
+  const first = await startAgent(byBytes, { config });
+  const { dataDir, printerId } = first;
+  const job = jobFor(printerId, 20);
+  await site.queues.enqueue(job);
+  await byBytes.printed(3);
+  await first.agent.stop({ graceMs: 0 });
+  const out = byBytes.labels.length;
+  await byBytes.stop();
+
+  // Until the agent has found the other way, the printer is another's: a job under way would stay where it is.
+  const lease = { printerId, term: 'between.1', fresh: true, reaches: true };
+  await site.queues.askLeases('agent-between', [lease], { contended: 60_000, alone: 60_000 });
+  const second = await startAgent(byDocuments, { dataDir, config });
+  await site.reports.agent(({ printers }) =>
+    printers.some(({ id, uri }) => id === printerId && uri === byDocuments.uri),
+  );
+  await site.queues.giveLeaseBack('agent-between', printerId, lease.term);
+  await byDocuments.printed(2);
+  await second.agent.stop({ graceMs: 0 });
+  await byDocuments.printed(4);
+
+  await startAgent(byDocuments, { dataDir, config });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
+  expect(byDocuments.labels).toEqual(expected(job).slice(out));
+});
+
+test('a job that was queued for a language of another way fails, and not a byte of it is sent', async () => {
+  const printer = await started(new TestPrinter(directories));
+  const { printerId } = await startAgent(printer, { drivers: standardDrivers });
+  const [job, next] = [designedJob(printerId, 'pdf', ['a']), designedJob(printerId, 'zpl', ['b'])];
+  for (const one of [job, next]) await site.queues.enqueue(one);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'language-unsupported' },
+    labels: { sent: 0, printed: 0 },
+  });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toHaveLength(1);
+});
