@@ -7,8 +7,11 @@ import { CommandFailure, EXIT, explain } from './failure.ts';
 export const DISCOVER =
   'also drive what announces itself (DNS-SD), the queues of the local CUPS or Windows spooler, and USB printers';
 
-/** What `--discover` stands for. */
-export const EVERYWHERE = { dnsSd: true, cups: true, usb: true, winspool: true };
+/** What `--discover` stands for: what this system has. */
+export const EVERYWHERE = {
+  dnsSd: true,
+  ...(process.platform === 'win32' ? { winspool: true } : { cups: true, usb: true }),
+};
 
 /**
  * The configuration of an agent.
