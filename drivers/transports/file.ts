@@ -25,7 +25,11 @@ const CLOSE_WRITES = 5_000;
 const CLOSED = 'closed by the agent';
 const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
 
-export const fileTransport: Transport = { schemes: ['file'], open: openFile };
+export const fileTransport: Transport = {
+  schemes: ['file'],
+  check: (uri) => void pathOf(uri),
+  open: openFile,
+};
 
 async function openFile(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection> {
   const path = pathOf(uri);

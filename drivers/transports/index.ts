@@ -44,6 +44,20 @@ export function documentPort(
   return transport?.open(url, transportTimeouts.parse(timeouts), access) ?? null;
 }
 
+/**
+ * Whether a device can be at `uri`. Connects to nothing.
+ * @throws TransportError `address-invalid` (which repeats nothing of the URI but its scheme)
+ */
+export function checkAddress(uri: string): void {
+  const url = parseAddress(uri);
+  if (url.username !== '' || url.password !== '') {
+    throw new TransportError('address-invalid', 'it has a user or password; those stand in "access"');
+  }
+  const port = documentPort(uri);
+  if (port === null) byteTransport(url).check(url);
+  else port.close();
+}
+
 export function takesDocuments(uri: string): boolean {
   return DOCUMENTS_BY_SCHEME.has(parseAddress(uri).protocol.slice(0, -1));
 }
@@ -60,10 +74,12 @@ export async function openTransport(
   timeouts: z.input<typeof transportTimeouts> = {},
 ): Promise<Connection> {
   const url = parseAddress(uri);
-  const transport = BY_SCHEME.get(url.protocol.slice(0, -1));
-  if (!transport) {
-    const known = transportSchemes.map((scheme) => `${scheme}:`).join(', ');
-    throw new TransportError('address-invalid', `unknown scheme ${url.protocol}; expected ${known}`);
-  }
-  return transport.open(url, transportTimeouts.parse(timeouts), signal);
+  return byteTransport(url).open(url, transportTimeouts.parse(timeouts), signal);
+}
+
+function byteTransport({ protocol }: URL): Transport {
+  const transport = BY_SCHEME.get(protocol.slice(0, -1));
+  if (transport !== undefined) return transport;
+  const known = transportSchemes.map((scheme) => `${scheme}:`).join(', ');
+  throw new TransportError('address-invalid', `unknown scheme ${protocol}; expected ${known}`);
 }

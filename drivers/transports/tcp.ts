@@ -38,6 +38,7 @@ const CLOSED = 'closed by the agent';
 
 export const tcpTransport: Transport = {
   schemes: ['socket'],
+  check: (uri) => void hostAndPort(uri, DEFAULT_PORT),
   open: (uri, timeouts, signal) => openTcp(uri, timeouts, signal),
 };
 

@@ -66,6 +66,8 @@ export interface Connection {
 export interface Transport {
   /** The URI schemes it serves: `socket`. */
   readonly schemes: readonly string[];
+  /** Whether it can be an address of such a device. @throws TransportError `address-invalid` */
+  check(uri: URL): void;
   /** @throws TransportError `device-unreachable`, `connect-timeout`, `address-invalid` */
   open(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection>;
 }

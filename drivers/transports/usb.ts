@@ -40,7 +40,11 @@ export const usbTransport: Transport = usbTransportAt({ sysfs: '/sys', devices: 
 
 /** The transport with other directories, for tests. */
 export function usbTransportAt(roots: UsbRoots): Transport {
-  return { schemes: ['usb'], open: (uri, timeouts, signal) => openUsb(roots, uri, timeouts, signal) };
+  return {
+    schemes: ['usb'],
+    check: (uri) => void wantedDevice(uri),
+    open: (uri, timeouts, signal) => openUsb(roots, uri, timeouts, signal),
+  };
 }
 
 async function openUsb(

@@ -1,7 +1,9 @@
 /** The agent's configuration, as a file or the process that starts it gives it. Times in ms. */
+import { X509Certificate } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
-import { transportTimeouts } from '../../drivers/transports/transport.ts';
+import { checkAddress } from '../../drivers/transports/index.ts';
+import { TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
 import { tenantId } from '../contract/admin.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
 import { printerId } from '../contract/printer.ts';
@@ -50,22 +52,52 @@ export const printerEntry = z.strictObject({
 });
 export type PrinterEntry = z.infer<typeof printerEntry>;
 
-/** How to get into a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
-const accessEntry = z.strictObject({
-  /** As in the printer's address: `labels.lab`, or `labels.lab:8631` for that port only. */
-  host: z.string().min(1).max(300),
-  user: z.string().min(1).max(200).optional(),
-  password: z.string().max(1_000).optional(),
-  /** PEM of the authority that signed the printer's certificate; the system's authorities do not count then. */
-  ca: z.string().max(100_000).optional(),
-  /** The printer's own certificate, by its SHA-256: for certificates that nobody has signed. */
-  fingerprint256: z
-    .string()
-    .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/i)
-    .optional(),
-  /** The password may be shown to whoever answers there, where the printer asks for it by Basic. */
-  inClear: z.boolean().optional(),
+/** One that can be driven, which what is merely found need not be. */
+const configuredPrinter = printerEntry.superRefine(({ uri }, context) => {
+  try {
+    checkAddress(uri);
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    context.addIssue({ code: 'custom', path: ['uri'], message: error.message });
+  }
 });
+
+/** How to get into a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
+const accessEntry = z
+  .strictObject({
+    /** As in the printer's address, in any case: `labels.lab`, or `labels.lab:8631` for that port only. */
+    host: z
+      .string()
+      .max(300)
+      .regex(/^[^\s/@]+$/, { error: 'expected a host as in the address: labels.lab or labels.lab:8631' })
+      .toLowerCase(),
+    user: z.string().min(1).max(200).optional(),
+    password: z.string().max(1_000).optional(),
+    /** PEM of the authority that signed the printer's certificate; the system's authorities do not count then. */
+    ca: z.string().max(100_000).refine(isCertificate, { error: 'expected a certificate in PEM' }).optional(),
+    /** The printer's own certificate, by its SHA-256: for certificates that nobody has signed. */
+    fingerprint256: z
+      .string()
+      .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/i, {
+        error: "expected a certificate's SHA-256, 64 hexadecimal digits",
+      })
+      .optional(),
+    /** The password may be shown to whoever answers there, where the printer asks for it by Basic. */
+    inClear: z.boolean().optional(),
+  })
+  .refine(({ user, password }) => password === undefined || user !== undefined, {
+    path: ['user'],
+    error: 'expected a user with the password',
+  });
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const ms = z
   .int()
@@ -119,7 +151,7 @@ export const agentConfig = z.strictObject({
   /** The tenant whose printers these are; null: printers for every tenant. */
   tenantId: tenantId.nullable().default(null),
   dataDir: z.string().min(1),
-  printers: z.array(printerEntry).max(5_000).default([]),
+  printers: z.array(configuredPrinter).max(5_000).default([]),
   renderThreads: z
     .int()
     .min(1)

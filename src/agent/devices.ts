@@ -1,4 +1,5 @@
 /** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
+import { queueAddress } from '../../drivers/transports/cups.ts';
 import { takesDocuments } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { type Certificates, noCertificates } from './certificates.ts';
@@ -28,8 +29,9 @@ export function deviceFor(
     uri,
     certificates,
     open: (address) => {
-      const { host, hostname } = new URL(address);
-      const entry = access.find((one) => [host, hostname].includes(one.host.toLowerCase()));
+      const way = address.startsWith('cups:') ? queueAddress(new URL(address)).href : address;
+      const { host, hostname } = new URL(way.toLowerCase());
+      const entry = access.find((one) => [host, hostname].includes(one.host));
       const port = drivers.documents(address, transport, entry ?? {});
       if (port === null) throw new TransportError('address-invalid', 'it takes no documents');
       return port;

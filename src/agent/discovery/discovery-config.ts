@@ -16,13 +16,18 @@ const targets = z
     }
   });
 
+const CUPS_SERVER = 'expected true, false or an address like ipp://server:631/, without a password';
+const cupsServer = z
+  .url({ protocol: /^ipps?$/, error: CUPS_SERVER })
+  .regex(/^[^@]*$/, { error: CUPS_SERVER });
+
 export const discoveryConfig = z.strictObject({
   /** Printers that announce themselves (Bonjour). */
   dnsSd: z.boolean().default(false),
   /** Addresses of the interfaces to listen on for them; by default all but loopback. */
   interfaces: z.array(z.ipv4()).max(32).exactOptional(),
   /** Queues of a CUPS server: this machine's, or the one named. */
-  cups: z.union([z.boolean(), z.url({ protocol: /^ipps?$/ })]).default(false),
+  cups: z.union([z.boolean(), cupsServer]).default(false),
   /** What is plugged into this machine (Linux). */
   usb: z.boolean().default(false),
   /** Printers of the Windows spooler. */

@@ -5,15 +5,12 @@
  * else, and what comes from elsewhere is not heard.
  */
 import { BlockList, isIPv4 } from 'node:net';
-import { z } from 'zod';
 
 /** Most addresses that one provider looks at: a /22. */
 export const MOST_TARGETS = 1_024;
 
-/** `10.0.0.7`, `10.0.0.255` (a broadcast address is an address) or `10.0.0.0/24`. IPv4: a subnet of IPv6 cannot be walked. */
-export const target = z.string().refine((text) => parse(text) !== undefined, {
-  error: `expected an IPv4 address or a subnet of at most ${MOST_TARGETS} addresses, like 10.0.0.0/24`,
-});
+/** IPv4: a subnet of IPv6 cannot be walked. */
+const EXPECTED = `expected an IPv4 address or a subnet of at most ${MOST_TARGETS} addresses, like 10.0.0.0/24`;
 
 export interface Targets {
   /** Each once, as it was named; a subnet's network and broadcast addresses too. */
@@ -21,13 +18,16 @@ export interface Targets {
   includes(address: string): boolean;
 }
 
-/** @throws RangeError when what is named is no target, or is too many */
+/**
+ * @param names each like `10.0.0.7`, `10.0.0.255` (a broadcast address is an address) or `10.0.0.0/24`
+ * @throws RangeError when what is named is no target, or is too many
+ */
 export function targetsOf(names: readonly string[]): Targets {
   const named = new BlockList();
   const addresses = new Set<string>();
   for (const name of names) {
     const range = parse(name);
-    if (range === undefined) throw new RangeError(`not an address or subnet: ${name.slice(0, 50)}`);
+    if (range === undefined) throw new RangeError(`${EXPECTED}, got ${JSON.stringify(name.slice(0, 50))}`);
     named.addSubnet(toText(range.first), range.prefix);
     for (let offset = 0; offset < range.count; offset += 1) addresses.add(toText(range.first + offset));
     if (addresses.size > MOST_TARGETS) throw new RangeError(`more than ${MOST_TARGETS} addresses to look at`);
