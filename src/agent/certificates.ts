@@ -19,11 +19,17 @@ export interface Certificates {
 /** Nothing is kept: every device is seen for the first time. */
 export const noCertificates: Certificates = { check: () => undefined };
 
+/** Pins that are kept. None is given up for another: that would let whoever fills the table take a printer's place. */
+const MOST_PINS = 20_000;
+
 export class PinnedCertificates implements Certificates {
   readonly #db: DatabaseSync;
+  readonly #most: number;
 
-  constructor(db: DatabaseSync) {
+  /** @param most pins that are kept, given by a test */
+  constructor(db: DatabaseSync, most = MOST_PINS) {
     this.#db = db;
+    this.#most = most;
   }
 
   check(subjects: readonly string[], shown: string): void {
@@ -37,6 +43,14 @@ export class PinnedCertificates implements Certificates {
         'certificate-unknown',
         `it shows ${shown}. If that is right (compare it with the one that the printer tells), start the agent once ` +
           `with --forget-certificate ${others[0]}, or set "fingerprint256" in its "access" entry`,
+      );
+    }
+    const unknown = subjects.filter((subject) => pinned.get(subject) === undefined);
+    const kept = Number(this.#db.prepare('SELECT count(*) AS kept FROM certificates').get()?.['kept']);
+    if (unknown.length > 0 && kept + unknown.length > this.#most) {
+      throw new TransportError(
+        'certificate-unknown',
+        `${kept} certificates of printers are pinned, and no more are. Set "fingerprint256" in its "access" entry`,
       );
     }
     const pin = this.#db.prepare(

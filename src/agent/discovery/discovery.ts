@@ -27,6 +27,7 @@ import type { Timings } from '../config.ts';
 import { orAborted, pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer-device.ts';
 import { drivenAlike, firstWay, nextWay } from './choice.ts';
+import { CONFIGURED } from './configured.ts';
 import { toldAndSaid } from './evidence.ts';
 import { candidateOf, type Fingerprint } from './fingerprints.ts';
 import { drivenBy, FoundPrinter } from './found-printer.ts';
@@ -47,6 +48,7 @@ export interface DiscoveryOptions {
   device(candidate: Candidate): PrinterDevice;
   /** Whether a job of the printer is under way, or was cut off and may have labels out. */
   busy(printerId: string): boolean;
+  mostPrinters?: number;
   onEvent(event: DiscoveryEvent, printer: FoundPrinter): void;
   logger: Logger;
 }
@@ -67,6 +69,8 @@ const REST = 10;
 const FIRST_ANSWER = 2_000;
 /** Of one printer, so that what is kept of it stays small. */
 const MOST_WAYS = 50;
+/** Found ones; the configuration may name more. */
+const MOST_PRINTERS = 5_000;
 /** When a way was last listed is kept to this many ms, so that it is not written at each scan. */
 const LISTED_TO = 600_000;
 
@@ -85,6 +89,7 @@ export class Discovery {
   #startedAt = 0;
   #merging: NodeJS.Timeout | undefined;
   #restUntil = 0;
+  #full = false;
   /** A job under way kept something from being changed. */
   #deferred = false;
 
@@ -229,6 +234,16 @@ export class Discovery {
     return this.#news.size < providers.length || [...this.#ways].some((way) => way.isNew(FIRST_ANSWER));
   }
 
+  /** Anybody on the network can announce printers, each of which is kept, and has a queue. */
+  #isFull({ ways }: Merged): boolean {
+    const { mostPrinters = MOST_PRINTERS, logger } = this.#options;
+    const named = ways.some(({ provider }) => provider === CONFIGURED);
+    if (named || this.#printers.size < mostPrinters) return false;
+    if (!this.#full) logger.warn({ printers: mostPrinters }, 'no more printers are taken that are found');
+    this.#full = true;
+    return true;
+  }
+
   /** Not where all there is of it was in lists that are all there is, and is not in them any more. */
   #isKept({ known }: FoundPrinter): boolean {
     return known.ways.some((way) => way.candidate !== null && !this.#isUnlisted(way));
@@ -253,6 +268,7 @@ export class Discovery {
       : { uri: firstWay(ways), waits: early };
     if (waits) this.#deferred = true;
     if (uri === undefined || early) return;
+    if (printer === undefined && replaced.length === 0 && this.#isFull(merged)) return;
     for (const old of replaced) if (old !== kept) this.#gone(old);
     const id = printer?.id ?? merged.id;
     const known = { id, uri, ways: this.#knownWays(merged, ways, uri, printer) };

@@ -27,6 +27,8 @@ import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
 const ASKED = 3;
 /** Devices asked at the same time. */
 const AT_ONCE = 32;
+/** Addresses that nobody lists any more of which it is known who was there. */
+const MOST_LAST = 10_000;
 /** Scans between two questions to a way that works and is not driven. */
 const SPARE = 6;
 
@@ -227,6 +229,10 @@ export class Ways {
     const { uri, said, identity, answers } = way;
     this.#ways.delete(uri);
     if (identity !== null) this.#last.set(uri, { said, identity, answers });
+    for (const oldest of this.#last.keys()) {
+      if (this.#last.size <= MOST_LAST) break;
+      this.#last.delete(oldest);
+    }
     void way.spare?.drop();
   }
 

@@ -1,0 +1,79 @@
+/** Whoever is on the network can announce what they like: an agent keeps only so much of it. */
+import { EventEmitter, once } from 'node:events';
+import type { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { PinnedCertificates } from '../../src/agent/certificates.ts';
+import { agentConfig } from '../../src/agent/config.ts';
+import { openDataDir } from '../../src/agent/data-dir.ts';
+import { deviceFor } from '../../src/agent/devices.ts';
+import { configuredPrinters } from '../../src/agent/discovery/configured.ts';
+import { Discovery } from '../../src/agent/discovery/discovery.ts';
+import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
+import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
+
+const directories = new Directories();
+afterAll(() => directories.remove());
+
+async function printer(serial: string): Promise<TestPrinter> {
+  const made = new TestPrinter(directories, { serial });
+  await made.start();
+  onTestFinished(() => made.stop());
+  return made;
+}
+
+test('printers that are found beyond a number are left out, those that are configured are not', async () => {
+  const [own, ...others] = await Promise.all(['OWN-1', 'FOUND-1', 'FOUND-2', 'FOUND-3'].map(printer));
+  if (own === undefined) throw new Error('no printer');
+  const found = others.map(({ uri }) => ({ uri, evidence: { languages: ['zpl' as const] } }));
+  const emitter = new EventEmitter();
+  let scans = 0;
+  const announced: DiscoveryProvider = {
+    id: 'announced',
+    exhaustive: false,
+    find: async () => {
+      scans++;
+      emitter.emit('news');
+      return found;
+    },
+  };
+  // Not before the others have taken all the room there is.
+  const configured = configuredPrinters(
+    agentConfig.parse({ dataDir: '.', printers: [{ uri: own.uri }] }).printers,
+  );
+  const late: DiscoveryProvider = {
+    ...configured,
+    find: async (signal) => (discovery.printers.length < 2 ? [] : await configured.find(signal)),
+  };
+  const config = agentConfig.parse({ dataDir: '.', timings: { scan: 20, near: 20 } });
+  const discovery: Discovery = new Discovery({
+    host: 'this computer',
+    busy: () => false,
+    providers: [announced, late],
+    known: { all: () => [], put: () => {}, forget: () => {} },
+    timings: config.timings,
+    device: (candidate) => deviceFor(candidate, config, testDrivers),
+    mostPrinters: 2,
+    onEvent: () => emitter.emit('news'),
+    logger,
+  });
+  discovery.start();
+  onTestFinished(() => discovery.stop());
+  const uris = () => discovery.printers.map(({ known }) => known.uri);
+  while (!uris().includes(own.uri)) await once(emitter, 'news');
+  for (const enough = scans + 5; scans < enough; ) await once(emitter, 'news');
+  expect(uris()).toHaveLength(3);
+  expect(uris()).toContain(own.uri);
+});
+
+test('no pin is given up for another, and none is added beyond a number', () => {
+  const directory = openDataDir(directories.make());
+  onTestFinished(() => directory.close());
+  const db: DatabaseSync = directory.db;
+  const pins = new PinnedCertificates(db, 2);
+  pins.check(['serial-a', 'uuid-a'], 'aa');
+  expect(() => pins.check(['serial-b'], 'bb')).toThrow(/2 certificates of printers are pinned/);
+  pins.check(['serial-a', 'uuid-a'], 'aa');
+  expect(() => pins.check(['serial-a'], 'cc')).toThrow(/it shows cc/);
+  pins.forget('serial-a');
+  pins.check(['serial-b'], 'bb');
+});
