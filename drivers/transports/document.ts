@@ -77,8 +77,6 @@ export interface PrinterJobState {
   incomplete: boolean;
   /** Whether the device has begun to process it; null: it does not say. */
   began: boolean | null;
-  /** Size of what it was given, in KiB rounded up; null: it does not say. */
-  kibibytes: number | null;
 }
 
 /** A device at its address. Nothing is kept open that another client could not use too. */

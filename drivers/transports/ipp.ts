@@ -64,7 +64,6 @@ const JOB = [
   'job-state',
   'job-state-reasons',
   'job-impressions-completed',
-  'job-k-octets',
   'number-of-documents',
   'time-at-processing',
 ];
@@ -248,7 +247,6 @@ function stateOf(said: readonly IppAttribute[]): PrinterJobState {
     impressions: count(said, 'job-impressions-completed'),
     incomplete: waiting && (incoming || without),
     began: processing === undefined ? null : processing.tag === 'integer' && processing.value !== 0,
-    kibibytes: count(said, 'job-k-octets'),
   };
 }
 

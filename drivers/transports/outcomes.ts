@@ -44,7 +44,6 @@ export class Outcomes {
       impressions: null,
       incomplete: now === 'open',
       began: now === 'open' || now === 'given up' ? false : null,
-      kibibytes: null,
     };
   }
 }

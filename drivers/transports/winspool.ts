@@ -264,7 +264,7 @@ export function jobState(status: number, name: string): PrinterJobState {
               ? 'processing'
               : 'pending';
   const incomplete = phase === 'held';
-  return { phase, reasons: [], name, impressions: null, incomplete, began: null, kibibytes: null };
+  return { phase, reasons: [], name, impressions: null, incomplete, began: null };
 }
 
 /** PRINTER_STATUS_…, winspool.h: what stops the printer, or says why. */

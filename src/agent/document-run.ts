@@ -36,7 +36,9 @@
  *   between D2 and F    looks the printer's job up by ID, and only takes it for ours if it bears our name: printers
  *                       count from 1 again. Its document is incomplete: cancels it, and sends again when it ended
  *                       before any label. Otherwise follows it.
- *   F reached           its state tells.
+ *   F reached           its state tells; but some printers print a document that was cut off as far as it goes, and
+ *                       call that completed. Where nobody heard that the printer has all of it, only its own count
+ *                       of all pages is believed.
  *   the printer does not know the job any more (it was switched off, or has forgotten)  where its counter is known
  *                       to count labels: waits until the printer is at rest, and goes on at the first label that it
  *                       has not counted. Where not: held.
@@ -72,14 +74,6 @@ const POLL_MIN = 10;
 /** How often a printer that prints is asked how it is, ms. */
 const STATUS_EVERY = 2_000;
 const ENDED: ReadonlySet<PrinterJobState['phase']> = new Set(['completed', 'canceled', 'aborted']);
-
-/** How the document got to the printer. */
-interface Sending {
-  /** The printer said that it has all of it. */
-  complete: boolean;
-  /** The printer said no. */
-  refusal: DocumentRefusal | null;
-}
 
 export class DocumentRun extends JobAttempt {
   readonly #context: DocumentRunContext;
@@ -131,7 +125,7 @@ export class DocumentRun extends JobAttempt {
     this.#odometer = this.record.entry.odometer;
     const state = await port.jobState(document.printerJob, this.end);
     if (state?.incomplete && isOurs(state, document)) await this.#cancel(port, document.printerJob);
-    await this.#follow(port, document.printerJob, { complete: false, refusal: null });
+    await this.#follow(port, document.printerJob, null);
   }
 
   /** The next document, to its end. Returns without it where the printer is busy, after a while. */
@@ -154,11 +148,7 @@ export class DocumentRun extends JobAttempt {
     const { base } = record.entry;
     const upTo = chunk.first + chunk.count;
     const name = `${job.jobId} ${base + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
-    const document: PrinterDocument = {
-      name,
-      printerJob: null,
-      kibibytes: Math.ceil(chunk.bytes.length / 1024),
-    };
+    const document: PrinterDocument = { name, printerJob: null };
     const odometer = device.countsLife ? this.#odometer : null;
     record.restart({ odometer, intent: upTo, sent: base, document });
     journal.write(record.entry);
@@ -178,28 +168,36 @@ export class DocumentRun extends JobAttempt {
     record.entry.document = { ...document, printerJob };
     journal.write(record.entry);
     record.log.debug({ printerJob, first: base, labels: chunk.count }, 'printer job made');
-    const sending = await this.#send(port, printerJob, mediaType, chunk);
+    const refusal = await this.#send(port, printerJob, mediaType, chunk);
     this.backoff.reset();
-    await this.#follow(port, printerJob, sending);
+    await this.#follow(port, printerJob, refusal);
     if (record.entry.base === upTo) {
       this.session?.taken();
       this.position = upTo;
     }
   }
 
-  async #send(port: DocumentPort, printerJob: string, mediaType: string, chunk: Chunk): Promise<Sending> {
+  /** null: the printer says that it has all of it. */
+  async #send(
+    port: DocumentPort,
+    printerJob: string,
+    mediaType: string,
+    chunk: Chunk,
+  ): Promise<DocumentRefusal | null> {
     const { record } = this;
     try {
       await port.send(printerJob, mediaType, chunk.bytes, this.end);
-      record.entry.sent = chunk.first + chunk.count;
+      const { entry } = record;
+      entry.sent = chunk.first + chunk.count;
+      if (entry.document !== undefined) entry.document = { ...entry.document, whole: true };
       record.progress(record.reasons);
-      return { complete: true, refusal: null };
+      return null;
     } catch (error) {
       if (!(error instanceof DocumentRefusal)) throw error;
       record.log.info({ code: error.code, printerJob }, 'the printer refused the document');
       // It would wait for its document, and some printers take no other job until then.
       await this.#cancel(port, printerJob);
-      return { complete: false, refusal: error };
+      return error;
     }
   }
 
@@ -243,7 +241,7 @@ export class DocumentRun extends JobAttempt {
    * Follows the printer's job to its end, and settles what came out.
    * @throws JobFaultError `printer-aborted`, `printer-refused` when that is certain, and `outcome-unknown`
    */
-  async #follow(port: DocumentPort, printerJob: string, sending: Sending): Promise<void> {
+  async #follow(port: DocumentPort, printerJob: string, refusal: DocumentRefusal | null): Promise<void> {
     const { device, timings } = this.#context;
     const { record } = this;
     const { base, intent, document } = record.entry;
@@ -253,7 +251,7 @@ export class DocumentRun extends JobAttempt {
       const state = await port.jobState(printerJob, this.end);
       if (state === null || !isOurs(state, document)) return await this.#lost(port);
       const counted = this.#counted(state);
-      if (ENDED.has(state.phase)) return await this.#ended(port, state, sending);
+      if (ENDED.has(state.phase)) return await this.#ended(port, state, refusal);
       const before = record.entry.printed;
       // What lies between was delivered, and may not be out.
       const gap = base > before;
@@ -283,16 +281,18 @@ export class DocumentRun extends JobAttempt {
     return state.impressions > 0 || device.countsJobs ? state.impressions : null;
   }
 
-  async #ended(port: DocumentPort, state: PrinterJobState, sending: Sending): Promise<void> {
+  async #ended(port: DocumentPort, state: PrinterJobState, refusal: DocumentRefusal | null): Promise<void> {
     const { record } = this;
     const { base, intent, document } = record.entry;
     const labels = intent - base;
     const pages = pagesOf(labels, record.perPage);
     const reasons = state.reasons.join(', ');
+    const whole = document?.whole === true;
     if (state.phase === 'completed') {
-      const short = state.kibibytes !== null && state.kibibytes < (document?.kibibytes ?? 0);
-      if (!sending.complete && short) {
-        throw new JobFaultError('outcome-unknown', 'The printer completed a job of which it had only a part');
+      const all = state.impressions === pages && this.#context.device.description?.spooler !== 'delivers';
+      if (!whole && !all) {
+        const part = 'The printer completed a job of which it may have had only a part';
+        throw new JobFaultError('outcome-unknown', part);
       }
       await this.#learn(port, state, pages);
       if (this.#context.confirmation() === 'transport') record.settle(intent, null);
@@ -307,15 +307,15 @@ export class DocumentRun extends JobAttempt {
     }
     this.#settle(base + labelsOn(counted, labels, record.perPage));
     record.log.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
-    if (sending.refusal !== null && counted === 0) {
-      if (!sending.refusal.retryLater) throw refused(sending.refusal);
+    if (refusal !== null && counted === 0) {
+      if (!refusal.retryLater) throw refused(refusal);
       await this.wait(this.#busy.next());
       return;
     }
     // It never had all of it, and printed nothing: that was the connection's fault, or ours. But what a person
     // canceled at the printer stays canceled.
     const byPerson = state.phase === 'canceled' && document?.canceled !== true;
-    if (!sending.complete && counted === 0 && !byPerson) return;
+    if (!whole && counted === 0 && !byPerson) return;
     throw new JobFaultError('printer-aborted', what);
   }
 

@@ -122,13 +122,16 @@ export class JobRecord {
 
   /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */
   handBack(quiet: boolean): void {
-    const { printed } = this.entry;
+    const { printed, intent } = this.entry;
     this.log.info({ printed, uncertain: this.uncertain, quiet }, 'job handed back');
     if (quiet) {
       this.#context.journal.write(this.entry);
       return;
     }
-    const report = this.#report('queued', { reasons: [] });
+    const report = this.#report('queued', {
+      reasons: [],
+      ...(this.uncertain ? { uncertain: { from: printed, to: intent } } : {}),
+    });
     this.#context.journal.handBack(this.entry, report);
     this.#context.reporter.lasting(report);
   }

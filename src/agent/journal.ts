@@ -17,8 +17,8 @@ const printerDocument = z.object({
   name: z.string(),
   /** Its ID in the printer; null: it may not have been made yet, and has no document. */
   printerJob: z.string().nullable(),
-  /** Size of the document, rounded up. */
-  kibibytes: z.int(),
+  /** The printer has said that it has all of the document. */
+  whole: z.boolean().optional(),
   /** We have asked the printer to end it. */
   canceled: z.boolean().optional(),
 });

@@ -46,7 +46,10 @@ export const jobReport = z.object({
   /** Why it does not go on right now. */
   reasons: z.array(printerReason),
   error: jobFault.optional(),
-  /** Held jobs: the labels (from 0, `from` included, `to` excluded) that may or may not have been printed. */
+  /**
+   * Of a held job, or one that was handed back: the labels (from 0, `from` included, `to` excluded) that may or may not
+   * have been printed, or may still be.
+   */
   uncertain: z.object({ from: z.int().min(0), to: z.int().min(0) }).optional(),
 });
 export type JobReport = z.infer<typeof jobReport>;

@@ -73,11 +73,9 @@ export class JobDecisions {
         throw new ProblemError('job-not-queued', detail);
       }
       await client.query(
-        // Handed back with labels under way: those may have come out. What was uncertain stays so.
+        // What was uncertain stays so, also of a job that was handed back with labels under way.
         `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(),
-           round = CASE WHEN status = 'queued' THEN round ELSE round + 1 END,
-           uncertain_from = CASE WHEN status = 'queued' AND sent > printed THEN printed ELSE uncertain_from END,
-           uncertain_to = CASE WHEN status = 'queued' AND sent > printed THEN sent ELSE uncertain_to END
+           round = CASE WHEN status = 'queued' THEN round ELSE round + 1 END
          WHERE id = $1`,
         [id],
       );

@@ -1,0 +1,88 @@
+/** What nobody can know of a document: whether it came whole, and whether one that still waits comes out. */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
+import { backends } from '../setup/backends.ts';
+import { startAgentOn, TestIppPrinter } from './ipp-site.ts';
+import { Directories, jobFor, openSite, type Site } from './site.ts';
+
+const directories = new Directories();
+const redis = backends().find(({ kind }) => kind === 'redis');
+if (redis === undefined) throw new Error('no Redis to test on');
+let site: Site;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(redis);
+});
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop();
+});
+afterAll(async () => {
+  await site.close();
+  directories.remove();
+});
+
+/** A road to the printer that ends the first time at these words, as if the sender had ended there. */
+async function roadThatEndsAt(words: string, printerUri: string): Promise<{ uri: string }> {
+  const { hostname, port, pathname } = new URL(printerUri.replace('ipp:', 'http:'));
+  let cut = false;
+  const road = createServer((agent) => {
+    const printer = connect(Number(port), hostname);
+    for (const socket of [agent, printer]) socket.on('error', () => undefined);
+    let text = '';
+    agent.on('data', (bytes: Buffer) => {
+      const before = text.length;
+      text += bytes.toString('latin1');
+      const at = text.indexOf(words);
+      if (cut || at < 0) {
+        printer.write(bytes);
+        return;
+      }
+      cut = true;
+      printer.end(bytes.subarray(0, at - before));
+      agent.destroy();
+    });
+    agent.on('close', () => printer.end());
+    printer.pipe(agent);
+  }).listen(0, '127.0.0.1');
+  await once(road, 'listening');
+  running.push({ stop: async () => void road.close() });
+  const address = road.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  return { uri: `ipp://127.0.0.1:${address.port}${pathname}` };
+}
+
+test.each(['label 2', 'label 11'])('cut at %s, printed as far as it goes: held', async (words) => {
+  const eve = await startIppeveprinter('marker-supply-low-report');
+  running.push(eve);
+  const road = await roadThatEndsAt(words, eve.uri);
+  const { printerId } = await startAgentOn({ site, directories, running }, road, {});
+  const [job, next] = [jobFor(printerId, 12), jobFor(printerId, ['next'])];
+  for (const one of [job, next]) await site.queues.enqueue(one);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown' },
+    uncertain: { from: 0, to: 12 },
+  });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+});
+
+test('a stop while a document waits in the printer: what may still come out is said', async () => {
+  const printer = new TestIppPrinter(directories, { speed: 20 });
+  await printer.start();
+  running.push(printer);
+  const { agent, printerId } = await startAgentOn({ site, directories, running }, printer, {
+    config: { window: { labels: 4 } },
+  });
+  const job = jobFor(printerId, 12);
+  await site.queues.enqueue(job);
+  await printer.printed(1);
+  printer.set({ mediaOut: true });
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+  await agent.stop({ graceMs: 0 });
+  const back = await site.reports.job(job.jobId, ({ status }) => status === 'queued');
+  const out = printer.labels.length;
+  expect(back).toMatchObject({ labels: { printed: out }, uncertain: { from: out, to: 4 } });
+});
