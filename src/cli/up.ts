@@ -47,6 +47,8 @@ export function upCommand(): Command {
       const { data: dataDir, host, port, printer: printers, readyFile, samples } = options;
       const virtual = virtualPrinters(options.virtual, options.virtualIpp, options.virtualSpeed);
       const agent = await agentConfigOf(options.agentConfig, options.discover && EVERYWHERE, { dataDir });
+      // Told before anything is started; they stand beside those of the file.
+      await agentConfigOf(undefined, undefined, { dataDir, printers: printers.map((uri) => ({ uri })) });
       const places = placesFromEnv();
       await runInstallation(
         { dataDir, host, port, virtualPrinters: virtual, printers, agent, ...places },

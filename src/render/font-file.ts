@@ -63,7 +63,7 @@ function inBounds<T>(of: string, read: () => T): T {
 }
 
 function broken(reason: string): FontFault {
-  return new FontFault(`the font is broken: ${reason}`);
+  return new FontFault(`it is broken: ${reason}`);
 }
 
 function tablesOf(file: Buffer): Map<string, Buffer> {

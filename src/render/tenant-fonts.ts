@@ -45,11 +45,20 @@ export function createFontSet(fonts: readonly TemplateFont[]): FontSet {
         const style = [bold && 'bold', italic && 'italic'].filter(Boolean).join(' ') || 'regular';
         throw new FontFault(`the font ${JSON.stringify(font)} has no ${style} face`);
       }
-      const face = read.get(wanted) ?? readFace(wanted);
+      const face = read.get(wanted) ?? readNamed(wanted);
       read.set(wanted, face);
       return face;
     },
   };
+}
+
+function readNamed(face: TemplateFont): TenantFace {
+  try {
+    return readFace(face);
+  } catch (error) {
+    if (!(error instanceof FontFault)) throw error;
+    throw new FontFault(`the font ${JSON.stringify(face.name)}: ${error.message}`);
+  }
 }
 
 function readFace({ data, bold, italic }: TemplateFont): TenantFace {
@@ -75,7 +84,7 @@ export function registeredFamily({ family, file }: TenantFace): string {
     return family;
   }
   const key = GlobalFonts.register(file, family);
-  if (key === null) throw new FontFault('the font is broken: it cannot be drawn with');
+  if (key === null) throw new FontFault('it is broken: it cannot be drawn with');
   registered.set(family, key);
   for (const [oldest, its] of registered) {
     if (registered.size <= MOST_REGISTERED) break;

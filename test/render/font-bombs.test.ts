@@ -99,7 +99,7 @@ test('what real fonts have is no bomb', () => {
   expect(readFontFile(fontOf(mapped(20, 8)))).toBeInstanceOf(Uint8Array);
 });
 
-const GLYPHS = 'the font is broken: its table of glyphs is broken';
+const GLYPHS = 'it is broken: its table of glyphs is broken';
 test.each<[what: string, tables: Iterable<readonly [string, Buffer]>, message: string]>([
   ['glyphs that double', doubling(40), GLYPHS],
   ['a glyph of itself', composed((glyph) => [glyph]), GLYPHS],
@@ -110,9 +110,9 @@ test.each<[what: string, tables: Iterable<readonly [string, Buffer]>, message: s
   [
     'two tables of glyphs',
     [...doubling(40), ['glyf', tablesOf(OCR_B).get('glyf') ?? Buffer.alloc(0)]],
-    'the font is broken: it has two tables "glyf"',
+    'it is broken: it has two tables "glyf"',
   ],
-  ['character maps', mapped(9, 9), 'the font is broken: its table of characters is broken'],
+  ['character maps', mapped(9, 9), 'it is broken: its table of characters is broken'],
   ['colours', withTables({ COLR: Buffer.alloc(4) }), 'it is a colour font: expected outlines'],
 ])('%s', (_, tables, message) => {
   expect(() => readFontFile(fontOf(tables))).toThrow(new FontFault(message));

@@ -211,6 +211,7 @@ describe('refused', () => {
       message: expect.stringContaining(message),
     });
     await expect(drawn(template)).rejects.toThrow(message);
+    await expect(drawn(template)).rejects.toThrow('/elements/0 (text): the font "Brand": ');
   });
 
   test.each([

@@ -186,6 +186,8 @@ describe('exit codes and messages', () => {
     ['an unknown command', ['prnt'], 2, /unknown command/],
     ['an unknown option', ['jobs', '--sttus', 'x'], 2, /unknown option/],
     ['a bad number', ['up', '--port', '99999'], 2, /whole number from 0 to 65535/],
+    ['no address', ['up', '--printer', 'sockt://10.0.0.7'], 2, /unknown scheme sockt:.*printers\[0\].uri/s],
+    ['a password in an address', ['discover', '--printer', 'ipp://u:pw@h/p'], 2, /those stand in "access"/],
     ['a bad status', ['jobs', '--status', 'lost'], 2, /expected one of queued, printing/],
     ['no service', ['jobs', '--data', '/nonexistent'], 1, /No service found/],
     ['an unknown template', ['print', 'nope', '--printer', 'virtual-1'], 1, /template-not-found/],

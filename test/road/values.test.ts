@@ -235,7 +235,7 @@ describe.each(backends())('on $name', ({ open, embedded }) => {
     }
     const woff = Buffer.concat([Buffer.from('wOFF'), OCR_B.subarray(4)]).toString('base64');
     await expect(up.admin.importTemplate('default', branded('no font', woff))).rejects.toThrow(
-      '/fonts/0/data: it is WOFF, a font for browsers: expected TTF or OTF',
+      '/fonts/0/data: the font "Brand": it is WOFF, a font for browsers: expected TTF or OTF',
     );
   });
 
