@@ -40,7 +40,7 @@ export interface Consumer {
 
 export interface ConsumeOptions {
   /** A job whose payload could not be read was set aside. `issues` hold no values. */
-  onUnreadable(queueId: string, issues: string[]): void;
+  onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): void;
 }
 
 /** As in `src/queue/lease.ts`. */

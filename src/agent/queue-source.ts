@@ -16,15 +16,13 @@ export function queueSource(queues: Queues): JobSource {
       const consumer = await queues.consume(
         printerId,
         async ({ job, delivery, note, setNote, signal: lost }) => {
-          const read = handoverNote.safeParse(note);
-          const left: HandoverNote | null = read.success ? read.data : null;
-          const result = await handler({ job, delivery, note: left, setNote, signal: lost });
+          const result = await handler({ job, delivery, note: left(note), setNote, signal: lost });
           // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right
           // for a job that the queue took away, and that comes again.
           if (result === 'hand-back' && lost.aborted) throw lost.reason;
           return result;
         },
-        { onUnreadable: ({ queueId, issues }) => onUnreadable(queueId, issues) },
+        { onUnreadable: ({ queueId, issues, note }) => onUnreadable(queueId, issues, left(note)) },
       );
       return {
         pause: () => consumer.pause(),
@@ -33,4 +31,10 @@ export function queueSource(queues: Queues): JobSource {
       };
     },
   };
+}
+
+/** A note that another version wrote, and this one cannot read, says all the same that somebody has begun. */
+function left(note: unknown): HandoverNote | null {
+  if (note === undefined) return null;
+  return handoverNote.safeParse(note).data ?? { agentId: 'of-another-version', resumeAt: null };
 }

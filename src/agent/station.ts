@@ -5,11 +5,14 @@
 import { once } from 'node:events';
 import { parseQueueId } from '../contract/queued-job.ts';
 import type { JobReport } from '../contract/report.ts';
-import type { Consumer, JobSource } from './job-source.ts';
+import type { Consumer, HandoverNote, JobSource } from './job-source.ts';
 import type { PrinterLease } from './leases.ts';
 import { Backoff, pause } from './pause.ts';
 import type { Term } from './term.ts';
 import { PrinterWorker, type WorkContext } from './worker.ts';
+
+/** More labels than any job has. */
+const ALL = 2 ** 31 - 1;
 
 export class PrinterStation {
   readonly #source: JobSource;
@@ -84,7 +87,7 @@ export class PrinterStation {
     while (!enough.aborted) {
       try {
         return await this.#source.consume(printerId, (delivery) => worker.handle(delivery), {
-          onUnreadable: (id, issues) => this.#unreadable(id, issues),
+          onUnreadable: (id, issues, note) => this.#unreadable(id, issues, note),
         });
       } catch (error) {
         logger.warn({ err: error, printer: printerId }, 'the queue of the printer cannot be served yet');
@@ -95,14 +98,17 @@ export class PrinterStation {
   }
 
   /** A job that this version of the agent can't read. One that an earlier version had begun may be partly out. */
-  #unreadable(queueId: string, issues: string[]): void {
+  #unreadable(queueId: string, issues: string[], note: HandoverNote | null): void {
     const { agentId, printerId, journal, reporter, logger } = this.#context;
     const id = parseQueueId(queueId);
     if (id === null) return;
     logger.error({ job: id.jobId, printer: printerId, issues }, 'job cannot be read');
-    const found = journal.look(queueId);
-    const unsent = { total: 0, base: 0, odometer: null, intent: 0, sent: 0, printed: 0 };
-    const entry = found?.entry ?? { queueId, printerId, delivery: 0, ...unsent };
+    const found = note === null || note.agentId === agentId ? journal.look(queueId) : null;
+    const out = note?.resumeAt ?? 0;
+    // How many labels it has, the service knows.
+    const begun = note?.resumeAt === null ? ALL : out;
+    const asLeft = { total: 0, base: out, odometer: null, intent: begun, sent: out, printed: out };
+    const entry = found?.entry ?? { queueId, printerId, delivery: 0, ...asLeft };
     const { printed, intent, sent } = entry;
     const delivery = entry.delivery + 1;
     const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);

@@ -14,7 +14,8 @@ export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 export const round = z.int().min(1).max(10_000);
 
 export const queuedJob = z.object({
-  v: z.literal(1),
+  /** 2: a job that goes on. An agent of before there were such would print all of it, and cannot read it now. */
+  v: z.literal([1, 2]),
   jobId,
   tenantId: z.string().min(1),
   printerId,

@@ -65,7 +65,7 @@ export interface ConsumerPlan<T> {
   handle(delivery: Delivery<T>): Promise<Outcome>;
   /** Jobs that are active in the queue, for a queue that has one consumer; undefined for one that has many. */
   countActive: (() => Promise<number>) | undefined;
-  onUnreadable(jobId: string, issues: string[]): void;
+  onUnreadable(jobId: string, issues: string[], note: unknown): void;
   /** Called once when it has stopped. */
   onStopped(): void;
 }
@@ -207,7 +207,7 @@ export class QueueConsumer<T> implements Consumer {
     if ('issues' in parsed) {
       logger.error({ queue, jobId, issues: parsed.issues }, 'unreadable payload set aside');
       try {
-        this.#plan.onUnreadable(jobId, parsed.issues);
+        this.#plan.onUnreadable(jobId, parsed.issues, noteOf(job));
       } catch (error) {
         errors.report('onUnreadable failed', error, { queue, jobId });
       }
@@ -222,9 +222,7 @@ export class QueueConsumer<T> implements Consumer {
         job: parsed.value,
         delivery: job.attemptsStarted,
         redelivered: job.attemptsStarted > 1,
-        // BullMQ's own default is 0, or an empty object.
-        note:
-          typeof job.progress === 'object' && Object.keys(job.progress).length > 0 ? job.progress : undefined,
+        note: noteOf(job),
         setNote: (note) => this.#setNote(token, active, note),
         signal: active.abort.signal,
       });
@@ -278,4 +276,9 @@ export class QueueConsumer<T> implements Consumer {
     }
     throw new WaitingError();
   }
+}
+
+/** BullMQ's own default is 0, or an empty object. */
+function noteOf({ progress }: StoredJob): unknown {
+  return typeof progress === 'object' && Object.keys(progress).length > 0 ? progress : undefined;
 }

@@ -51,6 +51,8 @@ export interface Unreadable {
   printerId: string;
   /** `path: what is wrong`, without values. */
   issues: string[];
+  /** As of a delivery. */
+  note: unknown;
 }
 
 export interface ConsumeOptions {
@@ -232,7 +234,7 @@ export class Queues {
         this.#command(printerQueue(printerId), 'counting jobs', (queue) =>
           queue.getJobCountByTypes('active'),
         ),
-      onUnreadable: (queueId, issues) => options.onUnreadable?.({ queueId, printerId, issues }),
+      onUnreadable: (queueId, issues, note) => options.onUnreadable?.({ queueId, printerId, issues, note }),
     });
   }
 

@@ -93,6 +93,7 @@ describe('a held job', () => {
       { status: 'queued', labels: { total: 10, sent: 6, printed: 6 }, error: null, uncertain: null },
     ]);
     expect(await delivery(id, 1)).toMatchObject({
+      v: 2,
       copies: 5,
       records: [{ sku: '\0' }, { sku: '^XZ' }],
       resume: { round: 1, from: 6 },
@@ -164,6 +165,19 @@ test('a failed job goes on at its first label that is not printed', async () => 
   const id = await ended(FAILED);
   expect((await resume(id, {})).body).toMatchObject({ status: 'queued', labels: { sent: 4, printed: 4 } });
   expect(await delivery(id, 1)).toMatchObject({ resume: { round: 1, from: 4 } });
+});
+
+test('an agent that cannot read a round takes nothing back of what was printed before', async () => {
+  const id = await ended(FAILED);
+  await resume(id, {});
+  await delivery(id, 1);
+  const error = { code: 'payload-unreadable', message: 'v: invalid_value' } as const;
+  const unread = { round: 1, seq: 0, error, labels: { sent: 0, printed: 0 } };
+  await report(id, { ...unread, delivery: 1, status: 'failed' });
+  expect(await show(id)).toMatchObject({ status: 'failed', labels: { sent: 4, printed: 4 } });
+  await report(id, { ...unread, delivery: 2, status: 'held', uncertain: { from: 0, to: 2 ** 31 - 1 } });
+  expect(await show(id)).toMatchObject({ labels: { printed: 4 }, uncertain: { from: 4, to: 10 } });
+  expect(codeOf(await resume(id, {}))).toBe('labels-uncertain');
 });
 
 test('of two who decide at once, one is told that it is too late', async () => {

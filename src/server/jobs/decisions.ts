@@ -153,6 +153,6 @@ async function queueAgain(
        delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,
        uncertain_from = NULL, uncertain_to = NULL
      WHERE id = $1`,
-    [id, resume.round, resume.from, JSON.stringify({ ...payload, resume })],
+    [id, resume.round, resume.from, JSON.stringify({ ...payload, v: 2, resume })],
   );
 }

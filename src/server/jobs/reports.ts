@@ -75,9 +75,11 @@ export class Reports {
 
   async #job(report: JobReport): Promise<void> {
     const { rowCount } = await this.#pool.query(
-      // A printed job needs no payload any more, and the payload is personal.
-      `UPDATE platen.jobs SET sent = $5, printed = $6, reasons = $7, error = $8, uncertain_from = $9,
-         uncertain_to = $10, agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
+      // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
+      // of it, says less. A printed job needs no payload any more, and the payload is personal.
+      `UPDATE platen.jobs SET sent = greatest($5, printed), printed = greatest($6, printed), reasons = $7, error = $8,
+         uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,
+         uncertain_to = least($10::integer, records * copies), agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
          status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
          payload = CASE WHEN $4 = 'printed' THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
