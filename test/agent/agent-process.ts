@@ -2,6 +2,7 @@
  * An agent in a process of its own, for tests that kill it. It kills itself at a point that the test names: the
  * `nth` time that it gets there, with SIGKILL, so that nothing is flushed, closed or said.
  */
+import { flushCompileCache } from 'node:module';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
@@ -64,6 +65,8 @@ async function run(options: AgentProcessOptions): Promise<void> {
     logger,
   });
   await agent.start();
+  // Killed, it would leave nothing for the next one.
+  flushCompileCache();
   process.stdout.write('started\n');
 }
 

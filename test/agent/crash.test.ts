@@ -2,69 +2,35 @@
  * The agent dies by SIGKILL at every point of `worker.ts`'s list, and at random moments, while a printer prints:
  * after its restart every label is out exactly once, or the job is held because that cannot be known.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { administer, backends } from '../setup/backends.ts';
-import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint } from './agent-process.ts';
-import { agentConfig, Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
-
-const directories = new Directories();
-const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
+import { CRASH_POINTS, type CrashPoint } from './agent-process.ts';
+import { expected, jobFor, type TestPrinter } from './site.ts';
+import { kill, type ProcessOptions, serialId, useSite } from './use-site.ts';
 
 // The queue is not what is tried here: every point on one backend, the moments nobody chose on another too.
 describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 'redis'))('$name', (backend) => {
   const every = backend.kind === 'redis';
-  let site: Site;
+  const site = useSite(backend);
   let printer: TestPrinter;
-  const children = new Set<ChildProcess>();
 
-  beforeAll(async () => {
-    site = await openSite(backend);
-  });
-  afterEach(async () => {
-    await Promise.all([...children].map(kill));
-    await printer.stop();
-  });
-  afterAll(async () => {
-    await site.close();
-    directories.remove();
-  });
-
-  async function kill(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-  }
-
-  async function start(dataDir: string, more: Partial<AgentProcessOptions> = {}): Promise<ChildProcess> {
-    const options: AgentProcessOptions = {
-      config: agentConfig(dataDir, printer, { window: { labels: 4, bytes: 65_536 } }),
-      queues: site.queueOptions,
-      odometer: true,
-      crash: null,
-      ...more,
-    };
-    const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
-      stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
-    });
-    children.add(child);
-    child.once('exit', () => children.delete(child));
-    await once(child.stdout, 'data');
-    return child;
+  async function start(
+    dataDir: string,
+    { config, ...more }: Omit<ProcessOptions, 'dataDir'> = {},
+  ): Promise<ChildProcess> {
+    const window = { labels: 4, bytes: 65_536 };
+    return await site.startProcess(printer, { ...more, dataDir, config: { window, ...config } });
   }
 
   /** A printer, what its ID will be, and a new data directory. */
   async function prepare(speed: number): Promise<{ dataDir: string; printerId: string }> {
     const serial = randomUUID();
-    printer = new TestPrinter(directories, { speed, serial });
-    await printer.start();
-    return { dataDir: directories.make(), printerId: printerIdOf({ evidence: 'serial', value: serial }) };
+    printer = await site.startPrinter({ speed, serial });
+    return { dataDir: site.directories.make(), printerId: serialId(serial) };
   }
 
   const cases: { point: CrashPoint; nth: number }[] = [
@@ -179,13 +145,11 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const next = jobFor(printerId, ['next']);
     await site.queues.enqueueMany([job, next]);
     const id = who === 'another agent' ? {} : { id: 'agent-of-the-test' };
-    const timings = { lease: 1_000 };
-    const config = (directory: string) => ({ ...agentConfig(directory, printer, { timings }), ...id });
-    const child = await start(dataDir, { config: config(dataDir) });
+    const config = { timings: { lease: 1_000 }, ...id };
+    const child = await start(dataDir, { config });
     await printer.printed(2);
     await kill(child);
-    const other = directories.make();
-    await start(other, { config: config(other) });
+    await start(site.directories.make(), { config });
     expect(await site.reports.end(job.jobId)).toMatchObject({
       status: 'held',
       error: { code: 'outcome-unknown' },
@@ -200,7 +164,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     async () => {
       const { dataDir, printerId } = await prepare(20);
       const job = jobFor(printerId, 12);
-      const config = agentConfig(dataDir, printer, { window: { labels: 12, bytes: 65_536 } });
+      const config = { window: { labels: 12, bytes: 65_536 } };
       const child = await start(dataDir, { config });
       await site.queues.enqueue(job);
       await printer.printed(2);

@@ -2,74 +2,33 @@
  * The agent dies by SIGKILL at every point of `document-run.ts`'s list, and at random moments, while a printer that
  * takes documents prints: after its restart every label is out exactly once.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { printerIdOf } from '../../src/agent/discovery/identity.ts';
+import { expect, test } from 'vitest';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
-import { backends } from '../setup/backends.ts';
-import { type AgentProcessOptions, CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from './agent-process.ts';
-import { TestIppPrinter } from './ipp-site.ts';
+import { CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from './agent-process.ts';
+import type { TestIppPrinter } from './ipp-site.ts';
 import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
-import { agentConfig, Directories, expected, jobFor, openSite, type Site } from './site.ts';
+import { expected, jobFor } from './site.ts';
+import { kill, type ProcessOptions, serialId, useSite } from './use-site.ts';
 
-const directories = new Directories();
-const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
+const site = useSite();
 let printer: TestIppPrinter;
-const children = new Set<ChildProcess>();
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  await Promise.all([...children].map(kill));
-  await printer.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
 
 async function start(
   dataDir: string,
-  more: Partial<Pick<AgentProcessOptions, 'crash' | 'languages'>> & { window?: number } = {},
+  { window = 4, ...more }: ProcessOptions & { window?: number } = {},
 ): Promise<ChildProcess> {
-  const { crash = null, languages = 'plain', window = 4 } = more;
-  const options: AgentProcessOptions = {
-    config: agentConfig(dataDir, printer, { window: { labels: window } }),
-    queues: site.queueOptions,
-    odometer: true,
-    crash,
-    languages,
-  };
-  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
-  });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
-  await once(child.stdout, 'data');
-  return child;
+  return await site.startProcess(printer, { ...more, dataDir, config: { window: { labels: window } } });
 }
 
 async function prepare(
   options: Partial<VirtualIppPrinterOptions> = {},
 ): Promise<{ dataDir: string; printerId: string }> {
   const serial = randomUUID();
-  printer = new TestIppPrinter(directories, { speed: 20, serial, ...options });
-  await printer.start();
-  return { dataDir: directories.make(), printerId: printerIdOf({ evidence: 'serial', value: serial }) };
+  printer = await site.startIppPrinter({ speed: 20, serial, ...options });
+  return { dataDir: site.directories.make(), printerId: serialId(serial) };
 }
 
 const bytes: readonly CrashPoint[] = ['before bytes', 'inside bytes', 'after bytes'];

@@ -1,40 +1,14 @@
 /** Jobs to a virtual IPP printer, with every fault that such a printer has; the agent in this process. */
 import { connect, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { barcodesIn } from '../road/judges.ts';
-import { backends } from '../setup/backends.ts';
-import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
-import { Directories, expected, jobFor, openSite, type Site } from './site.ts';
+import { designedJob } from './ipp-site.ts';
+import { expected, jobFor } from './site.ts';
+import { useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
-
-async function startPrinter(options: Partial<VirtualIppPrinterOptions> = {}): Promise<TestIppPrinter> {
-  const printer = new TestIppPrinter(directories, options);
-  await printer.start();
-  running.push(printer);
-  return printer;
-}
-
-const startAgent = (on: { uri: string }, options: StartOptions = {}) =>
-  startAgentOn({ site, directories, running }, on, options);
+const site = useSite();
 
 async function withClient(
   printer: { uri: string },
@@ -49,8 +23,8 @@ async function withClient(
 }
 
 test('ZPL in documents of a bounded number of labels, each copy of every record in order', async () => {
-  const printer = await startPrinter({ name: 'Front desk', serial: 'IPP-1234' });
-  const { printerId, description } = await startAgent(printer, { config: { window: { labels: 4 } } });
+  const printer = await site.startIppPrinter({ name: 'Front desk', serial: 'IPP-1234' });
+  const { printerId, description } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
   expect(description).toMatchObject({
     evidence: 'serial',
     name: 'Front desk',
@@ -77,8 +51,8 @@ test('ZPL in documents of a bounded number of labels, each copy of every record 
 });
 
 test('PDF: a label a page, and what is on it', async () => {
-  const printer = await startPrinter({ rolls: [{ width: 100, height: 50 }] });
-  const { printerId, description } = await startAgent(printer, { drivers: standardDrivers });
+  const printer = await site.startIppPrinter({ rolls: [{ width: 100, height: 50 }] });
+  const { printerId, description } = await site.startAgent(printer, { drivers: standardDrivers });
   expect(description.formats.map(({ id }) => id)).toEqual([
     'zpl-203-50x25',
     'zpl-203-100x50',
@@ -96,8 +70,8 @@ test('PDF: a label a page, and what is on it', async () => {
 });
 
 test('a record that cannot be made fails the job before the printer hears of it', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter();
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, ['0', '1', 'bad']);
   await site.queues.enqueue(job);
   expect(await site.reports.end(job.jobId)).toMatchObject({
@@ -108,8 +82,8 @@ test('a record that cannot be made fails the job before the printer hears of it'
 });
 
 test('a format that it names and refuses all the same: failed, clearly, and the next job prints', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter();
+  const { printerId } = await site.startAgent(printer);
   printer.misbehave({ refusedFormats: ['application/vnd.zebra-zpl'] });
   const job = jobFor(printerId, 2);
   await site.queues.enqueue(job);
@@ -128,8 +102,8 @@ test('a format that it names and refuses all the same: failed, clearly, and the 
 });
 
 test.each(['busy', 'notAccepting'] as const)('%s: waits, and prints when it is taken', async (what) => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter();
+  const { printerId } = await site.startAgent(printer);
   printer.misbehave({ [what]: true });
   const job = jobFor(printerId, 2);
   const asked = new Promise<void>((resolve) => {
@@ -146,8 +120,8 @@ test.each(['busy', 'notAccepting'] as const)('%s: waits, and prints when it is t
 });
 
 test('out of media in the middle, then paused: waits, says why, and goes on', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, { config: { window: { labels: 4 } } });
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
   const job = jobFor(printerId, 10);
   await site.queues.enqueue(job);
   await printer.printed(2);
@@ -162,8 +136,8 @@ test('out of media in the middle, then paused: waits, says why, and goes on', as
 });
 
 test('off when the job comes: waits', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter();
+  const { printerId } = await site.startAgent(printer);
   await printer.powerOff();
   const job = jobFor(printerId, 3);
   await site.queues.enqueue(job);
@@ -174,8 +148,8 @@ test('off when the job comes: waits', async () => {
 });
 
 test('aborted by the printer in the middle: failed, with the labels that it counted', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   printer.abortJobAfter(3);
   const job = jobFor(printerId, 8);
   await site.queues.enqueue(job);
@@ -188,8 +162,8 @@ test('aborted by the printer in the middle: failed, with the labels that it coun
 });
 
 test('aborted before it counted anything, by a printer of which nobody knows that it counts: held', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   printer.abortJobAfter(0);
   const [first, second, third] = [jobFor(printerId, 8), jobFor(printerId, 2), jobFor(printerId, 8)];
   await site.queues.enqueue(first);
@@ -212,8 +186,8 @@ test('aborted before it counted anything, by a printer of which nobody knows tha
 test.each(['Create-Job', 'Send-Document', 'Get-Job-Attributes'] as const)(
   'the answer to %s is lost: each label once',
   async (operation) => {
-    const printer = await startPrinter();
-    const { printerId } = await startAgent(printer, { config: { window: { labels: 4 } } });
+    const printer = await site.startIppPrinter();
+    const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
     printer.cutReply(4, operation);
     const job = jobFor(printerId, 10);
     await site.queues.enqueue(job);
@@ -223,8 +197,8 @@ test.each(['Create-Job', 'Send-Document', 'Get-Job-Attributes'] as const)(
 );
 
 test('the connection breaks in the middle of a document: sent again, nothing twice', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter();
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 12);
   printer.once('job', () => printer.dropConnectionAfter(2_000));
   await site.queues.enqueue(job);
@@ -236,8 +210,8 @@ test('the connection breaks in the middle of a document: sent again, nothing twi
 });
 
 test('power off in the middle, its jobs are gone: the counter tells where it counts, else the job is held', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   const [first, second, third] = [jobFor(printerId, 6), jobFor(printerId, 1), jobFor(printerId, 6)];
   await site.queues.enqueue(first);
   await printer.printed(2);
@@ -261,8 +235,8 @@ test('power off in the middle, its jobs are gone: the counter tells where it cou
 });
 
 test('after a restart, a job of somebody else with the same number is not taken for ours', async () => {
-  const printer = await startPrinter({ speed: 20, serial: 'SAME-0001' });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter({ speed: 20, serial: 'SAME-0001' });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 6);
   await site.queues.enqueue(job);
   await printer.printed(1);
@@ -272,8 +246,7 @@ test('after a restart, a job of somebody else with the same number is not taken 
   const { port } = printer;
   await printer.stop();
   // The same printer, which has forgotten how far it had counted its jobs, and has one under that number already.
-  const other = new TestIppPrinter(directories, { port: 0, serial: 'SAME-0001' });
-  await other.start();
+  const other = await site.startIppPrinter({ serial: 'SAME-0001' });
   await withClient(other, async (client) => {
     const request = { name: 'someone else', format: 'application/vnd.zebra-zpl' };
     const theirs = await client.printJob(request, Buffer.from('^XA^FDx^FS^XZ'), AbortSignal.timeout(5_000));
@@ -284,15 +257,15 @@ test('after a restart, a job of somebody else with the same number is not taken 
     for (const end of [socket, on]) end.on('error', () => undefined);
     socket.pipe(on).pipe(socket);
   }).listen(port, '127.0.0.1');
-  running.push(other, { stop: async () => void road.close() });
+  site.running({ stop: () => road.close() });
   const held = await site.reports.end(job.jobId);
   expect(held).toMatchObject({ status: 'held', uncertain: { to: 6 } });
   expect(other.jobs()).toHaveLength(1);
 });
 
 test('canceled at the printer: failed with what came out, and not printed again', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 8);
   await site.queues.enqueue(job);
   await printer.printed(2);
@@ -306,32 +279,29 @@ test('canceled at the printer: failed with what came out, and not printed again'
 });
 
 test('a stop in the middle hands the job back; the next start looks the printer job up', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { agent, dataDir, printerId } = await startAgent(printer, { config: { window: { labels: 4 } } });
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { agent, dataDir, printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
   const job = jobFor(printerId, 12);
   await site.queues.enqueue(job);
   await printer.printed(2);
   await agent.stop({ graceMs: 0 });
-  await startAgent(printer, { dataDir, config: { window: { labels: 4 } } });
+  await site.startAgent(printer, { dataDir, config: { window: { labels: 4 } } });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
 });
 
 test('another printer answers at the address: it gets nothing of the job', async () => {
-  const printer = await startPrinter({ serial: 'FIRST-1' });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startIppPrinter({ serial: 'FIRST-1' });
+  const { printerId } = await site.startAgent(printer);
   const { port } = printer;
   await printer.stop();
-  const other = new TestIppPrinter(directories, { port, serial: 'SECOND-2' });
-  await other.start();
+  const other = await site.startIppPrinter({ port, serial: 'SECOND-2' });
   const job = jobFor(printerId, 1);
   await site.queues.enqueue(job);
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   expect(other.jobs()).toEqual([]);
   await other.stop();
-  const back = new TestIppPrinter(directories, { port, serial: 'FIRST-1' });
-  await back.start();
-  running.push(back);
+  const back = await site.startIppPrinter({ port, serial: 'FIRST-1' });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect([other.labels, back.labels]).toEqual([[], ['0']]);
 });

@@ -1,6 +1,6 @@
 /** Printers that speak neither ZPL nor PDF, driven by an agent from the queue to the label. */
 import { EventEmitter, once } from 'node:events';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
@@ -11,27 +11,12 @@ import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
 import { type PrintedLabel, readEpl, readTspl } from '../languages/label-printers.ts';
 import { drawPwgRaster } from '../languages/printed.ts';
 import { dotsOf, readSymbols } from '../render/judges.ts';
-import { backends } from '../setup/backends.ts';
 import { peer } from '../transports/peer.ts';
-import { designedJob, type StartOptions, startAgentOn } from './ipp-site.ts';
-import { Directories, expected, openSite, type Site } from './site.ts';
+import { designedJob } from './ipp-site.ts';
+import { expected } from './site.ts';
+import { type StartOptions, useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
+const site = useSite();
 
 const MEDIA = { dpi: 203, width: 50, height: 25 };
 /** Stops nothing. */
@@ -39,7 +24,7 @@ const REASON = 'marker-supply-low-report';
 const LABEL = { width: 400, height: 200, dpi: 203 };
 
 const startAgent = (on: { uri: string }, config: NonNullable<StartOptions['config']>) =>
-  startAgentOn({ site, directories, running }, on, { drivers: standardDrivers, config });
+  site.startAgent(on, { drivers: standardDrivers, config });
 
 /** A job in the printer's own format of this language. */
 function jobIn(
@@ -161,7 +146,7 @@ for (const language of ['tspl', 'epl'] as const) {
 
 test('a driverless printer that takes PWG raster and nothing else of ours', async () => {
   const eve = await startIppeveprinter(REASON, { formats: ['image/pwg-raster'] });
-  running.push(eve);
+  site.running(eve);
   const agent = await startAgent(eve, { printer: MEDIA, window: { labels: 4 } });
   expect(agent.description.formats).toMatchObject([
     { id: 'pwg-raster-203-50x25', language: 'pwg-raster', rasterType: 'sgray_8' },
@@ -176,7 +161,7 @@ test('a driverless printer that takes PWG raster and nothing else of ours', asyn
 
 test('a driverless printer that takes PNG and nothing else of ours: a document a label', async () => {
   const eve = await startIppeveprinter(REASON, { formats: ['image/png'] });
-  running.push(eve);
+  site.running(eve);
   const agent = await startAgent(eve, { printer: MEDIA });
   expect(agent.description.formats).toMatchObject([{ id: 'png-203-50x25', language: 'png' }]);
   const job = jobIn(agent, 'png', ['a', 'b'], 2);

@@ -3,44 +3,20 @@
  * nothing goes to it in a language that it does not take that way.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { backends } from '../setup/backends.ts';
-import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
-import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+import { designedJob } from './ipp-site.ts';
+import { expected, jobFor } from './site.ts';
+import { useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
-
-async function started<T extends TestPrinter | TestIppPrinter>(printer: T): Promise<T> {
-  await printer.start();
-  running.push(printer);
-  return printer;
-}
-
-const startAgent = (on: { uri: string }, options: StartOptions = {}) =>
-  startAgentOn({ site, directories, running }, on, options);
+const site = useSite();
 
 test('handed back by one way, it goes on by the other where it was', async () => {
   const serial = randomUUID();
-  const byBytes = await started(new TestPrinter(directories, { speed: 20, serial }));
-  const byDocuments = await started(new TestIppPrinter(directories, { speed: 20, serial }));
+  const byBytes = await site.startPrinter({ speed: 20, serial });
+  const byDocuments = await site.startIppPrinter({ speed: 20, serial });
   const config = { window: { labels: 4 } };
-  const first = await startAgent(byBytes, { config });
+  const first = await site.startAgent(byBytes, { config });
   const { dataDir, printerId } = first;
   const job = jobFor(printerId, 20);
   await site.queues.enqueue(job);
@@ -52,7 +28,7 @@ test('handed back by one way, it goes on by the other where it was', async () =>
   // Until the agent has found the other way, the printer is another's: a job under way would stay where it is.
   const lease = { printerId, term: 'between.1', fresh: true, reaches: true };
   await site.queues.askLeases('agent-between', [lease], { contended: 60_000, alone: 60_000 });
-  const second = await startAgent(byDocuments, { dataDir, config });
+  const second = await site.startAgent(byDocuments, { dataDir, config });
   await site.reports.agent(({ printers }) =>
     printers.some(({ id, uri }) => id === printerId && uri === byDocuments.uri),
   );
@@ -61,14 +37,14 @@ test('handed back by one way, it goes on by the other where it was', async () =>
   await second.agent.stop({ graceMs: 0 });
   await byDocuments.printed(4);
 
-  await startAgent(byDocuments, { dataDir, config });
+  await site.startAgent(byDocuments, { dataDir, config });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
   expect(byDocuments.labels).toEqual(expected(job).slice(out));
 });
 
 test('a job that was queued for a language of another way fails, and not a byte of it is sent', async () => {
-  const printer = await started(new TestPrinter(directories));
-  const { printerId } = await startAgent(printer, { drivers: standardDrivers });
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
   const [job, next] = [designedJob(printerId, 'pdf', ['a']), designedJob(printerId, 'zpl', ['b'])];
   for (const one of [job, next]) await site.queues.enqueue(one);
   expect(await site.reports.end(job.jobId)).toMatchObject({

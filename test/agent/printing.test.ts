@@ -1,83 +1,17 @@
 /** Jobs through a real queue to a virtual printer with every fault a printer has; the agent in this process. */
 import { createConnection } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../src/agent/config.ts';
+import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
-import { backends } from '../setup/backends.ts';
-import {
-  agentConfig,
-  Directories,
-  expected,
-  jobFor,
-  logger,
-  openSite,
-  type Site,
-  TestPrinter,
-  testDrivers,
-  withoutOdometer,
-} from './site.ts';
+import { expected, jobFor, testDrivers, withoutOdometer } from './site.ts';
+import { useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
-
-async function startPrinter(
-  options: ConstructorParameters<typeof TestPrinter>[1] = {},
-): Promise<TestPrinter> {
-  const printer = new TestPrinter(directories, options);
-  await printer.start();
-  running.push(printer);
-  return printer;
-}
-
-interface StartOptions {
-  dataDir?: string;
-  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
-  drivers?: AgentOptions['drivers'];
-}
-
-async function startAgent(printer: TestPrinter, options: StartOptions = {}) {
-  const dataDir = options.dataDir ?? directories.make();
-  const agent = new Agent({
-    config: agentConfig(dataDir, printer, options.config),
-    source: queueSource(site.queues),
-    drivers: options.drivers ?? testDrivers,
-    logger,
-  });
-  await agent.start();
-  running.push({ stop: () => agent.stop({ graceMs: 0 }) });
-  const { id } = agent;
-  const report = await site.reports.agent(
-    (state) =>
-      state.agentId === id &&
-      state.online &&
-      state.printers.some(({ reasons }) => !reasons.includes('offline')),
-  );
-  const [found] = report.printers;
-  if (found === undefined) throw new Error('no printer found');
-  return { agent, dataDir, printerId: found.id, description: found };
-}
+const site = useSite();
 
 test('prints every copy of every record in order, and says so', async () => {
-  const printer = await startPrinter({ name: 'Front desk', serial: 'SN-1234' });
-  const { printerId, description } = await startAgent(printer);
+  const printer = await site.startPrinter({ name: 'Front desk', serial: 'SN-1234' });
+  const { printerId, description } = await site.startAgent(printer);
   expect(description).toMatchObject({
     evidence: 'serial',
     name: 'Front desk',
@@ -108,8 +42,8 @@ test('prints every copy of every record in order, and says so', async () => {
 });
 
 test('a job that a person has go on is printed from the label that was named, though it has ended before', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 4, 2);
   await site.queues.enqueue(job);
   await site.reports.end(job.jobId);
@@ -128,8 +62,8 @@ test('a job that a person has go on is printed from the label that was named, th
 });
 
 test('a record that cannot be made fails the job before anything is printed', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer);
   const records = Array.from({ length: 60 }, (_, n) => (n === 57 ? 'bad' : String(n)));
   const job = jobFor(printerId, records);
   const next = jobFor(printerId, ['next']);
@@ -144,8 +78,8 @@ test('a record that cannot be made fails the job before anything is printed', as
 });
 
 test('a template that breaks its render thread, twice, holds its own job and no other', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, ['fine', 'exit']);
   const next = jobFor(printerId, ['next']);
   await site.queues.enqueueMany([job, next]);
@@ -159,8 +93,8 @@ test('a template that breaks its render thread, twice, holds its own job and no 
 });
 
 test('runs never further ahead of the printer than the window', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, { config: { window: { labels: 4, bytes: 65_536 } } });
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4, bytes: 65_536 } } });
   let most = 0;
   printer.on('status', ({ formats, remaining }) => {
     most = Math.max(most, formats + remaining);
@@ -175,8 +109,8 @@ test('runs never further ahead of the printer than the window', async () => {
 });
 
 test('out of media in the middle: waits, says why, and goes on', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 40);
   await site.queues.enqueue(job);
   await printer.printed(10);
@@ -190,8 +124,8 @@ test('out of media in the middle: waits, says why, and goes on', async () => {
 });
 
 test('the printer loses power in the middle: what its buffer held is sent again, nothing twice', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 20, 2);
   await site.queues.enqueue(job);
   await printer.printed(9);
@@ -204,8 +138,8 @@ test('the printer loses power in the middle: what its buffer held is sent again,
 });
 
 test.each([1, 200, 455, 700, 2_000, 3_333])('the connection drops after %i bytes', async (bytes) => {
-  const printer = await startPrinter({ speed: 40 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 40 });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 30);
   await site.queues.enqueue(job);
   await printer.printed(3);
@@ -215,8 +149,8 @@ test.each([1, 200, 455, 700, 2_000, 3_333])('the connection drops after %i bytes
 });
 
 test('a printer that is off when the job comes', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer);
   await printer.powerOff();
   await site.reports.agent(({ printers }) =>
     printers.some(({ id, reasons }) => id === printerId && reasons.includes('offline')),
@@ -230,8 +164,8 @@ test('a printer that is off when the job comes', async () => {
 });
 
 test('another sender on the same printer: its labels are not taken for ours, the job is held', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 40);
   await site.queues.enqueue(job);
   await printer.printed(2);
@@ -245,8 +179,8 @@ test('another sender on the same printer: its labels are not taken for ours, the
 });
 
 test('without an odometer: all is well until labels are under way and the connection breaks', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, { drivers: withoutOdometer(testDrivers) });
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer, { drivers: withoutOdometer(testDrivers) });
   const good = jobFor(printerId, 12, 2);
   await site.queues.enqueue(good);
   expect(await site.reports.end(good.jobId)).toMatchObject({ status: 'printed' });
@@ -266,8 +200,8 @@ test('without an odometer: all is well until labels are under way and the connec
 });
 
 test('a printer that never answers: held after everything was sent, or printed where the operator says so', async () => {
-  const silent = await startPrinter({ answers: false });
-  const held = await startAgent(silent);
+  const silent = await site.startPrinter({ answers: false });
+  const held = await site.startAgent(silent);
   expect(held.printerId).toMatch(/^address-/);
   expect(held.description.state).toBe('unknown');
   const job = jobFor(held.printerId, 5);
@@ -279,8 +213,8 @@ test('a printer that never answers: held after everything was sent, or printed w
   });
   await silent.printed(5);
 
-  const trusted = await startPrinter({ answers: false });
-  const agent = await startAgent(trusted, { config: { printer: { confirmation: 'transport' } } });
+  const trusted = await site.startPrinter({ answers: false });
+  const agent = await site.startAgent(trusted, { config: { printer: { confirmation: 'transport' } } });
   const trustedJob = jobFor(agent.printerId, 40);
   await site.queues.enqueue(trustedJob);
   expect(await site.reports.end(trustedJob.jobId)).toMatchObject({
@@ -292,8 +226,8 @@ test('a printer that never answers: held after everything was sent, or printed w
 });
 
 test('a stop in the middle hands the job back; the next start goes on where it was', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const first = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const first = await site.startAgent(printer);
   const job = jobFor(first.printerId, 30, 2);
   const next = jobFor(first.printerId, ['next']);
   await site.queues.enqueueMany([job, next]);
@@ -305,7 +239,7 @@ test('a stop in the middle hands the job back; the next start goes on where it w
   expect(back.labels.printed).toBeLessThan(60);
   await site.reports.agent(({ agentId, online }) => agentId === back.agentId && !online);
 
-  const second = await startAgent(printer, { dataDir: first.dataDir });
+  const second = await site.startAgent(printer, { dataDir: first.dataDir });
   expect(second.printerId).toBe(first.printerId);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', delivery: 2 });
   expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
@@ -313,8 +247,8 @@ test('a stop in the middle hands the job back; the next start goes on where it w
 });
 
 test('a stop lets a job finish that can within the grace time', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { agent, printerId } = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const { agent, printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 20);
   await site.queues.enqueue(job);
   await printer.printed(3);
@@ -324,22 +258,22 @@ test('a stop lets a job finish that can within the grace time', async () => {
 });
 
 test('another agent goes on after a clean hand-back', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const first = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const first = await site.startAgent(printer);
   const job = jobFor(first.printerId, 30);
   await site.queues.enqueue(job);
   await printer.printed(5);
   await first.agent.stop({ graceMs: 0 });
-  const second = await startAgent(printer);
+  const second = await site.startAgent(printer);
   expect(second.agent.id).not.toBe(first.agent.id);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
 });
 
 test('a job that waits for its printer is handed back at once, untouched', async () => {
-  const printer = await startPrinter();
+  const printer = await site.startPrinter();
   printer.set({ paused: true });
-  const { agent, printerId, dataDir } = await startAgent(printer);
+  const { agent, printerId, dataDir } = await site.startAgent(printer);
   const job = jobFor(printerId, 3);
   await site.queues.enqueue(job);
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
@@ -349,19 +283,19 @@ test('a job that waits for its printer is handed back at once, untouched', async
     labels: { sent: 0, printed: 0 },
   });
   printer.set({ paused: false });
-  await startAgent(printer, { dataDir });
+  await site.startAgent(printer, { dataDir });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
 });
 
 test('another printer takes the address in the middle of a job: it prints nothing of it', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer);
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 30);
   await site.queues.enqueue(job);
   await printer.printed(4);
   await printer.powerOff();
-  const impostor = await startPrinter({ port: printer.port });
+  const impostor = await site.startPrinter({ port: printer.port });
   const found = await site.reports.agent(({ printers }) => printers.length === 2);
   expect(found.printers.find(({ id }) => id === printerId)?.reasons).toEqual(['offline']);
   await impostor.powerOff();
@@ -372,8 +306,8 @@ test('another printer takes the address in the middle of a job: it prints nothin
 });
 
 test('power lost in the middle of a batch with a stored format: it is stored again, every label once and good', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, { drivers: standardDrivers });
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
   const faults: string[] = [];
   printer.on('label', (label) => faults.push(...label.faults));
   const job: QueuedJob = {

@@ -1,5 +1,5 @@
 /** A sheet of labels through a printer of others, the PWG's sample printer, in every language of pages. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { stringsOf } from '../../drivers/ipp/message.ts';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
@@ -11,29 +11,13 @@ import { drawPwgRaster } from '../languages/printed.ts';
 import { readSample, SAMPLE_CODES } from '../languages/samples.ts';
 import { codesByCell } from '../languages/sheet-cells.ts';
 import { drawPdf } from '../render/judges.ts';
-import { backends } from '../setup/backends.ts';
-import { startAgentOn } from './ipp-site.ts';
-import { Directories, jobFor, openSite, type Site } from './site.ts';
+import { jobFor } from './site.ts';
+import { useSite } from './use-site.ts';
 
 const NAME = 'address-sheet-a4-3x8.json';
 const DPI = 300;
 const A4 = { width: 210, height: 297 };
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
+const site = useSite();
 
 /** A document of one page as a picture. */
 async function picture(language: LanguageId, document: Uint8Array): Promise<Uint8Array> {
@@ -50,8 +34,8 @@ test.each(languageId.options.filter(printsPages))(
   async (language) => {
     const formats = [LANGUAGES[language].mediaType];
     const eve = await startIppeveprinter('marker-supply-low-report', { formats });
-    running.push(eve);
-    const { printerId } = await startAgentOn({ site, directories, running }, eve, {
+    site.running(eve);
+    const { printerId } = await site.startAgent(eve, {
       drivers: standardDrivers,
     });
     const { template, records } = await readSample(NAME);

@@ -1,43 +1,23 @@
 /** Sheets of labels on printers that print pages: the printer counts pages, everybody else labels. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { drawPdf } from '../render/judges.ts';
-import { backends } from '../setup/backends.ts';
-import { type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
 import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
-import { Directories, expected, openSite, type Site } from './site.ts';
+import { expected } from './site.ts';
+import { type StartOptions, useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
+const site = useSite();
 
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
-
-async function startPrinter(options: Partial<VirtualIppPrinterOptions> = {}): Promise<TestIppPrinter> {
-  const printer = new TestIppPrinter(directories, { ...PAGE, ...options });
-  await printer.start();
-  running.push(printer);
-  return printer;
-}
+const startPrinter = (options: Partial<VirtualIppPrinterOptions> = {}) =>
+  site.startIppPrinter({ ...PAGE, ...options });
 
 /** At most `labels` labels in a document. */
 const startAgent = (on: { uri: string }, labels: number, options: StartOptions = {}) =>
-  startAgentOn({ site, directories, running }, on, {
+  site.startAgent(on, {
     ...options,
     drivers: standardDrivers,
     config: { ...options.config, window: { labels } },
@@ -162,7 +142,7 @@ test('a printer that takes a stream of PDF gets a document for each page', async
     server.emit('document');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  running.push({ stop: async () => void server.close() });
+  site.running({ stop: () => server.close() });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
   const uri = `socket://127.0.0.1:${address.port}`;

@@ -2,38 +2,20 @@
  * Two agents reach one printer, each over a way of its own: one of them serves it, until it stops, dies, is cut off
  * or is stopped for a while. Every label is out once, and never do the two send labels in turns.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Agent } from '../../src/agent/agent.ts';
-import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openQueues } from '../../src/queue/index.ts';
 import { BreakableRoad } from '../queue/breakable-road.ts';
 import { backends } from '../setup/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
-import {
-  agentConfig,
-  Directories,
-  expected,
-  jobFor,
-  logger,
-  openSite,
-  type Site,
-  TestPrinter,
-  testDrivers,
-} from './site.ts';
+import { expected, jobFor, logger, type TestPrinter } from './site.ts';
 import { type Senders, Tap } from './tap.ts';
+import { kill, serialId, useSite } from './use-site.ts';
 
-const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
 const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
 /** ms. Long: no test would see its end, four times as long where it is the first; short: the end is waited for. */
 const [LONG, SHORT] = [60_000, 2_500];
-
-const directories = new Directories();
-afterAll(() => directories.remove());
 
 // The embedded database is the same PostgreSQL, and its socket has no road to break.
 const tried = backends().filter(({ embedded }) => !embedded);
@@ -41,50 +23,34 @@ const tried = backends().filter(({ embedded }) => !embedded);
 describe.each(tried)('two agents at one printer, on $name', (backend) => {
   // The queue is not what is tried here: on one of them all, on the other what differs.
   const every = backend.kind === 'redis';
-  let site: Site;
+  const site = useSite(backend);
   let printer: TestPrinter;
   let printerId: string;
   let senders: Senders;
-  const running: { stop(): Promise<void> }[] = [];
 
-  beforeAll(async () => {
-    site = await openSite(backend);
-  });
   beforeEach(async () => {
     const serial = randomUUID();
-    printerId = printerIdOf({ evidence: 'serial', value: serial });
-    printer = new TestPrinter(directories, { speed: 20, serial });
-    await printer.start();
-    running.push(printer);
+    printerId = serialId(serial);
+    printer = await site.startPrinter({ speed: 20, serial });
     senders = [];
-  });
-  afterEach(async () => {
-    for (const part of running.splice(0).reverse()) await part.stop();
-  });
-  afterAll(async () => {
-    await site.close();
   });
 
   async function tapFor(id: string): Promise<Tap> {
     const tap = new Tap(id, printer.port, senders);
     await tap.open();
-    running.push(tap);
-    return tap;
+    return site.running(tap);
   }
 
-  function configOf(id: string, tap: Tap, lease: number) {
-    const window = { labels: 4, bytes: 65_536 };
-    return { ...agentConfig(directories.make(), tap, { timings: { lease }, window }), id };
-  }
+  const configOf = (id: string, lease: number) => ({
+    id,
+    timings: { lease },
+    window: { labels: 4, bytes: 65_536 },
+  });
 
   /** In this process, once it has found the printer. */
   async function startAgent(id: string, lease: number, queues = site.queues) {
     const tap = await tapFor(id);
-    const source = queueSource(queues);
-    const agent = new Agent({ config: configOf(id, tap, lease), source, drivers: testDrivers, logger });
-    await agent.start();
-    running.push({ stop: () => agent.stop({ graceMs: 0 }) });
-    await found(id);
+    const { agent } = await site.startAgent(tap, { config: configOf(id, lease), queues });
     return { agent, tap };
   }
 
@@ -93,33 +59,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     lease: number,
     crash: AgentProcessOptions['crash'] = null,
   ): Promise<ChildProcess> {
-    const options: AgentProcessOptions = {
-      config: configOf(id, await tapFor(id), lease),
-      queues: site.queueOptions,
-      odometer: true,
-      crash,
-    };
-    const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
-      stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
-    });
-    running.push({ stop: () => kill(child) });
-    await once(child.stdout, 'data');
-    await found(id);
-    return child;
-  }
-
-  async function kill(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-  }
-
-  async function found(id: string): Promise<void> {
-    await site.reports.agent(
-      ({ agentId, printers }) =>
-        agentId === id && printers.some((one) => one.id === printerId && !one.reasons.includes('offline')),
-    );
+    return await site.startProcess(await tapFor(id), { config: configOf(id, lease), crash });
   }
 
   async function servedBy(id: string): Promise<void> {
@@ -274,7 +214,8 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       const place =
         redisUrl === undefined ? { database: { connectionString: url.href } } : { redisUrl: url.href };
       const queues = await openQueues({ ...site.queueOptions, ...place, logger });
-      running.push({ stop: () => road.close() }, { stop: () => queues.close({ timeoutMs: 0, graceMs: 0 }) });
+      site.running({ stop: () => road.close() });
+      site.running({ stop: () => queues.close({ timeoutMs: 0, graceMs: 0 }) });
       await startAgent(id, lease, queues);
     }
 

@@ -36,8 +36,13 @@ export function backends(): BackendCase[] {
   return [
     { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false) },
     { name: 'server PostgreSQL', kind: 'postgres', embedded: false, open: () => open(false, false) },
-    { name: 'server PostgreSQL + Redis', kind: 'redis', embedded: false, open: () => open(false, true) },
+    onRedis(),
   ];
+}
+
+/** The one to take where the queue does not matter. */
+export function onRedis(): BackendCase {
+  return { name: 'server PostgreSQL + Redis', kind: 'redis', embedded: false, open: () => open(false, true) };
 }
 
 // One embedded server for a test file; each `open` gets a database of its own in it.
