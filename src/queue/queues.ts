@@ -141,9 +141,19 @@ export class Queues {
           data: { json: JSON.stringify(job) },
           opts: optionsOf(queueIdOf(job)),
         }));
-        await this.#command(printerQueue(printerId), 'adding jobs', async (queue) => {
+        let givenUp = false;
+        const adding = this.#command(printerQueue(printerId), 'adding jobs', async (queue) => {
           if (batch.length >= WORTH_BULK) await queue.addBulk(batch);
-          else for (const { name, data, opts } of batch) await queue.add(name, data, opts);
+          else {
+            for (const { name, data, opts } of batch) {
+              // The caller knows by now that it may not be there, and may have canceled it.
+              if (givenUp) return;
+              await queue.add(name, data, opts);
+            }
+          }
+        });
+        await adding.finally(() => {
+          givenUp = true;
         });
       }
     }

@@ -104,6 +104,24 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       }
     });
 
+    it('adds nothing more of what it has given up', async () => {
+      const printer = printerId();
+      const [first, second, last] = [job(printer), job(printer), job(printer)];
+      await queues.enqueue(job(printer));
+      road.silence();
+      await expect(queues.enqueueMany([first, second])).rejects.toMatchObject({ code: 'unavailable' });
+      await road.close();
+      await road.open();
+      const add = () =>
+        queues.enqueue(last).then(
+          () => 'added',
+          () => 'away',
+        );
+      await expect.poll(add, { timeout: 20_000, interval: 200 }).toBe('added');
+      // A command that was under way may have come through; the next one must not follow it.
+      expect(await queues.has(printer, second.jobId)).toBe(false);
+    });
+
     it('neither spins nor floods the log while it is away, and goes on by itself', async () => {
       const printers = Array.from({ length: 5 }, printerId);
       const got = new Collected<string>();

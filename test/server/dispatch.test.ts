@@ -199,6 +199,33 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     expect(await statusOf(printing)).toMatchObject({ status: 'printed', error: null, uncertain: null });
   });
 
+  test('a job that another instance added, and that goes on after it was held, is not added as it once was', async () => {
+    const printerId = await newPrinter();
+    queue.broken = true;
+    const id = await enqueue(printerId, { numberCopies: 9 });
+    const other = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+    expect(await drain(printerId, 1)).toEqual([id]);
+    await other.stop();
+    await service.report({
+      kind: 'job',
+      jobId: id,
+      agentId: 'agent-one',
+      printerId,
+      at: new Date().toISOString(),
+      delivery: 1,
+      seq: 1,
+      status: 'held',
+      labels: { sent: 4, printed: 4 },
+      uncertain: { from: 4, to: 6 },
+      reasons: [],
+    });
+    await service.admin('POST', `/jobs/${id}/resume`, { from: 5 });
+    queue.added.length = 0;
+    queue.broken = false;
+    await expect.poll(() => queue.added.flat(), { timeout: 10_000 }).toContain(id);
+    expect(await service.queues.has(printerId, `${id}.1`)).toBe(true);
+  });
+
   test('a large backlog is added in batches, in order', async () => {
     const printerId = await newPrinter();
     queue.broken = true;

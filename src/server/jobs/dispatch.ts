@@ -103,14 +103,16 @@ export class Dispatcher {
       this.#pool,
       async (client) => {
         await client.query(LOCK_PRINTER, [printerId]);
-        const due = await client.query<{ id: string; before: string }>(
-          `SELECT id, coalesce(sum(pg_column_size(payload))
+        const due = await client.query<{ id: string; round: number; before: string }>(
+          `SELECT id, round, coalesce(sum(pg_column_size(payload))
              OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-           FROM (SELECT id, seq, payload FROM platen.jobs
+           FROM (SELECT id, seq, round, payload FROM platen.jobs
              WHERE printer_id = $1 AND dispatched_at IS NULL AND status = 'queued' ORDER BY seq LIMIT ${BATCH}) AS due
            ORDER BY seq`,
           [printerId],
         );
+        // Added by another instance, and changed by a person since.
+        for (const { id, round } of due.rows) if (round > 0) this.#remembered.delete(id);
         const ids = due.rows.filter((row) => Number(row.before) < BATCH_BYTES).map((row) => row.id);
         if (ids.length > 0) {
           await inTime(this.#queue.enqueueMany(await this.#payloads(client, ids)));
