@@ -149,6 +149,17 @@ test('what an answer leaves out is asked for, also for a name with dots', async 
   ]);
 });
 
+test('a name that a terminal would obey is shown without that', async () => {
+  const name = '\x1b]0;owned\x07\x1b[2JDock\u202e 4._pdl-datastream._tcp.local';
+  sparingResponder([
+    { name: '_pdl-datastream._tcp.local', type: 'PTR', data: name },
+    { name, type: 'SRV', data: { target: 'dock4.local', port: 9104 } },
+    { name, type: 'TXT', data: ['usb_CMD=ZPL'] },
+    { name: 'dock4.local', type: 'A', data: '127.0.0.1' },
+  ]);
+  expect(await foundAs(onLoopback(), ']0;owned [2JDock 4')).toHaveLength(1);
+});
+
 test('an address in none of our networks is not one to connect to', async () => {
   const name = 'Elsewhere._pdl-datastream._tcp.local';
   sparingResponder([

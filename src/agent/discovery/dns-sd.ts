@@ -14,6 +14,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
+import { plainText } from '../../../drivers/transports/device-id.ts';
 import { pause } from '../pause.ts';
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
@@ -199,7 +200,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
       .filter(({ uri }) => uri.length <= 500)
       .map(({ uri, instance, target, evidence }) => {
         const alike = found.filter((other) => other.instance === instance && other.target === target);
-        const name = instance.trim().slice(0, 200).trim();
+        const name = plainText(instance).slice(0, 200).trim();
         return {
           uri,
           ...(name !== '' && { name }),
