@@ -4,6 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { DeviceIdentity } from '../../drivers/languages/device.ts';
+import { agentConfig } from '../../src/agent/config.ts';
+import { deviceFor } from '../../src/agent/devices.ts';
+import { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { designedJob } from './ipp-site.ts';
 import { expected, jobFor } from './site.ts';
@@ -54,4 +58,23 @@ test('a job that was queued for a language of another way fails, and not a byte 
   });
   expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toHaveLength(1);
+});
+
+test('what it takes by another way is not offered for the one that it is driven by', () => {
+  const bytes = { uri: 'socket://10.0.0.9:9100', language: 'zpl' } as const;
+  const documents = { uri: 'ipp://10.0.0.9/ipp/print', language: 'pdf' } as const;
+  const said = { evidence: 'serial', value: 'S-9', dpi: 300, languages: ['pdf'] } satisfies DeviceIdentity;
+  const way = { provider: 'dns-sd', told: {}, said: {}, listedAt: 0 };
+  const ways = [
+    { ...way, uri: bytes.uri, candidate: bytes, identity: null, answers: false },
+    { ...way, uri: documents.uri, candidate: documents, identity: said, answers: true },
+  ];
+  const config = agentConfig.parse({ dataDir: '/nowhere' });
+  const offered = ({ uri }: { uri: string }) => {
+    const device = deviceFor(uri === bytes.uri ? bytes : documents, config, standardDrivers);
+    const printer = new FoundPrinter({ id: 'serial-0123456789', uri, ways }, device, 0, []);
+    return printer.describe().formats.map(({ language, dpi }) => [language, dpi]);
+  };
+  expect(offered(documents)).toEqual([['pdf', 300]]);
+  expect(offered(bytes)).toEqual([['zpl', 300]]);
 });
