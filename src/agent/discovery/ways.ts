@@ -52,6 +52,8 @@ export class Way {
   /** It took a connection when it was last asked. */
   reached = false;
   status: DeviceStatus | null = null;
+  /** Why it was not reached when it was last asked, for a person. */
+  unreached: string | null = null;
   /** It shows another certificate than its printer is known by. */
   refused = false;
   /** How often it has connected and said nothing. */
@@ -279,11 +281,14 @@ export class Ways {
     const asked = driving ?? way.spare;
     const probe = (await asked?.probe(this.#stopped.signal)) ?? null;
     const before = newsOf(way);
+    // Nothing else would tell of one that was never there. Those that are found come and go.
+    const expected = !way.asked && way.listed.has(CONFIGURED);
     way.asked = true;
     if (probe !== null && !probe.reachable) {
       const refused = probe.error.code === 'certificate-unknown';
-      if (refused && !way.refused) {
-        logger.warn({ err: probe.error, uri: addressOf(way.uri) }, 'printer refused');
+      if (refused ? !way.refused : expected) {
+        const what = refused ? 'printer refused' : 'printer cannot be reached';
+        logger.warn({ err: probe.error, uri: addressOf(way.uri) }, what);
       }
       way.reached = false;
       way.refused = refused;
