@@ -196,7 +196,9 @@ function refusal(status: number, body: unknown): ServiceRefusal {
   const { data } = problem.safeParse(body);
   if (data === undefined)
     return new ServiceRefusal(status, 'unknown', `The service answered status ${status}.`);
-  const faults = (data.errors ?? []).map((fault) => `\n  ${fault.pointer ?? ''}: ${fault.detail ?? ''}`);
+  // One alone is what `detail` says already.
+  const listed = data.errors !== undefined && data.errors.length > 1 ? data.errors : [];
+  const faults = listed.map((fault) => `\n  ${fault.pointer ?? ''}: ${fault.detail ?? ''}`);
   return new ServiceRefusal(
     status,
     data.code,

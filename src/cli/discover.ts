@@ -80,8 +80,9 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
   try {
     await stopped(end);
     const printers = discovery.printers.map((found) => described(found, discovery));
-    if (options.json && !options.follow) printJson({ printers, providers: discovery.news.map(newsOf) });
-    else if (!options.follow) sum(printers, discovery.news);
+    if (options.json && !options.follow) {
+      printJson({ printers, providers: discovery.news.map((news) => newsOf(news, discovery.unreachedAt)) });
+    } else if (!options.follow) sum(printers, discovery.news, discovery.unreachedAt);
   } finally {
     await discovery.stop();
     await Promise.all(discovery.printers.map(({ device }) => device.drop()));
@@ -106,15 +107,22 @@ function tell(event: DiscoveryEvent, printer: Described, { follow, json }: Disco
   }
 }
 
-function newsOf({ provider, found, error }: ProviderNews) {
+type Unreached = (uri: string) => string | null;
+
+function newsOf({ provider, found: findings, error }: ProviderNews, unreached: Unreached) {
+  const found = findings.map((finding) => {
+    const why = unreached(finding.uri);
+    return why === null ? finding : { ...finding, unreached: why };
+  });
   return error === null ? { provider, found } : { provider, found, error: explain(error) };
 }
 
-function sum(printers: Described[], news: ProviderNews[]): void {
+function sum(printers: Described[], news: ProviderNews[], unreached: Unreached): void {
   const rows = printers.map((one) => [one.id, one.name, one.model ?? '', one.uri, stateOf(one)]);
   printLine(table(['ID', 'NAME', 'MODEL', 'ADDRESS', 'STATE'], rows));
   for (const { provider, found, error } of news) {
-    const lines = error === null ? found.map(saidOf) : [`! ${explain(error)}`];
+    const lines =
+      error === null ? found.map((one) => saidOf(one, unreached(one.uri))) : [`! ${explain(error)}`];
     printLine(`\n${provider}${lines.length === 0 ? ': nothing' : ''}`);
     for (const line of lines) printLine(`  ${line}`);
   }
@@ -125,8 +133,9 @@ function stateOf({ state, reasons }: Described): string {
 }
 
 /** A way, and what was told of who is there. */
-function saidOf({ uri, name, evidence, status }: Finding): string {
+function saidOf({ uri, name, evidence, status }: Finding, unreached: string | null): string {
   const said = Object.entries(evidence).map(([key, value]) => `${key} ${value}`);
   const how = status === undefined ? [] : [[status.state, ...status.reasons].join(', ')];
-  return [uri, ...(name === undefined ? [] : [`"${name}"`]), ...said, ...how].join('  ');
+  const why = unreached === null ? [] : [`! ${unreached}`];
+  return [uri, ...(name === undefined ? [] : [`"${name}"`]), ...said, ...how, ...why].join('  ');
 }

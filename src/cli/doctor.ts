@@ -113,7 +113,7 @@ const CHECKS: Record<string, (dataDir: string) => Promise<Found | null>> = {
     if (!existsSync(join(dataDir, SERVICE_FILE))) return warning(`none has run on ${dataDir} yet`);
     const client = await connect({ data: dataDir });
     const tenants = await client.tenants();
-    return ok(`answers, with ${tenants.length} tenants`);
+    return ok(`answers, with ${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}`);
   },
 
   printers: async (dataDir) => {

@@ -17,6 +17,16 @@ export function jobLine(job: JobView): string {
   return `${job.id}  ${job.status.padEnd(8)}  ${count} labels${waiting}${uncertain}${error}`;
 }
 
+/** What a person may do about a job that has ended without all of its labels; begins with a blank. */
+export function nextStep({ id, status, uncertain }: JobView): string {
+  const cancel = `or "platen job cancel ${id}"`;
+  if (status === 'failed') return ` See "platen job retry ${id}", ${cancel}.`;
+  if (status !== 'held') return '';
+  const nothing = uncertain === null || uncertain.to === uncertain.from;
+  const say = nothing ? '' : ' --print-uncertain (or --skip-uncertain, --from)';
+  return ` Look which labels are there, then "platen job release ${id}${say}", ${cancel}.`;
+}
+
 /**
  * Waits until the job is in a final state.
  * @param show called with the job whenever something about it changed

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { JOB_STATUSES, type JobStatus, type JobView, jobStatus } from '../contract/job.ts';
 import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { followFor, jobLine } from './job-progress.ts';
+import { followFor, jobLine, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 
@@ -53,7 +53,7 @@ export function jobCommand(): Command {
     .action(async (id: string, options: ServiceOptions & { follow?: true; timeout: number; json?: true }) => {
       const client = await connect(options);
       const job = options.follow ? await followFor(client, id, options.timeout) : await client.job(id);
-      options.json ? printJson(job) : printLine(jobLine(job));
+      options.json ? printJson(job) : printLine(jobLine(job) + nextStep(job));
     });
 
   withService(command.command('cancel'))

@@ -5,7 +5,7 @@ import { orientation } from '../contract/print-request.ts';
 import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords } from './input-file.ts';
-import { followFor } from './job-progress.ts';
+import { followFor, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 
@@ -97,7 +97,7 @@ export function printCommand(): Command {
       if (!options.wait) return options.json ? printJson({ id }) : printLine(id);
       const job = await followFor(client, id, options.timeout);
       options.json ? printJson(job) : printLine(job.id);
-      if (job.status !== 'printed') throw new CommandFailure(`Job ${id} is ${job.status}.`);
+      if (job.status !== 'printed') throw new CommandFailure(`Job ${id} is ${job.status}.${nextStep(job)}`);
     });
 }
 
@@ -111,8 +111,14 @@ export function validateCommand(): Command {
       if (options.json) return printJson(result);
       const { route } = result;
       printLine(
-        `valid: ${result.labels} labels, ${route.printer} (${route.printerId}), ${route.format.name}`,
+        `valid: ${result.labels} ${result.labels === 1 ? 'label' : 'labels'}, ${route.printer} (${route.printerId}), ${route.format.name}`,
       );
-      for (const warning of result.warnings) printLine(`warning: ${warning.message} [${warning.code}]`);
+      for (const { message, code, record, field } of result.warnings) {
+        const place = [
+          ...(record === undefined ? [] : [`record ${record}`]),
+          ...(field === undefined ? [] : [`field "${field}"`]),
+        ];
+        printLine(`warning: ${place.length === 0 ? '' : `${place.join(', ')}: `}${message} [${code}]`);
+      }
     });
 }

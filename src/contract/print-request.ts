@@ -19,10 +19,13 @@ export type LabelRecord = z.infer<typeof labelRecord>;
 export const orientation = z.enum(['portrait', 'landscape']);
 export type Orientation = z.infer<typeof orientation>;
 
-const reference = z.string().trim().min(1).max(200);
+const REFERENCE = 'expected a string of 1 to 200 characters';
+const reference = z.string(REFERENCE).trim().min(1, REFERENCE).max(200, REFERENCE);
 
 /** The payload's schema under a deployment's own limits. */
 export function printRequestWithin(limits: { records: number; labels: number }) {
+  const copies = `expected a whole number from 1 to ${limits.labels}`;
+  const records = `expected an array of 1 to ${limits.records} records`;
   return z
     .strictObject({
       idT: reference.meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
@@ -35,12 +38,12 @@ export function printRequestWithin(limits: { records: number; labels: number }) 
         .meta({ description: "Format name or ID; by default the printer's first." }),
       orientation: orientation.default('portrait'),
       numberCopies: z
-        .int()
-        .min(1)
-        .max(limits.labels)
+        .int(copies)
+        .min(1, copies)
+        .max(limits.labels, copies)
         .default(1)
         .meta({ description: 'Copies of each record.' }),
-      data: z.array(labelRecord).min(1).max(limits.records).optional().meta({
+      data: z.array(labelRecord, records).min(1, records).max(limits.records, records).optional().meta({
         description: 'Label records. Left out for a template without dynamic data.',
       }),
     })

@@ -100,6 +100,12 @@ test('template import, validate, print --wait, job show, jobs', async () => {
   );
   expect(validated.labels).toBe(3);
   expect(validated.warnings.map((one) => one.code)).toEqual(['size-mismatch', 'field-unknown']);
+  const shown = await platen([
+    ...['validate', 'Shelf', '--printer', 'virtual-2', '--field', 'typo=1', '--data', up.dataDir],
+  ]);
+  expect(shown.stdout).toMatch(
+    /^warning: record 0, field "sku": the field is missing; .*\[field-missing\]$/m,
+  );
 
   const shape = z.object({
     id: z.string(),
@@ -173,6 +179,12 @@ test('discover asks the printers that it is given', async () => {
   const { printers, providers } = discovered.parse(JSON.parse(stdout));
   expect(printers).toContainEqual(expect.objectContaining({ evidence: 'serial', uri, state: 'idle' }));
   expect(providers.map((one) => one.provider).sort()).toEqual(['configured', 'cups', 'dns-sd', 'usb']);
+});
+
+test('discover says why a printer that it is given is not there', async () => {
+  const { code, stdout } = await platen(['discover', '--printer', 'socket://127.0.0.1:1', '--seconds', '2']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^configured\n {2}socket:\/\/127\.0\.0\.1:1 {2}! .*ECONNREFUSED/m);
 });
 
 test('doctor finds everything in order', async () => {

@@ -102,10 +102,7 @@ export class Discovery {
         const printer = this.#owners.get(way);
         return printer?.known.uri === way.uri ? printer.device : undefined;
       },
-      busy: (way) => {
-        const printer = this.#owners.get(way);
-        return printer !== undefined && options.busy(printer.id);
-      },
+      busy: (way) => options.busy(this.#owners.get(way)?.id ?? ''),
       onNews: () => this.#soon(),
       onStatus: (way) => {
         const printer = this.#owners.get(way);
@@ -128,6 +125,9 @@ export class Discovery {
   waysTo(printer: FoundPrinter): string[] {
     return [...this.#owners].flatMap(([way, owner]) => (owner === printer ? [way.uri] : []));
   }
+
+  /** Why nothing was reached at an address when it was last asked; null where something was, or nobody asked. */
+  readonly unreachedAt = (uri: string): string | null => this.#ways.at(uri)?.unreached ?? null;
 
   /** Tells of the printers that were known (offline, so far) before it returns; scans from then on. */
   start(): void {

@@ -291,11 +291,13 @@ export class Ways {
         logger.warn({ err: probe.error, uri: addressOf(way.uri) }, what);
       }
       way.reached = false;
+      way.unreached = probe.error.message;
       way.refused = refused;
       way.status = null;
       way.silent = 0;
     } else if (probe !== null) {
       way.reached = true;
+      way.unreached = null;
       way.refused = false;
       // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
       way.status = probe.status;
