@@ -1,6 +1,6 @@
 /**
- * The functions of the Windows spooler (winspool.drv) that Platen calls, through koffi, each on one of its worker
- * threads, so that none holds up the process. Those are few: one call at a time for each handle.
+ * The functions of the Windows spooler (winspool.drv) that Platen calls, through koffi, on threads of libuv, so that
+ * none holds up the process: a few at a time, and one at a time for each handle.
  *
  * A call can't be taken back once it runs: who waits for it can give up, and its handle is closed when it returns.
  * Windows' own error number is lost with the thread, so a failure only says which function failed.
@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { TransportError } from './transport.ts';
+import { Turns } from './turns.ts';
 
 const flags = z.int().min(0);
 const text = z.string().nullable();
@@ -65,14 +66,24 @@ interface Native {
   async(...args: unknown[]): void;
 }
 
-/** Calls `native`, with the result as it comes. */
+/** A thread is left for the rest of the process. */
+const turns = new Turns(3, 100);
+
+/** Calls `native` when it has its turn, with the result as it comes. */
 function call(native: Native, ...args: unknown[]): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    native.async(...args, (error: unknown, result: unknown) => {
-      if (error) reject(error);
-      else resolve(result);
+  const calling = () =>
+    new Promise<unknown>((resolve, reject) => {
+      native.async(...args, (error: unknown, result: unknown) => {
+        if (error) reject(error);
+        else resolve(result);
+      });
     });
-  });
+  return turns.run(calling);
+}
+
+/** What is begun is gone on with, and closed; nothing new is begun with a spooler that does not answer. */
+function requireAnswers(): void {
+  if (turns.full) throw new TransportError('query-timeout', 'the spooler still owes too many answers');
 }
 
 type Spooler = Awaited<ReturnType<typeof load>>;
@@ -154,6 +165,7 @@ async function filled(
 /** The printers of this computer, and those that its user is connected to. */
 export async function listPrinters(): Promise<PrinterInfo[]> {
   const api = await spooler();
+  requireAnswers();
   const returned = [0];
   const bytes = await filled((buffer, size, needed) =>
     call(api.enumPrinters, LOCAL_AND_CONNECTED, null, 2, buffer, size, needed, returned),
@@ -167,6 +179,7 @@ export async function listPrinters(): Promise<PrinterInfo[]> {
 /** null: there is no such printer, or it is not ours to use. */
 export async function openPrinter(name: string): Promise<PrinterHandle | null> {
   const api = await spooler();
+  requireAnswers();
   const handle: unknown[] = [null];
   const opened = await call(api.openPrinter, name, handle, null);
   return opened === true ? new PrinterHandle(api, handle[0]) : null;
