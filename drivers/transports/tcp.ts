@@ -158,6 +158,10 @@ class TcpConnection implements Connection {
     return this.#closing;
   }
 
+  reset(): void {
+    this.#lose(CLOSED);
+  }
+
   async #shut(): Promise<void> {
     const socket = this.#socket;
     if (!socket.destroyed) {
@@ -250,7 +254,12 @@ class TcpConnection implements Connection {
 
   #lose(detail: string, cause?: Error): void {
     this.#gone ??= new TransportError('connection-lost', detail, cause && { cause });
-    this.#socket.destroy();
+    if (!this.#socket.destroyed) {
+      // RST: of a connection that is merely closed, the kernel goes on to deliver what it holds, for minutes, and after
+      // a silence of the network later than what is then sent again on a new one.
+      this.#socket.resetAndDestroy();
+      this.#socket.destroy();
+    }
     this.#closed.abort(this.#gone);
   }
 }

@@ -59,8 +59,10 @@ export interface Connection {
   ): Promise<Uint8Array>;
   /** Aborted when the connection is gone, with the reason. */
   readonly closed: AbortSignal;
-  /** Never throws, and returns after a bounded time. */
+  /** Never throws, and returns after a bounded time. What was written still reaches the device. */
   close(): Promise<void>;
+  /** Where it can be done: ends it at once, and what has not reached the device yet does not reach it later. */
+  reset?(): void;
 }
 
 export interface Transport {

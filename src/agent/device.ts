@@ -135,6 +135,12 @@ export class Device implements PrinterDevice {
     }
   }
 
+  /** As `drop`; and what is still on its way to the device does not reach it any more, where the transport can do that. */
+  async breakOff(): Promise<void> {
+    this.#connection?.reset?.();
+    await this.drop();
+  }
+
   /** Closes the connection. What follows is on a new one. */
   async drop(): Promise<void> {
     clearTimeout(this.#idle);

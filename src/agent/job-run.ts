@@ -44,7 +44,7 @@ export class JobRun extends JobAttempt {
       clean = true;
     } finally {
       // Half a question or half a label may be on the connection.
-      if (!clean) await device.drop();
+      if (!clean) await this.#leaveConnection(this.end.aborted);
       device.release();
     }
   }
@@ -275,10 +275,16 @@ export class JobRun extends JobAttempt {
     }
   }
 
+  /** @param resumes the printer will be asked which labels came out: none may come after its answer */
+  async #leaveConnection(resumes: boolean): Promise<void> {
+    const { device } = this.#context;
+    await (resumes && this.record.uncertain ? device.breakOff() : device.drop());
+  }
+
   async #disconnected(error: TransportError): Promise<void> {
     const { device } = this.#context;
     this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
-    await device.drop();
+    await this.#leaveConnection(true);
     device.onStatus(null);
     this.record.progress(['offline']);
     await this.wait(this.backoff.next());
