@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { expected, jobFor } from './site.ts';
+import { ONE, SHORT, startWanted } from './two-agents-site.ts';
 import { serialId, useSite } from './use-site.ts';
 
-const config = { timings: { lease: 2_500 }, window: { labels: 4 } };
+const config = { timings: { lease: SHORT }, window: { labels: 4 } };
 const site = useSite();
 
 const points = ['before the printer job', 'after the printer job'] as const;
@@ -12,12 +13,12 @@ test.each(points)('asleep %s, while another agent prints', async (point) => {
   const serial = randomUUID();
   const printer = await site.startIppPrinter({ speed: 20, serial });
   const printerId = serialId(serial);
-  const asleep = await site.startProcess(printer, {
-    config: { ...config, id: 'agent-the-one' },
-    crash: { point, nth: 2, signal: 'SIGSTOP' },
-  });
-  const holder = async () => (await site.queues.leaseHolders([printerId])).get(printerId);
-  await expect.poll(holder, { interval: 50, timeout: 60_000 }).toBe('agent-the-one');
+  const asleep = await startWanted({ site, printerId }, () =>
+    site.startProcess(printer, {
+      config: { ...config, id: ONE },
+      crash: { point, nth: 2, signal: 'SIGSTOP' },
+    }),
+  );
   const { agent } = await site.startAgent(printer, { config });
 
   const [job, next, last] = [jobFor(printerId, 12), jobFor(printerId, 8), jobFor(printerId, ['last'])];

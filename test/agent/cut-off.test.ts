@@ -1,0 +1,91 @@
+/** Of two agents at one printer, the one that serves it is cut off from its queue: the other goes on, after it has ended. */
+import { describe, expect, test } from 'vitest';
+import { openQueues } from '../../src/queue/index.ts';
+import { BreakableRoad } from '../queue/breakable-road.ts';
+import { backends } from '../setup/backends.ts';
+import { expected, jobFor, logger } from './site.ts';
+import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from './two-agents-site.ts';
+
+// The embedded database is the same PostgreSQL, and its socket has no road to break.
+const tried = backends().filter(({ embedded }) => !embedded);
+
+describe.each(tried)('cut off from the queue on $name', (backend) => {
+  const two = useTwoAgents(backend);
+  const { site } = two;
+  let road: BreakableRoad;
+
+  /** Its queue over a road that can be closed. */
+  async function startCuttable(id: string, lease: number): Promise<void> {
+    const { redisUrl, database } = site.queueOptions;
+    const url = new URL(redisUrl ?? database.connectionString ?? '');
+    road = new BreakableRoad(url.hostname, Number(url.port));
+    await road.open();
+    url.port = String(road.port);
+    const place =
+      redisUrl === undefined ? { database: { connectionString: url.href } } : { redisUrl: url.href };
+    const queues = await openQueues({ ...site.queueOptions, ...place, logger });
+    site.running({ stop: () => road.close() });
+    site.running({ stop: () => queues.close({ timeoutMs: 0, graceMs: 0 }) });
+    await two.startAgent(id, lease, queues);
+  }
+
+  test.each(['closed', 'silent'])('(%s) it ends before the other begins', async (how) => {
+    await startWanted(two, () => startCuttable(ONE, SHORT));
+    await two.startAgent(OTHER, SHORT);
+    const [job, next, last] = [
+      jobFor(two.printerId, 400),
+      jobFor(two.printerId, 20),
+      jobFor(two.printerId, ['last']),
+    ];
+    await site.queues.enqueue(job);
+    await two.printer.printed(5);
+    if (how === 'closed') await road.close();
+    else road.silence();
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', agentId: OTHER });
+    const out = two.printer.labels.length;
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    await road.close();
+    await road.open();
+    await site.queues.enqueue(last);
+    expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(two.printer.labels).toEqual([...expected(job).slice(0, out), ...expected(next), 'last']);
+    expect(two.senders).toEqual([ONE, OTHER]);
+  });
+
+  test.each(['closed', 'silent'])(
+    '(%s) while it waits for jobs: it prints none when it is back',
+    async (how) => {
+      await startWanted(two, () => startCuttable(ONE, SHORT));
+      await two.startAgent(OTHER, SHORT);
+      if (how === 'closed') await road.close();
+      else road.silence();
+      await two.servedBy(OTHER);
+      const jobs = [jobFor(two.printerId, 60), jobFor(two.printerId, ['a']), jobFor(two.printerId, ['b'])];
+      for (const job of jobs) await site.queues.enqueue(job);
+      await two.printer.printed(5);
+      await road.close();
+      await road.open();
+      for (const { jobId } of jobs) {
+        expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+      }
+      expect(two.printer.labels).toEqual(jobs.flatMap(expected));
+      expect(two.senders).toEqual([OTHER]);
+    },
+  );
+
+  test('alone on its printer it goes on for four leases', async () => {
+    // Contended, it would stop after six tenths of this.
+    const lease = 5_000;
+    await startCuttable(ONE, lease);
+    await two.servedBy(ONE);
+    const job = jobFor(two.printerId, 120);
+    await site.queues.enqueue(job);
+    await two.printer.printed(2);
+    await road.close();
+    await two.printer.printed(120);
+    await road.open();
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+    expect(two.printer.labels).toEqual(expected(job));
+  });
+});
