@@ -190,7 +190,7 @@ export class PrinterLease {
   dueIn(): number {
     if (this.#asked === null) return 0;
     const part = this.#term === null || this.#unanswered ? SEEK : RENEW;
-    return part * this.#leaseMs - elapsed(this.#asked);
+    return Math.max(0, part * this.#leaseMs - elapsed(this.#asked));
   }
 
   ask(at: Instant): LeaseAsk {
