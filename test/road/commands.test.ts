@@ -174,7 +174,7 @@ const discovered = z.object({
 
 test('discover asks the printers that it is given', async () => {
   const { uri } = (await up.admin.printers()).find((one) => one.name === 'virtual-1') ?? { uri: '' };
-  const { code, stdout } = await platen(['discover', '--printer', uri, '--seconds', '2', '--json']);
+  const { code, stdout } = await platen(['discover', '--printer', uri, '--seconds', '5', '--json']);
   expect(code).toBe(0);
   const { printers, providers } = discovered.parse(JSON.parse(stdout));
   expect(printers).toContainEqual(expect.objectContaining({ evidence: 'serial', uri, state: 'idle' }));
