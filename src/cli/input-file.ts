@@ -4,7 +4,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { z } from 'zod';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
-import { type Template, template } from '../contract/template.ts';
+import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
 import { CommandFailure, explain } from './failure.ts';
 
 /** A file's text; `-` is standard input. */
@@ -59,9 +59,16 @@ async function readBytes(file: string): Promise<Buffer> {
   }
 }
 
+/** Of the two kinds of templates the one that is meant, so that faults are told of that kind. */
+export function templateSchemaFor(source: unknown): z.ZodType<Template> {
+  const raw = z.looseObject({ language: z.literal('zpl') }).safeParse(source).success;
+  return raw ? rawZplTemplate : designedTemplate;
+}
+
 /** @throws CommandFailure naming every field that is not as the template schema wants it */
 export async function readTemplate(file: string): Promise<Template> {
-  return parse(template, await readTemplateSource(file), file);
+  const source = await readTemplateSource(file);
+  return parse(templateSchemaFor(source), source, file);
 }
 
 /** An array of records, or one record alone. */

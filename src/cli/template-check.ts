@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
+import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { type CheckTarget, templateProblems } from '../render/template-check.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { readTemplateSource } from './input-file.ts';
+import { readTemplateSource, templateSchemaFor } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 
@@ -40,9 +40,7 @@ export function printProblem({ severity, code, pointer, message }: TemplateProbl
 }
 
 async function problemsIn(source: unknown, options: CheckOptions): Promise<TemplateProblem[]> {
-  const raw =
-    typeof source === 'object' && source !== null && 'language' in source && source.language === 'zpl';
-  const parsed = (raw ? rawZplTemplate : designedTemplate).safeParse(source);
+  const parsed = templateSchemaFor(source).safeParse(source);
   if (parsed.success) return await templateProblems(parsed.data, targetOf(parsed.data, options));
   return parsed.error.issues.map(({ path, message }) => ({
     severity: 'error',

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { agentConfig } from '../../src/agent/config.ts';
 
-/** The blocks of a page that are JSON with comments. */
+/** The blocks of a page that are JSON, some with comments. */
 async function examples(page: string): Promise<string[]> {
   const text = await readFile(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
-  const blocks = [...text.matchAll(/^```jsonc\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const blocks = [...text.matchAll(/^```jsonc?\n(.*?)^```$/gms)].map(([, block = '']) => block);
   return blocks.map((block) => block.replaceAll(/(^|\s)\/\/.*$/gm, '').trim());
 }
 

@@ -175,3 +175,19 @@ test('sheets: pages as PNG, as many labels as ever in ZPL', async () => {
   await make('zpl', 'sheet.zpl');
   expect((await readFile(out('sheet.zpl'), 'latin1')).match(/\^PQ5\b/g)).toHaveLength(5);
 });
+
+test('a template file that is not one: each member is named', async () => {
+  const file = join(directory.path, 'misspelt.json');
+  await writeFile(file, JSON.stringify({ name: 'x', width: 50, hieght: 25, elements: [] }));
+  const { code, stderr } = await platen([
+    'render',
+    file,
+    '--to',
+    'png',
+    '--out',
+    join(directory.path, 'x.png'),
+  ]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/"hieght"/);
+  expect(stderr).toMatch(/→ at height/);
+});
