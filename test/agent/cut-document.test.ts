@@ -1,28 +1,12 @@
 /** What nobody can know of a document: whether it came whole, and whether one that still waits comes out. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
-import { backends } from '../setup/backends.ts';
-import { startAgentOn, TestIppPrinter } from './ipp-site.ts';
-import { Directories, jobFor, openSite, type Site } from './site.ts';
+import { jobFor } from './site.ts';
+import { useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
-const running: { stop(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(redis);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  await site.close();
-  directories.remove();
-});
+const site = useSite();
 
 /** A road to the printer that ends the first time at these words, as if the sender had ended there. */
 async function roadThatEndsAt(words: string, printerUri: string): Promise<{ uri: string }> {
@@ -48,7 +32,7 @@ async function roadThatEndsAt(words: string, printerUri: string): Promise<{ uri:
     printer.pipe(agent);
   }).listen(0, '127.0.0.1');
   await once(road, 'listening');
-  running.push({ stop: async () => void road.close() });
+  site.running({ stop: () => road.close() });
   const address = road.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
   return { uri: `ipp://127.0.0.1:${address.port}${pathname}` };
@@ -56,9 +40,9 @@ async function roadThatEndsAt(words: string, printerUri: string): Promise<{ uri:
 
 test.each(['label 2', 'label 11'])('cut at %s, printed as far as it goes: held', async (words) => {
   const eve = await startIppeveprinter('marker-supply-low-report');
-  running.push(eve);
+  site.running(eve);
   const road = await roadThatEndsAt(words, eve.uri);
-  const { printerId } = await startAgentOn({ site, directories, running }, road, {});
+  const { printerId } = await site.startAgent(road);
   const [job, next] = [jobFor(printerId, 12), jobFor(printerId, ['next'])];
   for (const one of [job, next]) await site.queues.enqueue(one);
   expect(await site.reports.end(job.jobId)).toMatchObject({
@@ -70,10 +54,8 @@ test.each(['label 2', 'label 11'])('cut at %s, printed as far as it goes: held',
 });
 
 test('a stop while a document waits in the printer: what may still come out is said', async () => {
-  const printer = new TestIppPrinter(directories, { speed: 20 });
-  await printer.start();
-  running.push(printer);
-  const { agent, printerId } = await startAgentOn({ site, directories, running }, printer, {
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const { agent, printerId } = await site.startAgent(printer, {
     config: { window: { labels: 4 } },
   });
   const job = jobFor(printerId, 12);

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { numbersOf } from '../../drivers/ipp/message.ts';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
@@ -17,36 +17,24 @@ import { selfSigned } from '../ipp/certificate.ts';
 import { type Cupsd, freePort, startCupsd } from '../ipp/cupsd.ts';
 import { type Ippeveprinter, startIppeveprinter } from '../ipp/ippeveprinter.ts';
 import { barcodesIn } from '../road/judges.ts';
-import { backends } from '../setup/backends.ts';
 import { startDocumentSink } from '../setup/document-sink.ts';
-import { designedJob, type StartOptions, startAgentOn, TestIppPrinter } from './ipp-site.ts';
-import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+import { designedJob } from './ipp-site.ts';
+import { expected, jobFor } from './site.ts';
+import { type StartOptions, useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
+const site = useSite();
 let cups: Cupsd;
 let eve: Ippeveprinter;
-const running: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  [site, cups, eve] = await Promise.all([
-    openSite(redis),
-    startCupsd(),
-    startIppeveprinter('marker-supply-low-report'),
-  ]);
-});
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
+  [cups, eve] = await Promise.all([startCupsd(), startIppeveprinter('marker-supply-low-report')]);
 });
 afterAll(async () => {
-  await Promise.all([site?.close(), cups?.stop(), eve?.stop()]);
-  directories.remove();
+  await Promise.all([cups?.stop(), eve?.stop()]);
 });
 
 const startAgent = (on: { uri: string }, options: StartOptions = {}) =>
-  startAgentOn({ site, directories, running }, on, { drivers: standardDrivers, ...options });
+  site.startAgent(on, { drivers: standardDrivers, ...options });
 
 const queue = (name: string) => ({ uri: `ipp://127.0.0.1:${cups.port}/printers/${name}` });
 
@@ -60,7 +48,7 @@ async function bytesOf(job: QueuedJob): Promise<Buffer> {
 
 async function sink() {
   const device = await startDocumentSink();
-  running.push(device);
+  site.running(device);
   return device;
 }
 
@@ -117,9 +105,7 @@ test('the agent stops behind such a queue: no document of the job goes out twice
 });
 
 test("a queue that follows its printer: printed by the printer's own count", async () => {
-  const printer = new TestIppPrinter(directories);
-  await printer.start();
-  running.push(printer);
+  const printer = await site.startIppPrinter();
   await cups.addQueue('followed', `ipp://127.0.0.1:${printer.port}/ipp/print`);
   const { printerId } = await startAgent(queue('followed'));
   const job = jobFor(printerId, 3, 2);
@@ -129,9 +115,7 @@ test("a queue that follows its printer: printed by the printer's own count", asy
 });
 
 test('its printer loses the job with its power: CUPS completes it, and it is held all the same', async () => {
-  const printer = new TestIppPrinter(directories, { speed: 2 });
-  await printer.start();
-  running.push(printer);
+  const printer = await site.startIppPrinter({ speed: 2 });
   await cups.addQueue('powerless', `ipp://127.0.0.1:${printer.port}/ipp/print`);
   const { printerId } = await startAgent(queue('powerless'));
   const job = jobFor(printerId, 6);
@@ -151,7 +135,7 @@ test('its printer loses the job with its power: CUPS completes it, and it is hel
 test('a printer that refuses what its queue sends: CUPS completes that too, and the job is held', async () => {
   // Of its own: it goes on waiting for the document of the job that CUPS made.
   const refusing = await startIppeveprinter('marker-supply-low-report');
-  running.push(refusing);
+  site.running(refusing);
   await cups.addQueue('refused', refusing.uri);
   const { printerId } = await startAgent(queue('refused'));
   const job = designedJob(printerId, 'zpl', ['a']);
@@ -161,9 +145,7 @@ test('a printer that refuses what its queue sends: CUPS completes that too, and 
 });
 
 test('a raw CUPS queue in front of a ZPL printer, trusted by the agent: the labels, in documents of a few', async () => {
-  const printer = new TestPrinter(directories);
-  await printer.start();
-  running.push(printer);
+  const printer = await site.startPrinter();
   await cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
   const { printerId } = await startAgent(queue('labels'), {
     config: { window: { labels: 4 }, confirmation: 'transport' },
@@ -220,7 +202,7 @@ test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waite
   expect(await site.reports.end(pdf.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   const [, document, ...more] = eve.printed();
   expect(more).toEqual([]);
-  const directory = directories.make();
+  const directory = site.directories.make();
   writeFileSync(join(directory, 'labels.pdf'), document ?? '');
   await promisify(execFile)('pdftoppm', [
     '-r',
@@ -237,9 +219,7 @@ test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waite
 });
 
 test('over TLS: only the printer with the certificate that it is known by, and nobody sees the password', async () => {
-  const printer = new TestIppPrinter(directories);
-  await printer.start();
-  running.push(printer);
+  const printer = await site.startIppPrinter();
   const identity = selfSigned();
   const headers: string[] = [];
   const server = createTlsServer(identity, (socket) => {
@@ -249,7 +229,7 @@ test('over TLS: only the printer with the certificate that it is known by, and n
     socket.pipe(on).pipe(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  running.push({ stop: async () => void server.close() });
+  site.running({ stop: () => server.close() });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
   const host = `127.0.0.1:${address.port}`;

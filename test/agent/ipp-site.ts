@@ -1,14 +1,11 @@
 /** What tests of printers that take documents share: a virtual IPP printer that tells what it has printed. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../src/agent/config.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
-import { agentConfig, type Directories, jobFor, logger, type Site, testDrivers } from './site.ts';
+import { type Directories, jobFor } from './site.ts';
 
 /** Reads the record's `n` of every label, in order, from the ZPL that it took; `?` where it took something else. */
 export class TestIppPrinter extends VirtualIppPrinter {
@@ -35,40 +32,6 @@ export class TestIppPrinter extends VirtualIppPrinter {
   async printed(count: number): Promise<void> {
     while (this.labels.length < count) await once(this, 'label');
   }
-}
-
-export interface StartOptions {
-  dataDir?: string;
-  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
-  drivers?: AgentOptions['drivers'];
-}
-
-/** An agent in this process, once it has found its one printer. It is stopped with what is `running`. */
-export async function startAgentOn(
-  place: { site: Site; directories: Directories; running: { stop(): Promise<void> }[] },
-  printer: { uri: string },
-  options: StartOptions,
-) {
-  const { site, directories, running } = place;
-  const dataDir = options.dataDir ?? directories.make();
-  const agent = new Agent({
-    config: agentConfig(dataDir, printer, options.config),
-    source: queueSource(site.queues),
-    drivers: options.drivers ?? testDrivers,
-    logger,
-  });
-  await agent.start();
-  running.push({ stop: () => agent.stop({ graceMs: 0 }) });
-  const { id } = agent;
-  const report = await site.reports.agent(
-    (state) =>
-      state.agentId === id &&
-      state.online &&
-      state.printers.some(({ reasons }) => !reasons.includes('offline')),
-  );
-  const [found] = report.printers;
-  if (found === undefined) throw new Error('no printer found');
-  return { agent, dataDir, printerId: found.id, description: found };
 }
 
 /** A job of designed labels, each with its record's `n` as a QR code. */

@@ -1,37 +1,22 @@
 /** A job that somebody else has begun, and that this agent, of another version, cannot read, or whose note it cannot. */
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { backends } from '../setup/backends.ts';
-import { startAgentOn } from './ipp-site.ts';
-import { Directories, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+import { jobFor, type TestPrinter } from './site.ts';
+import { useSite } from './use-site.ts';
 
-const directories = new Directories();
-const backend = backends().find(({ kind }) => kind === 'redis');
-if (backend === undefined) throw new Error('no Redis to test on');
-let site: Site;
+const site = useSite();
 let redis: Redis;
-const running: { stop(): Promise<void> }[] = [];
 
-beforeAll(async () => {
-  site = await openSite(backend);
+beforeAll(() => {
   redis = new Redis(site.queueOptions.redisUrl ?? '');
 });
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
-afterAll(async () => {
-  redis.disconnect();
-  await site.close();
-  directories.remove();
-});
+afterAll(() => redis.disconnect());
 
 /** A job for a printer that has no agent yet, as another agent has left it. */
 async function left(serial: string, note: object): Promise<{ job: QueuedJob; printer: TestPrinter }> {
-  const printer = new TestPrinter(directories, { serial });
-  await printer.start();
-  running.push(printer);
-  const { agent, printerId } = await startAgentOn({ site, directories, running }, printer, {});
+  const printer = await site.startPrinter({ serial });
+  const { agent, printerId } = await site.startAgent(printer);
   await agent.stop();
   const job = jobFor(printerId, 8);
   await site.queues.enqueue(job);
@@ -51,12 +36,10 @@ async function makeUnreadable({ jobId, printerId }: QueuedJob): Promise<void> {
   expect(await redis.hset(key, 'data', JSON.stringify({ json: '{"v":3}' }))).toBe(0);
 }
 
-const startAgent = (printer: TestPrinter) => startAgentOn({ site, directories, running }, printer, {});
-
 test('not readable, and labels may be under way: held, all that are not known to be out', async () => {
   const { job, printer } = await left('LEFT-1', { agentId: 'agent-of-before', resumeAt: null });
   await makeUnreadable(job);
-  await startAgent(printer);
+  await site.startAgent(printer);
   const end = await site.reports.end(job.jobId);
   expect(end).toMatchObject({
     status: 'held',
@@ -69,14 +52,14 @@ test('not readable, and labels may be under way: held, all that are not known to
 test('not readable, handed back in good order: failed, with what is out', async () => {
   const { job, printer } = await left('LEFT-2', { agentId: 'agent-of-before', resumeAt: 3 });
   await makeUnreadable(job);
-  await startAgent(printer);
+  await site.startAgent(printer);
   const end = await site.reports.end(job.jobId);
   expect(end).toMatchObject({ status: 'failed', labels: { sent: 3, printed: 3 } });
 });
 
 test('the note is not readable: held, not printed from the beginning', async () => {
   const { job, printer } = await left('LEFT-3', { by: 'an agent to come', upTo: 3 });
-  await startAgent(printer);
+  await site.startAgent(printer);
   const end = await site.reports.end(job.jobId);
   expect(end).toMatchObject({ status: 'held', uncertain: { from: 0, to: 8 } });
   expect(printer.labels).toEqual([]);

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import type { Confirmation } from '../../src/agent/confirmation.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
@@ -21,10 +21,9 @@ import { type Lprint, startLprint } from '../ipp/lprint.ts';
 import { readEpl } from '../languages/label-printers.ts';
 import { wholeJob } from '../languages/printed.ts';
 import { design, differingDots, dotsOf, drawZpl, jobFor, readSymbols } from '../render/judges.ts';
-import { backends } from '../setup/backends.ts';
 import { type Network, networksCanBeMade, openNetwork } from '../setup/network.ts';
-import { startAgentOn } from './ipp-site.ts';
-import { Directories, openSite, type Site } from './site.ts';
+import { Directories } from './site.ts';
+import { useSite } from './use-site.ts';
 
 const directories = new Directories();
 const run = promisify(execFile);
@@ -86,17 +85,13 @@ test('CUPS makes EPL2 of our PWG raster: the same dots', async () => {
 });
 
 describe.skipIf(!networksCanBeMade)('through LPrint', () => {
-  const redis = backends().find(({ kind }) => kind === 'redis');
-  if (redis === undefined) throw new Error('no Redis to test on');
-  let site: Site;
+  const site = useSite();
   let network: Network;
   let avahi: Avahi;
   let lprint: Lprint;
   const out = { epl: '', zpl: '' };
-  const running: { stop(): Promise<void> }[] = [];
 
   beforeAll(async () => {
-    site = await openSite(redis);
     const directory = directories.make();
     for (const name of ['epl', 'zpl'] as const) {
       out[name] = join(directory, name);
@@ -112,14 +107,10 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
       },
     );
   });
-  afterEach(async () => {
-    for (const part of running.splice(0).reverse()) await part.stop();
-  });
   afterAll(async () => {
     await lprint?.stop();
     await avahi?.stop();
     network?.close();
-    await site?.close();
   });
 
   /** What LPrint wrote for the labels of a job, once the agent says that it is done. */
@@ -129,8 +120,7 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
     records: string[],
     { type, confirmation = 'transport' }: { type?: RasterType; confirmation?: Confirmation } = {},
   ): Promise<{ job: QueuedJob; bytes: Buffer }> {
-    const { printerId, description } = await startAgentOn(
-      { site, directories, running },
+    const { printerId, description } = await site.startAgent(
       { uri: lprint.uri(printer) },
       { drivers: standardDrivers, config: { printer: MEDIA, confirmation } },
     );
@@ -155,8 +145,7 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
   }
 
   test('what it is known to take, best first', async () => {
-    const { description } = await startAgentOn(
-      { site, directories, running },
+    const { description } = await site.startAgent(
       { uri: lprint.uri('epl') },
       { drivers: standardDrivers, config: { printer: MEDIA } },
     );

@@ -4,46 +4,36 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { backends } from '../setup/backends.ts';
 import { type Lpd, startLpd } from '../transports/cups-lpd.ts';
 import { peer } from '../transports/peer.ts';
-import { type StartOptions, startAgentOn } from './ipp-site.ts';
-import { Directories, expected, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+import { expected, jobFor } from './site.ts';
+import { type StartOptions, useSite } from './use-site.ts';
 
-const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
-let site: Site;
+const site = useSite();
 let cups: Cupsd;
 let lpd: Lpd;
-const running: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  [site, cups] = await Promise.all([openSite(redis), startCupsd()]);
+  cups = await startCupsd();
   lpd = await startLpd(cups);
 });
-afterEach(async () => {
-  for (const part of running.splice(0).reverse()) await part.stop();
-});
 afterAll(async () => {
-  await Promise.all([site?.close(), lpd?.stop()]);
+  await lpd?.stop();
   await cups?.stop();
-  directories.remove();
 });
 
-const startAgent = (uri: string, options: StartOptions = {}) =>
-  startAgentOn({ site, directories, running }, { uri }, options);
+const startAgent = (uri: string, options: StartOptions = {}) => site.startAgent({ uri }, options);
 
 const trusted: StartOptions = { config: { confirmation: 'transport' } };
 
 const labelsIn = (text: string) => [...text.matchAll(/\^FDlabel ([^^]*)\^FS/g)].map(([, label]) => label);
 
 test('a file: held once all is in it; printed where the agent takes what was delivered', async () => {
-  const file = join(directories.make(), 'labels.zpl');
+  const file = join(site.directories.make(), 'labels.zpl');
   writeFileSync(file, '');
   const first = await startAgent(pathToFileURL(file).href);
   expect(first.description).toMatchObject({ evidence: 'address', name: file });
@@ -68,7 +58,7 @@ test('a file: held once all is in it; printed where the agent takes what was del
 });
 
 test('a FIFO that nobody reads: the job waits, and prints when somebody does', async () => {
-  const fifo = join(directories.make(), 'labels');
+  const fifo = join(site.directories.make(), 'labels');
   execFileSync('mkfifo', [fifo]);
   let reader = await open(fifo, 'r+');
   const { printerId } = await startAgent(pathToFileURL(fifo).href, trusted);
@@ -77,16 +67,14 @@ test('a FIFO that nobody reads: the job waits, and prints when somebody does', a
   await site.queues.enqueue(job);
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   reader = await open(fifo, 'r+');
-  running.push({ stop: () => reader.close() });
+  site.running({ stop: () => reader.close() });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   const { bytesRead, buffer } = await reader.read(Buffer.alloc(60_000));
   expect(labelsIn(buffer.subarray(0, bytesRead).toString('latin1'))).toEqual(expected(job));
 });
 
 test("LPD, through CUPS's server for it: delivered and held, or printed on the operator's word", async () => {
-  const printer = new TestPrinter(directories);
-  await printer.start();
-  running.push(printer);
+  const printer = await site.startPrinter();
   await cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
   const uri = `lpd://127.0.0.1:${lpd.port}/labels`;
   const first = await startAgent(uri);
@@ -135,9 +123,7 @@ test('an LPD server that breaks the connection: sent again before the data file,
 });
 
 test('cups: is another name for the queue', async () => {
-  const printer = new TestPrinter(directories);
-  await printer.start();
-  running.push(printer);
+  const printer = await site.startPrinter();
   await cups.addQueue('named', `socket://127.0.0.1:${printer.port}`);
   const { printerId, description } = await startAgent(`cups://127.0.0.1:${cups.port}/named`, trusted);
   expect(description.evidence).toBe('uuid');
@@ -156,7 +142,7 @@ test.each([
   async (confirmation, status) => {
     const got: Buffer[] = [];
     const device = await peer((socket) => socket.on('data', (bytes) => got.push(bytes)).resume());
-    const dataDir = directories.make();
+    const dataDir = site.directories.make();
     const job = jobFor('', 4);
     const opened = openDataDir(dataDir, undefined);
     const all = { base: 4, intent: 4, sent: 4, total: 4 };
