@@ -54,8 +54,13 @@ export interface InstallationOptions {
 
 /** Where the environment says that database and queues are; nothing: both are embedded. */
 export function placesFromEnv(): Pick<InstallationOptions, 'databaseUrl' | 'redisUrl' | 'queuePrefix'> {
+  const databaseUrl = process.env['DATABASE_URL'];
+  // Its value may hold a password. The queue looks at REDIS_URL in the same way.
+  if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(databaseUrl)) {
+    throw new CommandFailure('DATABASE_URL is neither a postgres:// nor a postgresql:// address');
+  }
   return {
-    databaseUrl: process.env['DATABASE_URL'],
+    databaseUrl,
     redisUrl: process.env['REDIS_URL'],
     queuePrefix: process.env['PLATEN_QUEUE_PREFIX'],
   };

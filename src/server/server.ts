@@ -113,7 +113,9 @@ export class Server {
   /** Everything in the order in which it needs each other; the stack ends it in reverse. */
   async #build(stack: AsyncDisposableStack): Promise<Running> {
     const { config, queues, logger } = this.#options;
-    await migrate(this.#options.database, logger);
+    await migrate(this.#options.database, logger).catch((cause: unknown) => {
+      throw new Error('The database cannot be used', { cause });
+    });
     const pool = createPool({ database: this.#options.database, max: config.poolSize, logger });
     stack.defer(() => pool.end());
 
@@ -211,7 +213,9 @@ export class Server {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });
     }
-    await app.listen({ host: config.host, port: config.port });
+    await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
+      throw new Error(`The service cannot listen on port ${config.port}`, { cause });
+    });
     return {
       url: urlOf(app, config.host),
       tenants,

@@ -221,6 +221,24 @@ describe('exit codes and messages', () => {
   });
 });
 
+test('a database address of another kind', async () => {
+  const data = join(up.dataDir, 'no-database');
+  const { code, stderr } = await platen(['server', '--port', '0', '--data', data], {
+    DATABASE_URL: 'mysql://lab:s3cretpw@127.0.0.1/x',
+  });
+  expect(stderr).toMatch(/DATABASE_URL is neither a postgres:/);
+  expect(stderr).not.toMatch(/s3cretpw|^\s+at /m);
+  expect(code).toBe(1);
+});
+
+test('a port that is taken', async () => {
+  const port = new URL(up.url).port;
+  const data = join(up.dataDir, 'taken-port');
+  const { code, stderr } = await platen(['server', '--port', port, '--data', data]);
+  expect(stderr).toContain(`cannot listen on port ${port}`);
+  expect(code).toBe(1);
+});
+
 test.runIf(nobodyCanRun)('"up" works for an ordinary user too', async () => {
   const { uid = 0, gid = 0 } = nobody ?? {};
   const dataDir = await mkdtemp(join(tmpdir(), 'platen-user-'));

@@ -115,7 +115,10 @@ describe('the server', () => {
       logger: createLogger({ level: 'silent' }),
     });
     await server.stop();
-    await expect(server.start()).rejects.toThrow(/ECONNREFUSED/);
+    await expect(server.start()).rejects.toMatchObject({
+      message: 'The database cannot be used',
+      cause: { code: 'ECONNREFUSED' },
+    });
     await server.stop();
     await expect(server.ensureTenant({ id: 'x' })).rejects.toThrow('not started');
 
