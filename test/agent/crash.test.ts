@@ -18,12 +18,9 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   const site = useSite(backend);
   let printer: TestPrinter;
 
-  async function start(
-    dataDir: string,
-    { config, ...more }: Omit<ProcessOptions, 'dataDir'> = {},
-  ): Promise<ChildProcess> {
-    const window = { labels: 4, bytes: 65_536 };
-    return await site.startProcess(printer, { ...more, dataDir, config: { window, ...config } });
+  async function start(dataDir: string, more: Omit<ProcessOptions, 'dataDir'> = {}): Promise<ChildProcess> {
+    const config = { window: { labels: 4, bytes: 65_536 } };
+    return await site.startProcess(printer, { config, ...more, dataDir });
   }
 
   /** A printer, what its ID will be, and a new data directory. */
