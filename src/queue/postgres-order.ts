@@ -2,7 +2,9 @@
  * Two rules that BullMQ keeps on Redis and not on PostgreSQL, and that labels need; as a trigger on its table.
  *
  * Order: a job that goes back from `active` to `waiting` (its worker died, or handed it back) goes to the front
- * on Redis, and to the tail on PostgreSQL. `seq` is the order; the job keeps the one it had.
+ * on Redis, and to the tail on PostgreSQL. `seq` is the order; the job keeps the one it had. It loses the mark of the
+ * check for stalled jobs: every worker's check writes to marked rows, and while it does, a worker that looks for the
+ * next job skips them (`SKIP LOCKED`), and so took the job behind.
  *
  * Data: a finished job is kept so that adding it again is ignored. Its label data is not needed for that.
  */
@@ -19,7 +21,10 @@ export async function keepOrder(client: PoolClient, schema: string): Promise<voi
     await client.query(`
       CREATE OR REPLACE FUNCTION ${schema}.${FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        IF NEW.state = 'waiting' AND OLD.state = 'active' THEN NEW.seq := OLD.seq; END IF;
+        IF NEW.state = 'waiting' AND OLD.state = 'active' THEN
+          NEW.seq := OLD.seq;
+          NEW.stalled_marked := false;
+        END IF;
         IF NEW.state = 'completed' THEN NEW.data := '{}'; END IF;
         RETURN NEW;
       END $$`);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { administer, backends, type OpenBackend } from '../setup/backends.ts';
@@ -70,6 +71,42 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       [jobs[1]?.jobId, 1],
     ]);
   });
+
+  it.runIf(kind === 'postgres')(
+    'comes first again while a worker looks for stalled jobs, which locks what it has marked',
+    async () => {
+      const jobs = [job(printer), job(printer)];
+      await queues.enqueueMany(jobs);
+      const marked = Promise.withResolvers<void>();
+      const first = await queues.consume(printer, async () => {
+        await marked.promise;
+        return 'hand-back';
+      });
+      const other = new Client(backend.database);
+      other.on('error', () => undefined);
+      await other.connect();
+      const isMarked = async () =>
+        (await other.query('SELECT 1 FROM bullmq.job WHERE queue = $1 AND stalled_marked', [printer]))
+          .rowCount;
+      await expect.poll(isMarked, { timeout: 10_000 }).toBe(1);
+      marked.resolve();
+      await first.stop();
+      // As BullMQ's check does, in a transaction that takes its time.
+      await other.query('BEGIN');
+      await other.query('UPDATE bullmq.job SET stalled_marked = false WHERE queue = $1 AND stalled_marked', [
+        printer,
+      ]);
+      const got = new Collected<string>();
+      await queues.consume(printer, async ({ job: { jobId } }) => {
+        got.add(jobId);
+        return 'done';
+      });
+      await got.reach(1);
+      await other.query('ROLLBACK');
+      await other.end();
+      expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
+    },
+  );
 
   it('is known to be lost: the signal says so', async () => {
     await queues.enqueue(job(printer));
