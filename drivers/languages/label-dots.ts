@@ -4,11 +4,12 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { JobFaultError } from '../../src/contract/fault.ts';
-import type { PrinterFormat } from '../../src/contract/format.ts';
+import type { LanguageId, PrinterFormat } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { dots } from '../../src/render/display-list.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
+import type { Language } from './language.ts';
 import { labelLayout } from './pages.ts';
 
 export interface PlacedDots {
@@ -43,6 +44,36 @@ export function otherDpi(dpi: number, wanted: number): JobFaultError {
     'language-unsupported',
     `The template was drawn for ${dpi} dpi and cannot be printed as dots at ${wanted} dpi`,
   );
+}
+
+/**
+ * A language that sends labels as dots, a command a line.
+ * @param setUp what is the same for every label of a job
+ */
+export function languageOfDots(parts: {
+  id: LanguageId;
+  mediaType: string;
+  setUp(job: QueuedJob): string[];
+  label(placed: PlacedDots | undefined, copies: number): Uint8Array;
+}): Language {
+  const { id, mediaType, setUp, label } = parts;
+  return {
+    id,
+    mediaType,
+    open: async (job) => {
+      const dotsOf = await openDots(job);
+      const begin = commandLines(setUp(job));
+      return {
+        begin: () => begin,
+        label: async (record, copies, copy) => label(await dotsOf(record, copy), copies),
+        end: () => new Uint8Array(),
+      };
+    },
+  };
+}
+
+export function commandLines(commands: readonly string[]): Buffer {
+  return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
 }
 
 function onMedia(bitmap: Bitmap, format: PrinterFormat): PlacedDots | undefined {

@@ -4,6 +4,7 @@
  */
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
+import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../queue/index.ts';
 
 /**
  * What one agent leaves with a job in the queue for the agent that gets it next. It is written before the first
@@ -43,32 +44,9 @@ export interface ConsumeOptions {
   onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): void;
 }
 
-/** As in `src/queue/lease.ts`. */
-export interface LeaseAsk {
-  printerId: string;
-  /** Names the process, and the time in which the printer is its own. */
-  term: string;
-  /** This process has not had the printer yet: an earlier one of the same agent may have, and was killed. */
-  fresh: boolean;
-  /** The agent reaches the printer. */
-  reaches: boolean;
-}
-
-export interface LeaseAnswer {
-  printerId: string;
-  /** How long the printer is this agent's, ms, counted from before it asked; null: it is another's. */
-  granted: number | null;
-  /** Another agent, which reaches the printer, waits for it. */
-  wanted: boolean;
-}
-
 export interface JobSource {
   /** Asks for printers to be this agent's alone, or to stay so. Rejects when that cannot be known: ask again. */
-  askLeases(
-    agentId: string,
-    asks: readonly LeaseAsk[],
-    length: { contended: number; alone: number },
-  ): Promise<LeaseAnswer[]>;
+  askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Lets another agent have the printer at once. */
   giveLeaseBack(agentId: string, printerId: string, term: string): Promise<void>;
   /** Delivers the jobs of one printer, one at a time, in their order. Rejects when it cannot yet: call again. */

@@ -12,7 +12,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../log.ts';
-import type { JobSource, LeaseAnswer, LeaseAsk } from './job-source.ts';
+import type { LeaseAnswer, LeaseAsk } from '../queue/index.ts';
+import type { JobSource } from './job-source.ts';
 import { pause } from './pause.ts';
 import { elapsed, type Instant, now, Term } from './term.ts';
 

@@ -228,8 +228,7 @@ export class Queues {
 
   /**
    * Handles a printer's jobs, one at a time and in order. One consumer for a printer in the whole deployment:
-   * the agent
-   * that holds its lease.
+   * that of the agent that holds its lease.
    * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
    */
   async consume(

@@ -16,25 +16,13 @@ import { type Ippeveprinter, startIppeveprinter } from '../ipp/ippeveprinter.ts'
 import { startLprint } from '../ipp/lprint.ts';
 import { BreakableRoad } from '../queue/breakable-road.ts';
 import { drawPdf, drawZpl, readSymbols } from '../render/judges.ts';
-import { platen } from '../road/platen.ts';
 import { backends } from '../setup/backends.ts';
 import { type DocumentSink, startDocumentSink } from '../setup/document-sink.ts';
 import { type Network, networksCanBeMade, openNetwork } from '../setup/network.ts';
 import { Programs } from '../setup/programs.ts';
 import { Directories, jobFor, openSite, type Site, TestPrinter } from './site.ts';
+import { LABEL, RECORD, renderSiteLabel } from './site-label.ts';
 
-const LABEL = {
-  name: 'Site',
-  width: 101.6,
-  height: 152.4,
-  fields: [{ name: 'id' }],
-  elements: [
-    { type: 'text', x: 5, y: 5, width: 90, height: 8, text: 'Sample {{id}}', size: 6 },
-    { type: 'barcode', symbology: 'qr', value: '{{id}}', x: 20, y: 30, module: 1 },
-    { type: 'barcode', symbology: 'code128', value: '{{id}}', x: 10, y: 90, height: 20, module: 0.375 },
-  ],
-};
-const RECORD = { id: 'S-0042' };
 const DATA = [
   ['Code128', 'S-0042'],
   ['QRCode', 'S-0042'],
@@ -134,25 +122,6 @@ async function startTheAgent(): Promise<void> {
   await agent.until(() => agent.said().includes(' runs'));
 }
 
-async function render(): Promise<Buffer> {
-  const directory = directories.make();
-  const [label, data, out] = ['label.json', 'data.json', 'label.zpl'].map((name) => join(directory, name));
-  writeFileSync(label ?? '', JSON.stringify(LABEL));
-  writeFileSync(data ?? '', JSON.stringify([RECORD]));
-  const { code, stderr } = await platen([
-    'render',
-    label ?? '',
-    '--data',
-    data ?? '',
-    '--to',
-    'zpl',
-    '--out',
-    out ?? '',
-  ]);
-  if (code !== 0) throw new Error(stderr);
-  return await readFile(out ?? '');
-}
-
 /** The printer of this name, once the agent tells that it is there. */
 async function found(name: string): Promise<PrinterDescription> {
   const is = (printer: PrinterDescription) => printer.name === name && !printer.reasons.includes('offline');
@@ -180,7 +149,7 @@ async function symbolsIn(picture: Buffer): Promise<string[][]> {
 describe.skipIf(!networksCanBeMade)('a site (in a network namespace, which only root may make)', () => {
   beforeAll(async () => {
     await openTheSite();
-    rendered = await render();
+    rendered = await readFile(await renderSiteLabel(directories.make()));
     await startTheAgent();
   });
   afterAll(async () => {

@@ -11,8 +11,7 @@ import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { dots } from '../../../src/render/display-list.ts';
 import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
-import { labelLength, openDots, type PlacedDots } from '../label-dots.ts';
-import type { Language } from '../language.ts';
+import { commandLines, labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';
 
 /** What a GW costs besides its data, bytes. */
 const OVERHEAD = 20;
@@ -23,19 +22,7 @@ const FASTEST = 6;
 /** One white dot: a label that prints nothing is a label too. */
 const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
 
-export const epl: Language = {
-  id: 'epl',
-  mediaType: 'application/vnd.eltron-epl',
-  open: async (job) => {
-    const dotsOf = await openDots(job);
-    const begin = lines(setUp(job));
-    return {
-      begin: () => begin,
-      label: async (record, copies, copy) => label(await dotsOf(record, copy), copies),
-      end: () => new Uint8Array(),
-    };
-  },
-};
+export const epl = languageOfDots({ id: 'epl', mediaType: 'application/vnd.eltron-epl', setUp, label });
 
 /**
  * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
@@ -80,15 +67,11 @@ function options({ printMode, thermalMode }: PrinterFormat): string[] {
 }
 
 function label(placed: PlacedDots | undefined, copies: number): Uint8Array {
-  const parts = [lines(['N'])];
+  const parts = [commandLines(['N'])];
   const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, OVERHEAD);
   for (const { x, y, stride, height, data } of blocks.length === 0 ? [BLANK] : blocks) {
     const at = `${x + (placed?.x ?? 0)},${y + (placed?.y ?? 0)}`;
-    parts.push(Buffer.from(`GW${at},${stride},${height},`), Buffer.from(data), lines(['']));
+    parts.push(Buffer.from(`GW${at},${stride},${height},`), Buffer.from(data), commandLines(['']));
   }
-  return Buffer.concat([...parts, lines([`P${copies}`])]);
-}
-
-function lines(commands: readonly string[]): Buffer {
-  return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
+  return Buffer.concat([...parts, commandLines([`P${copies}`])]);
 }

@@ -11,8 +11,7 @@
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
-import { labelLength, openDots, type PlacedDots } from '../label-dots.ts';
-import type { Language } from '../language.ts';
+import { commandLines, labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';
 
 const IMMEDIATE = [0x1b, 0x21] as const;
 /** What a BITMAP costs besides its data, bytes. */
@@ -38,19 +37,7 @@ const PRINT_MODE = {
   cutter: ['SET PEEL OFF', 'SET CUTTER 1'],
 } as const;
 
-export const tspl: Language = {
-  id: 'tspl',
-  mediaType: 'application/vnd.tsc-tspl',
-  open: async (job) => {
-    const dotsOf = await openDots(job);
-    const begin = lines(setUp(job));
-    return {
-      begin: () => begin,
-      label: async (record, copies, copy) => label(await dotsOf(record, copy), copies),
-      end: () => new Uint8Array(),
-    };
-  },
-};
+export const tspl = languageOfDots({ id: 'tspl', mediaType: 'application/vnd.tsc-tspl', setUp, label });
 
 /**
  * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
@@ -79,19 +66,15 @@ function settings({ mediaTracking, speed, darkness, printMode, thermalMode }: Pr
 }
 
 function label(placed: PlacedDots | undefined, copies: number): Uint8Array {
-  const parts = [lines(['CLS'])];
+  const parts = [commandLines(['CLS'])];
   const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, OVERHEAD, IMMEDIATE);
   for (const { x, y, stride, height, data } of blocks.length === 0 ? [BLANK] : blocks) {
     const at = `${x + (placed?.x ?? 0)},${y + (placed?.y ?? 0)}`;
-    parts.push(Buffer.from(`BITMAP ${at},${stride},${height},0,`), Buffer.from(data), lines(['']));
+    parts.push(Buffer.from(`BITMAP ${at},${stride},${height},0,`), Buffer.from(data), commandLines(['']));
   }
-  return Buffer.concat([...parts, lines([`PRINT 1,${copies}`])]);
+  return Buffer.concat([...parts, commandLines([`PRINT 1,${copies}`])]);
 }
 
 function mm(length: number): string {
   return `${Math.round(length * 100) / 100} mm`;
-}
-
-function lines(commands: readonly string[]): Buffer {
-  return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
 }
