@@ -35,6 +35,15 @@ export interface Waiting {
   readonly released: () => void;
 }
 
+/** A format that will not come out, though the printer took it: nobody is told but who looks at the printer. */
+export interface LostFormat {
+  /** Deleted at the panel, or by a command; or dropped by the printer itself. */
+  readonly by: 'cancel' | 'drop';
+  readonly raw: Buffer;
+  /** Labels of it that were out before. */
+  readonly printed: number;
+}
+
 interface Batch {
   readonly plan: LabelPlan;
   readonly item: Waiting;
@@ -51,11 +60,15 @@ export interface EngineHost {
   /** Time that one label takes, ms; 0: none. */
   readonly labelTime: number;
   printed(label: PrintedLabel): void;
+  lost(format: LostFormat): void;
   /** The state changed, or something went wrong. */
   changed(fault?: string): void;
   /** There is room in the buffer again. */
   room(): void;
 }
+
+/** What a blank label was made from. */
+const BLANK = new Uint8Array();
 
 export class PrintEngine {
   readonly faults: PrinterFaults = { mediaOut: false, ribbonOut: false, headOpen: false, paused: false };
@@ -64,6 +77,9 @@ export class PrintEngine {
   #next: Batch | undefined;
   #active: Batch | undefined;
   #waiters: (() => void)[] = [];
+  /** Formats still to be dropped, and blank labels still to be fed. */
+  #toDrop = 0;
+  #toFeed = 0;
 
   constructor(host: EngineHost) {
     this.#host = host;
@@ -95,6 +111,17 @@ export class PrintEngine {
     this.#changed();
   }
 
+  /** The next formats to be imaged vanish, as if they had never come. */
+  drop(formats: number): void {
+    this.#toDrop += formats;
+  }
+
+  /** Blank labels, before what waits: the feed button. They are counted as all labels are. */
+  feed(labels: number): void {
+    this.#toFeed += labels;
+    this.#wake();
+  }
+
   /** Ends the active batch after the label being printed. */
   cancelBatch(): void {
     if (this.#active) this.#active.canceled = true;
@@ -107,8 +134,15 @@ export class PrintEngine {
     if (this.#next) dropped.push(this.#next.item);
     this.#queue = [];
     this.#next = undefined;
-    for (const item of dropped) item.released();
+    for (const item of dropped) {
+      item.released();
+      this.#lose('cancel', item, 0);
+    }
     this.cancelBatch();
+  }
+
+  #lose(by: LostFormat['by'], { content }: Waiting, printed: number): void {
+    if ('raw' in content) this.#host.lost({ by, raw: content.raw, printed });
   }
 
   /** Prints until the power goes; what is being written to disk then is finished, all else is lost. */
@@ -117,10 +151,13 @@ export class PrintEngine {
     power.addEventListener('abort', wake);
     try {
       while (!power.aborted) {
-        await this.#until(() => this.#active !== undefined, power);
+        await this.#until(() => this.#active !== undefined || this.#feeds(), power);
+        await this.#feedBlank(power);
         const batch = this.#active;
         if (!batch || power.aborted) continue;
         await this.#print(batch, power);
+        if (batch.canceled && batch.printed < batch.plan.quantity)
+          this.#lose('cancel', batch.item, batch.printed);
         if (batch.plan.pauseAfter && !batch.canceled) this.faults.paused = true;
         this.#active = undefined;
         this.#advance();
@@ -159,6 +196,11 @@ export class PrintEngine {
     }
     const plan = planLabel(content, this.#host.memory, this.#host.media);
     if (!plan) return undefined;
+    if (this.#toDrop > 0) {
+      this.#toDrop--;
+      this.#lose('drop', item, 0);
+      return undefined;
+    }
     const batch: Batch = { plan, item, raw: content.raw, printed: 0, canceled: false, picture: undefined };
     // Drawn ahead; whoever prints it sees the failure.
     this.#picture(batch).catch(() => undefined);
@@ -169,12 +211,27 @@ export class PrintEngine {
     const { plan } = batch;
     while (batch.printed < plan.quantity && !batch.canceled && !power.aborted) {
       const picture = await this.#drawn(batch, power);
-      await this.#until(() => batch.canceled || this.#ready(), power);
+      await this.#until(() => batch.canceled || this.#ready() || this.#feeds(), power);
       if (!picture || batch.canceled || power.aborted) return;
+      await this.#feedBlank(power);
+      if (!this.#ready()) continue;
       if (!(await this.#feed(power))) continue;
-      if (!(await this.#deliver(batch, picture))) continue;
+      if (!(await this.#put(picture.png, batch.raw, picture.faults, () => batch.printed++))) continue;
       const group = plan.pauseEvery > 0 && batch.printed % plan.pauseEvery === 0;
       if (group && batch.printed < plan.quantity) this.set({ paused: true });
+    }
+  }
+
+  #feeds(): boolean {
+    return this.#toFeed > 0 && this.#loaded();
+  }
+
+  async #feedBlank(power: AbortSignal): Promise<void> {
+    const { width, height: length } = this.#host.media;
+    const page = { width, length, mediaWidth: width, mediaHeight: length, inverted: false, mirrored: false };
+    for (; this.#feeds() && !power.aborted; this.#toFeed--) {
+      const { png } = await rasterPool.draw({ ...page, zpl: '', faults: [] });
+      await this.#put(png, BLANK, []);
     }
   }
 
@@ -228,14 +285,18 @@ export class PrintEngine {
     return out && this.#loaded() && !power.aborted;
   }
 
-  async #deliver(batch: Batch, picture: RasterReply): Promise<boolean> {
+  /** @param counted called when the label is out, before anybody is told */
+  async #put(
+    png: Uint8Array,
+    raw: Uint8Array,
+    faults: readonly string[],
+    counted?: () => void,
+  ): Promise<boolean> {
     try {
-      const files = await this.#host.tray.add(picture.png, batch.raw, picture.faults);
-      batch.printed++;
-      this.#host.printed({ ...files, faults: picture.faults });
-      this.#changed(
-        picture.faults.length > 0 ? `label ${files.number}: ${picture.faults.join('; ')}` : undefined,
-      );
+      const files = await this.#host.tray.add(png, raw, faults);
+      counted?.();
+      this.#host.printed({ ...files, faults });
+      this.#changed(faults.length > 0 ? `label ${files.number}: ${faults.join('; ')}` : undefined);
       return true;
     } catch (error) {
       // As with a jam: it stops, says so, and tries the label again when it is told to go on.

@@ -12,7 +12,26 @@ const SLICE = 4096;
 /** Unread answers after which a client gets no more of them. */
 const MAX_UNREAD = 64 * 1024;
 
+/** A stream into the printer, and the connection whose bytes it gets. */
+export class Framing {
+  readonly stream: ZplStream;
+  owner: PrinterConnection;
+
+  constructor(owner: PrinterConnection, syntax: ZplSyntax, limit: number) {
+    this.owner = owner;
+    this.stream = new ZplStream(syntax, limit, (event) => this.owner.handle(event));
+  }
+
+  /** Something has begun whose end has not come. */
+  get unfinished(): boolean {
+    return this.stream.partial || this.stream.held > 0;
+  }
+}
+
 export interface ConnectionHost {
+  /** What a connection left unfinished when it ended: the next bytes, of whatever connection, go on with it. */
+  left: Framing | undefined;
+  readonly keepsPartial: boolean;
   readonly syntax: ZplSyntax;
   readonly formatLimit: number;
   /** Tells whether the printer takes bytes of this connection now. */
@@ -26,7 +45,7 @@ export interface ConnectionHost {
 export class PrinterConnection {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
-  readonly #stream: ZplStream;
+  #framing: Framing;
   #pending: Buffer[] = [];
   #pumping = false;
   #ended = false;
@@ -37,9 +56,11 @@ export class PrinterConnection {
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
     this.#host = host;
-    this.#stream = new ZplStream(host.syntax, host.formatLimit, (event) => {
-      if (!this.#dead) host.handle(this, event);
-    });
+    this.#framing = new Framing(this, host.syntax, host.formatLimit);
+  }
+
+  handle(event: ZplEvent): void {
+    if (!this.#dead) this.#host.handle(this, event);
   }
 
   open(): void {
@@ -58,16 +79,16 @@ export class PrinterConnection {
 
   /** Bytes of this connection in the receive buffer. */
   get held(): number {
-    return this.queued + this.#stream.held;
+    return this.queued + this.#framing.stream.held;
   }
 
   /** Bytes of the format that is not complete yet. */
   get unfinished(): number {
-    return this.#stream.held;
+    return this.#framing.stream.held;
   }
 
   get partial(): boolean {
-    return this.#stream.partial;
+    return this.#framing.stream.partial;
   }
 
   get localAddress(): string {
@@ -85,7 +106,8 @@ export class PrinterConnection {
     ) {
       this.#pending[0] = bytes.subarray(SLICE);
       if (bytes.length <= SLICE) this.#pending.shift();
-      this.#stream.push(bytes.subarray(0, SLICE));
+      this.#goOn();
+      this.#framing.stream.push(bytes.subarray(0, SLICE));
     }
     this.#pumping = false;
     if (this.#dead) return;
@@ -94,9 +116,18 @@ export class PrinterConnection {
     if (this.#ended && this.#pending.length === 0) this.#leave();
   }
 
+  /** Takes over what another connection left unfinished. */
+  #goOn(): void {
+    const { left } = this.#host;
+    if (left === undefined || this.#framing.unfinished) return;
+    this.#host.left = undefined;
+    left.owner = this;
+    this.#framing = left;
+  }
+
   /** Forgets the format that is not complete. */
   cancelPartial(): void {
-    this.#stream.cancel();
+    this.#framing.stream.cancel();
   }
 
   reply(text: string): void {
@@ -107,7 +138,7 @@ export class PrinterConnection {
   destroy(): void {
     this.#dead = true;
     this.#pending = [];
-    this.#stream.cancel();
+    this.#framing.stream.cancel();
     this.#socket.resetAndDestroy();
     this.#host.closed(this);
   }
@@ -119,8 +150,8 @@ export class PrinterConnection {
   }
 
   #leave(): void {
-    // A format cut off in the middle is no format.
-    this.#stream.cancel();
+    if (this.#host.keepsPartial && this.#framing.unfinished) this.#host.left = this.#framing;
+    else this.#framing.stream.cancel();
     this.#dead = true;
     this.#socket.end();
     this.#host.closed(this);

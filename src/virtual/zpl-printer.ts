@@ -20,12 +20,18 @@ import {
   sgdValue,
 } from './host-replies.ts';
 import { LabelTray } from './label-tray.ts';
-import { PrintEngine, type PrintedLabel, type PrinterFaults, type Waiting } from './print-engine.ts';
+import {
+  type LostFormat,
+  PrintEngine,
+  type PrintedLabel,
+  type PrinterFaults,
+  type Waiting,
+} from './print-engine.ts';
 import { type ConnectionHost, PrinterConnection } from './printer-connection.ts';
 import { rasterPool } from './raster-pool.ts';
 import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from './virtual-printer.ts';
 
-export type { PrintedLabel, PrinterFaults } from './print-engine.ts';
+export type { LostFormat, PrintedLabel, PrinterFaults } from './print-engine.ts';
 
 export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
   /** False: no query is answered, as over a one-way interface. */
@@ -34,10 +40,18 @@ export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
   readonly bufferSize?: number;
   /** Largest format or download, bytes; default 8 MiB. */
   readonly formatLimit?: number;
+  /** False: `odometer.total_label_count` is `"?"`, as at printers that count no labels. */
+  readonly countsLabels?: boolean;
+  /** True: a format that a broken connection leaves unfinished goes on with the next one's bytes, as at many printers. */
+  readonly keepsPartial?: boolean;
+  /** Most connections at once; default 64. */
+  readonly connections?: number;
 }
 
 export interface VirtualZplPrinterEvents {
   label: [PrintedLabel];
+  /** A format that it took will not come out: what no answer of the printer says. */
+  lost: [LostFormat];
   received: [Buffer];
   /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
   status: [PrinterState & { fault?: string }];
@@ -85,10 +99,13 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
       tray: this.#tray,
       labelTime: labelTime(options.height, options.speed),
       printed: (label) => this.#printed(label),
+      lost: (format) => this.emit('lost', format),
       changed: (fault) => this.#changed(fault),
       room: () => this.#pump(),
     });
     this.#host = {
+      left: undefined,
+      keepsPartial: options.keepsPartial ?? false,
       syntax: this.#syntax,
       formatLimit: options.formatLimit ?? 8 * 1024 * 1024,
       accepts: (connection) => this.#accepts(connection),
@@ -143,6 +160,26 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     this.#engine.set(faults);
   }
 
+  /**
+   * CANCEL at the panel: the format that prints ends after the label under the head (`format`), or that and all that
+   * waits (`all`). Connections, what has half arrived and the counter stay; `lost` says what went.
+   */
+  cancel(what: 'format' | 'all' = 'format'): void {
+    if (what === 'format') this.#engine.cancelBatch();
+    else this.#engine.cancelAll();
+    this.#pump();
+  }
+
+  /** The next formats that would be printed vanish in silence: `lost` says which. */
+  dropFormats(count = 1): void {
+    this.#engine.drop(count);
+  }
+
+  /** The feed button: blank labels come out, and are counted. Their raw file is empty. */
+  feed(labels = 1): void {
+    this.#engine.feed(labels);
+  }
+
   /** Cuts the connection over which the `bytes`th byte from now comes, right after that byte. */
   dropConnectionAfter(bytes: number): void {
     this.#dropAfter = bytes;
@@ -164,7 +201,8 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
       ...this.#engine.faults,
       formats: this.#engine.formats,
       bufferFull: this.#full(),
-      partialFormat: [...this.#connections].some((connection) => connection.partial),
+      partialFormat:
+        this.#host.left !== undefined || [...this.#connections].some((connection) => connection.partial),
       remaining: this.#engine.remaining,
       graphics: this.#memory.graphics,
       odometer: this.#tray.odometer,
@@ -221,7 +259,7 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
       connection.open();
       connection.pump();
     });
-    server.maxConnections = MAX_CONNECTIONS;
+    server.maxConnections = this.#options.connections ?? MAX_CONNECTIONS;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.once('error', reject);
     server.listen(this.#port, this.#options.host ?? '127.0.0.1', resolve);
@@ -245,6 +283,7 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     this.#server = undefined;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const connection of [...this.#connections]) connection.destroy();
+    this.#host.left = undefined;
     this.#engine.cancelAll();
     // A label whose file is being written is out: it is finished and counted.
     await this.#printing;
@@ -257,7 +296,7 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
   // Receive buffer
 
   #full(): boolean {
-    let used = this.#queuedBytes;
+    let used = this.#queuedBytes + (this.#host.left?.stream.held ?? 0);
     for (const connection of this.#connections) used += connection.unfinished;
     return used >= (this.#options.bufferSize ?? 1024 * 1024) || this.#engine.backlog >= MAX_FORMATS;
   }
@@ -319,6 +358,10 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     }
     if (command.verb !== 'getvar' || !this.answers) return;
     const address = { ip: from.localAddress, port: this.#port };
+    if (command.variable === 'odometer.total_label_count' && this.#options.countsLabels === false) {
+      from.reply('"?"');
+      return;
+    }
     const value = sgdValue(command.variable, this.state(), this.identity(), address, this.#labelLength());
     from.reply(`"${value ?? '?'}"`);
   }

@@ -66,7 +66,15 @@ export class TestPrinter extends VirtualZplPrinter {
   readonly labels: string[] = [];
 
   constructor(directories: Directories, options: Partial<VirtualZplPrinterOptions> = {}) {
-    super({ name: 'test', outDir: directories.make(), dpi: 203, width: 50, height: 25, ...options });
+    super({
+      name: 'test',
+      outDir: directories.make(),
+      dpi: 203,
+      width: 50,
+      height: 25,
+      keepsPartial: true,
+      ...options,
+    });
     this.on('label', ({ rawFile }) => {
       this.labels.push(/\^FDlabel ([^^]*)\^FS/.exec(readFileSync(rawFile, 'latin1'))?.[1] ?? '?');
     });
