@@ -176,7 +176,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(limit);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();
@@ -186,7 +186,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-function postgresBinaries(): string | undefined {
+export function postgresBinaries(): string | undefined {
   const all = '/usr/lib/postgresql';
   if (!existsSync(all)) return undefined;
   return readdirSync(all)
@@ -195,6 +195,6 @@ function postgresBinaries(): string | undefined {
     .find((bin) => existsSync(join(bin, 'initdb')));
 }
 
-function idOf(user: string, flag: '-u' | '-g'): number {
+export function idOf(user: string, flag: '-u' | '-g'): number {
   return Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
 }

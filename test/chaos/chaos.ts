@@ -1,0 +1,121 @@
+/**
+ * `npm run chaos -- --minutes N --seed S`: real processes and printers that keep their own truth, under faults drawn
+ * from a seed; what came out is compared with what was said, label by label.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { installMissing } from '../setup/debian-packages.ts';
+import { SERVER_PACKAGES } from '../setup/start-servers.ts';
+import { Random } from './random.ts';
+import { Round } from './round.ts';
+import { openSite, SETUPS, type Setup } from './site.ts';
+import type { Violation } from './verdict.ts';
+
+/** How long faults are made in a round, ms. */
+const ROUND_MS = 30_000;
+
+export interface ChaosOptions {
+  minutes: number;
+  seed: number;
+  setup?: Setup;
+  say(text: string): void;
+}
+
+export interface ChaosResult {
+  seed: number;
+  setup: Setup;
+  rounds: number;
+  jobs: number;
+  labels: number;
+  /** Labels that the printers' papers have. */
+  out: number;
+  held: number;
+  faults: number;
+  repeated: number;
+  violations: Violation[];
+  /** The logs; removed where nothing was wrong. */
+  directory: string;
+}
+
+/** Runs rounds until the time is over, or one has a violation. */
+export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promise<ChaosResult> {
+  const random = new Random(seed);
+  const chosen = setup ?? random.pick(SETUPS);
+  const directory = mkdtempSync(join(tmpdir(), 'platen-chaos-'));
+  // PostgreSQL runs as somebody else, where we are root.
+  chmodSync(directory, 0o711);
+  const end = Date.now() + minutes * 60_000;
+  const begun = Date.now();
+  const site = await openSite(chosen, directory, random);
+  const result: ChaosResult = {
+    seed,
+    setup: chosen,
+    rounds: 0,
+    jobs: 0,
+    labels: 0,
+    out: 0,
+    held: 0,
+    faults: 0,
+    repeated: 0,
+    violations: [],
+    directory,
+  };
+  const sayWhen = (text: string) =>
+    say(`${((Date.now() - begun) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
+  try {
+    while (result.rounds === 0 || (Date.now() < end && result.violations.length === 0)) {
+      const first = 1_000_000 * ++result.rounds;
+      sayWhen(`round ${result.rounds} (${chosen})`);
+      const round = new Round(site, random, first, sayWhen);
+      await round.run(Math.min(ROUND_MS, Math.max(5_000, end - Date.now())));
+      result.jobs += round.jobs;
+      result.labels += round.labels;
+      result.held += round.held;
+      result.faults += round.faults;
+      result.violations.push(...round.violations);
+    }
+    result.out = site.printers.reduce((sum, { printer }) => sum + printer.paper.length, 0);
+    result.repeated = site.poster.repeated;
+  } finally {
+    await site.stop();
+  }
+  if (result.violations.length === 0) rmSync(directory, { recursive: true, force: true });
+  return result;
+}
+
+/** What a person needs to go and look. */
+export function explain({ violations, seed, setup, directory }: ChaosResult): string {
+  const lines = violations.map(({ kind, text }) => `${kind}: ${text}`);
+  const again = `npm run chaos -- --seed ${seed} --setup ${setup}`;
+  return [...lines, `The logs of all processes are in ${directory}. To run it again: ${again}`].join('\n');
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '2' },
+      seed: { type: 'string', default: String(Math.floor(Date.now() / 1_000) % 1_000_000) },
+      setup: { type: 'string' },
+    },
+  });
+  const minutes = Number(values.minutes);
+  const seed = Number(values.seed);
+  const setup = SETUPS.find((name) => name === values.setup);
+  if (!(minutes > 0) || !Number.isInteger(seed) || (values.setup !== undefined && setup === undefined)) {
+    throw new Error(`usage: npm run chaos -- [--minutes N] [--seed S] [--setup ${SETUPS.join('|')}]`);
+  }
+  installMissing(SERVER_PACKAGES);
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  say(`seed ${seed}`);
+  const result = await chaos({ minutes, seed, ...(setup !== undefined && { setup }), say });
+  const { violations, directory: _, ...counts } = result;
+  say(JSON.stringify({ ...counts, violations: violations.length }));
+  if (violations.length > 0) {
+    say(explain(result));
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.main) await main();

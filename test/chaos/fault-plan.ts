@@ -1,0 +1,188 @@
+/** What goes wrong while labels are printed: a fault, and after a while its end. Each is drawn from the seed. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PaperPrinter } from './paper-printer.ts';
+import type { Random } from './random.ts';
+import type { ChaosSite, SitePrinter } from './site.ts';
+
+export interface Fault {
+  name: string;
+  /** How likely it is, beside the others. */
+  weight: number;
+  /** Nothing else goes wrong meanwhile. */
+  alone?: true;
+  /** Makes it; what it gives back ends it. */
+  begin(): Promise<() => Promise<void>>;
+}
+
+/** How long a loss at a printer may stay the only thing that is wrong, ms. */
+const NOTICE_MS = 4_000;
+
+const none = async (): Promise<void> => {};
+
+/** All that may go wrong at the site; `fed`: printers where labels are fed by hand, and where none may be lost then. */
+export function faultsOf(site: ChaosSite, random: Random, fed: ReadonlySet<SitePrinter>): Fault[] {
+  return [
+    ...processFaults(site, random),
+    ...site.printers.flatMap((one) => printerFaults(one, random, fed.has(one))),
+  ];
+}
+
+function processFaults(site: ChaosSite, random: Random): Fault[] {
+  const faults: Fault[] = [];
+  for (const running of [...site.agents, ...(site.service === undefined ? [] : [site.service])]) {
+    const again = async () => running.launch();
+    faults.push(
+      {
+        name: `SIGKILL of ${running.name}`,
+        weight: 3,
+        begin: async () => {
+          await running.kill();
+          await pause(random.between(0, 3_000));
+          return again;
+        },
+      },
+      {
+        name: `SIGSTOP of ${running.name}`,
+        weight: 2,
+        begin: async () => {
+          running.sleep(true);
+          await pause(random.between(500, 14_000));
+          return async () => running.sleep(false);
+        },
+      },
+      {
+        name: `SIGTERM of ${running.name}`,
+        weight: 1,
+        begin: async () => {
+          await running.stop();
+          return again;
+        },
+      },
+    );
+  }
+  for (const database of site.databases) {
+    const how = random.pick(['SIGKILL', 'SIGINT'] as const);
+    faults.push(
+      {
+        name: `${how} of ${database.name}`,
+        weight: 2,
+        begin: async () => {
+          await database.end(how);
+          await pause(random.between(0, 6_000));
+          return () => database.start();
+        },
+      },
+      {
+        name: `SIGSTOP of ${database.name}`,
+        weight: 1,
+        begin: async () => {
+          database.sleep(true);
+          await pause(random.between(300, 6_000));
+          return async () => database.sleep(false);
+        },
+      },
+    );
+  }
+  if (site.setup === 'embedded') {
+    faults.push({
+      name: 'SIGKILL of the embedded PostgreSQL',
+      weight: 1,
+      begin: async () => {
+        const pid = site.embeddedPostgres();
+        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+        return none;
+      },
+    });
+  }
+  return faults;
+}
+
+function printerFaults({ name, printer }: SitePrinter, random: Random, fed: boolean): Fault[] {
+  const media: Fault = {
+    name: `${name}: media out`,
+    weight: 1,
+    begin: async () => {
+      printer.media(false);
+      await pause(random.between(300, 5_000));
+      return async () => printer.media(true);
+    },
+  };
+  const feed: Fault = {
+    name: `${name}: a label fed by hand`,
+    weight: 2,
+    begin: async () => {
+      printer.feed();
+      return none;
+    },
+  };
+  if (fed) return [media, feed];
+  // What a person deletes at a printer that only says what is pending is not to be told from what came out.
+  const tells = printer.options.odometer || printer.options.mute;
+  const losses: Fault[] = [
+    {
+      name: `${name}: CANCEL at the panel`,
+      weight: 2,
+      alone: true,
+      begin: async () => {
+        const before = printer.lost;
+        printer.cancel();
+        await noticed(printer, before);
+        return none;
+      },
+    },
+    {
+      name: `${name}: a format dropped`,
+      weight: 2,
+      alone: true,
+      begin: async () => {
+        const before = printer.lost;
+        printer.dropNext(1);
+        await noticed(printer, before);
+        return async () => printer.dropNext(0);
+      },
+    },
+  ];
+  return [
+    media,
+    ...(tells ? losses : []),
+    {
+      name: `${name}: power off`,
+      weight: 1,
+      begin: async () => {
+        await printer.powerOff();
+        await pause(random.between(200, 5_000));
+        return () => printer.powerOn();
+      },
+    },
+    {
+      name: `${name}: silence`,
+      weight: 1,
+      begin: async () => {
+        printer.stall(true);
+        await pause(random.between(300, 8_000));
+        return async () => printer.stall(false);
+      },
+    },
+    {
+      name: `${name}: a cut inside a label`,
+      weight: 2,
+      begin: async () => {
+        printer.cutAfter(random.between(1, 400));
+        return none;
+      },
+    },
+  ];
+}
+
+/**
+ * Waits until the printer has lost labels and told its counter twice since. A loss in the middle and a break before
+ * the next answer are not to be told from a loss at the end, by anybody who does not see the paper.
+ */
+async function noticed(printer: PaperPrinter, lostBefore: number): Promise<void> {
+  const over = AbortSignal.timeout(NOTICE_MS);
+  let told: number | undefined;
+  while (!over.aborted && !(told !== undefined && printer.counterTold >= told + 2)) {
+    if (printer.lost > lostBefore) told ??= printer.counterTold;
+    await pause(20);
+  }
+}

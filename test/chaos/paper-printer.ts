@@ -1,0 +1,276 @@
+/**
+ * A ZPL printer that keeps its own truth: what is on its paper, label by label. It shares no parser with Platen.
+ *
+ *     bytes of all connections → one stream → format → waiting → under the head → on the paper
+ *
+ * It is as unkind as real ones are. All connections feed one stream, so a format that was cut off goes on with the
+ * next connection's bytes, until `~JX` or `^XZ`: what is printed then carries two labels, and is seen to. Within a
+ * format no SGD question is answered. A format that recalls what the printer does not have prints a spoiled label.
+ */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { hostIdentification, hostQuery, hostStatus, sgdValue } from '../../src/virtual/host-replies.ts';
+
+export interface PaperPrinterOptions {
+  serial: string;
+  /** ms */
+  labelTime: number;
+  /** Time after which a question is answered, ms. */
+  answerTime: number;
+  /** Nothing is answered. */
+  mute: boolean;
+  /** `odometer.total_label_count` is known. */
+  odometer: boolean;
+  /** More connections than one are refused. */
+  single: boolean;
+}
+
+/** What came out: the numbers that stand on it; none on a label that was fed by hand. */
+export interface PaperLabel {
+  ids: readonly string[];
+  /** Why nobody can use it. */
+  spoiled?: string;
+  at: number;
+}
+
+interface Format {
+  ids: string[];
+  copies: number;
+  spoiled?: string;
+}
+
+/** Bytes that may be the beginning of a word of the stream. */
+const LONGEST_WORD = 120;
+const WORD = /\^XA|\^XZ|~(HS|HI|HQ[A-Z]{2}|JX|JA|[A-Z]{2})|! U1 getvar "([^"]{0,80})"\r\n/g;
+/** What the labels of a run carry: the job's number, and the record's in it. */
+const ID = /\^FD(K\d+R\d+Z)/g;
+
+export class PaperPrinter {
+  readonly options: PaperPrinterOptions;
+  readonly paper: PaperLabel[] = [];
+  #port = 0;
+  #server: Server | undefined;
+  readonly #sockets = new Set<Socket>();
+  #text = '';
+  #format: string | undefined;
+  #waiting: Format[] = [];
+  #active: Format | undefined;
+  #left = 0;
+  #head: NodeJS.Timeout | undefined;
+  readonly #stored = new Set<string>();
+  #mediaOut = false;
+  #stalled = false;
+  #dropNext = 0;
+  #cutAfter: number | undefined;
+  #odometer = 1_000;
+  /** How often labels were lost, by whatever fault. */
+  lost = 0;
+  /** How often its counter was asked for and told. */
+  counterTold = 0;
+
+  constructor(options: PaperPrinterOptions) {
+    this.options = options;
+  }
+
+  get uri(): string {
+    return `socket://127.0.0.1:${this.#port}`;
+  }
+
+  /** Nothing that was sent is still to come out. */
+  get atRest(): boolean {
+    return this.#active === undefined && this.#waiting.length === 0;
+  }
+
+  describe(): string {
+    const format = this.#format === undefined ? '' : `, ${this.#format.length} bytes of a format`;
+    return `${this.#waiting.length} waiting, ${this.#left} under the head, odometer ${this.#odometer}${format}`;
+  }
+
+  async powerOn(): Promise<void> {
+    if (this.#server !== undefined) return;
+    const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+    if (this.options.single) server.maxConnections = 1;
+    this.#server = server;
+    server.listen(this.#port, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no TCP address');
+    this.#port = address.port;
+  }
+
+  /** Loses connections, what waits, the label under the head, and the stored formats; not the odometer. */
+  async powerOff(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    this.#drop();
+    this.#stored.clear();
+    this.#text = '';
+    this.#format = undefined;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+    server.close();
+    await once(server, 'close');
+  }
+
+  /** CANCEL at the panel: all that was taken and is not out is deleted. */
+  cancel(): void {
+    this.#drop();
+  }
+
+  /** The next format is taken and never seen again. */
+  dropNext(formats: 0 | 1): void {
+    this.#dropNext = formats;
+  }
+
+  /** A label by hand. The odometer counts it. */
+  feed(): void {
+    this.#out({ ids: [] });
+  }
+
+  media(there: boolean): void {
+    this.#mediaOut = !there;
+    this.#print();
+  }
+
+  /** Reads nothing and says nothing, or does again. */
+  stall(stalled: boolean): void {
+    this.#stalled = stalled;
+    for (const socket of this.#sockets) stalled ? socket.pause() : socket.resume();
+  }
+
+  /** Resets the connection over which the so manieth byte of a label from now on comes, after that byte. */
+  cutAfter(bytes: number): void {
+    this.#cutAfter = bytes;
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('data', (bytes: Buffer) => this.#read(socket, bytes));
+    if (this.#stalled) socket.pause();
+  }
+
+  #read(socket: Socket, bytes: Buffer): void {
+    let taken = bytes;
+    if (this.#cutAfter !== undefined && (this.#format !== undefined || bytes.includes('^XA'))) {
+      taken = bytes.subarray(0, this.#cutAfter);
+      this.#cutAfter -= taken.length;
+      if (this.#cutAfter === 0) {
+        this.#cutAfter = undefined;
+        socket.resetAndDestroy();
+      }
+    }
+    this.#text += taken.toString('latin1');
+    let end = 0;
+    for (const word of this.#text.matchAll(WORD)) {
+      this.#keep(this.#text.slice(end, word.index));
+      end = word.index + word[0].length;
+      this.#word(socket, word);
+    }
+    const rest = Math.max(end, this.#text.length - LONGEST_WORD);
+    this.#keep(this.#text.slice(end, rest));
+    this.#text = this.#text.slice(rest);
+  }
+
+  #keep(text: string): void {
+    if (this.#format !== undefined) this.#format += text;
+  }
+
+  #word(socket: Socket, [word, immediate, variable]: RegExpMatchArray): void {
+    if (word === '^XA') this.#format ??= '';
+    else if (word === '^XZ') {
+      if (this.#format !== undefined) this.#take(this.#format);
+      this.#format = undefined;
+    } else if (immediate === 'JX') this.#format = undefined;
+    else if (immediate === 'JA') {
+      this.#format = undefined;
+      this.#drop();
+    } else if (!this.options.mute) {
+      const answer = this.#answer(immediate, variable);
+      if (answer === undefined) return;
+      setTimeout(() => socket.writable && socket.write(answer, 'latin1'), this.options.answerTime);
+    }
+  }
+
+  #answer(immediate: string | undefined, variable: string | undefined): string | undefined {
+    const { serial, odometer } = this.options;
+    const identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21' };
+    const media = { ...identity, dpi: 203, width: 400, height: 200 };
+    const state = {
+      mediaOut: this.#mediaOut,
+      ribbonOut: false,
+      headOpen: false,
+      paused: false,
+      formats: this.#waiting.length,
+      bufferFull: false,
+      partialFormat: this.#format !== undefined,
+      remaining: this.#left,
+      graphics: 0,
+      odometer: this.#odometer,
+    };
+    if (immediate === 'HS') return hostStatus(state, media.height);
+    if (immediate === 'HI') return hostIdentification(media);
+    if (immediate?.startsWith('HQ')) return hostQuery(immediate.slice(2), state, media);
+    if (variable === undefined || this.#format !== undefined) return undefined;
+    if (variable.startsWith('odometer.') && !odometer) return '"?"';
+    if (variable === 'odometer.total_label_count') this.counterTold++;
+    const address = { ip: '127.0.0.1', port: this.#port };
+    return `"${sgdValue(variable, state, media, address, media.height) ?? '?'}"`;
+  }
+
+  #take(format: string): void {
+    const stored = /\^DFR:(\w+)/.exec(format)?.[1];
+    if (stored !== undefined) {
+      this.#stored.add(stored);
+      return;
+    }
+    const ids = [...new Set([...format.matchAll(ID)].map(([, id = '']) => id))];
+    // A format that prints nothing: settings, or the end of a stored format.
+    if (ids.length === 0) return;
+    if (this.#dropNext > 0) {
+      this.#dropNext--;
+      this.lost++;
+      return;
+    }
+    const recalled = /\^XFR:(\w+)/.exec(format)?.[1];
+    const missing = recalled !== undefined && !this.#stored.has(recalled);
+    const copies = Number(/\^PQ(\d+)/.exec(format)?.[1] ?? '1');
+    const spoiled =
+      ids.length > 1 ? 'two labels in one' : missing ? 'recalls a format that is not there' : undefined;
+    this.#waiting.push({ ids, copies, ...(spoiled !== undefined && { spoiled }) });
+    this.#print();
+  }
+
+  #drop(): void {
+    if (!this.atRest) this.lost++;
+    clearTimeout(this.#head);
+    this.#head = undefined;
+    this.#active = undefined;
+    this.#left = 0;
+    this.#waiting = [];
+  }
+
+  #print(): void {
+    if (this.#head !== undefined || this.#mediaOut) return;
+    if (this.#active === undefined) {
+      this.#active = this.#waiting.shift();
+      this.#left = this.#active?.copies ?? 0;
+    }
+    const format = this.#active;
+    if (format === undefined) return;
+    this.#head = setTimeout(() => {
+      this.#head = undefined;
+      // Without media the label under the head starts again.
+      if (this.#mediaOut) return;
+      if (--this.#left === 0) this.#active = undefined;
+      this.#out(format);
+      this.#print();
+    }, this.options.labelTime);
+  }
+
+  #out({ ids, spoiled }: { ids: readonly string[]; spoiled?: string }): void {
+    this.#odometer++;
+    this.paper.push({ ids, at: Date.now(), ...(spoiled !== undefined && { spoiled }) });
+  }
+}

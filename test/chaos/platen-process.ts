@@ -1,0 +1,111 @@
+/** A real `platen` process that can be killed, put to sleep and started again; all that it says goes to a file. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+
+const PLATEN = join(import.meta.dirname, '..', '..', 'service', 'platen');
+const START_TIMEOUT_MS = 120_000;
+/** Longer than any stop may take. */
+const STOP_TIMEOUT_MS = 90_000;
+
+export class PlatenProcess {
+  readonly name: string;
+  readonly #args: readonly string[];
+  readonly #env: Record<string, string>;
+  readonly #ready: RegExp;
+  readonly #log: WriteStream;
+  #child: ChildProcess | undefined;
+  /** Set while the process is being ended or started by us. */
+  #expected = true;
+  /** How it ended when nobody had told it to. */
+  readonly falls: string[] = [];
+
+  constructor(parts: {
+    name: string;
+    args: readonly string[];
+    env: Record<string, string>;
+    ready: RegExp;
+    logFile: string;
+  }) {
+    this.name = parts.name;
+    this.#args = parts.args;
+    this.#env = parts.env;
+    this.#ready = parts.ready;
+    this.#log = createWriteStream(parts.logFile, { flags: 'a' });
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get runs(): boolean {
+    return this.#child !== undefined;
+  }
+
+  /** Starts it, without waiting until it is ready. */
+  launch(): void {
+    if (this.#child !== undefined) return;
+    const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
+    const child = spawn(PLATEN, this.#args, {
+      env: { ...env, ...this.#env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.#expected = false;
+    this.#log.write(`\n--- started, process ${child.pid}\n`);
+    child.stdout.pipe(this.#log, { end: false });
+    child.stderr.pipe(this.#log, { end: false });
+    child.once('exit', (code, signal) => {
+      this.#log.write(`--- ended with ${code ?? signal}\n`);
+      if (this.#child === child) this.#child = undefined;
+      if (!this.#expected) this.falls.push(`${this.name} ended by itself with ${code ?? signal}`);
+    });
+  }
+
+  /** @throws Error when it ends instead, or takes too long */
+  async start(): Promise<void> {
+    this.launch();
+    const child = this.#child;
+    if (child?.stdout === null || child === undefined) throw new Error(`${this.name} did not start`);
+    let said = '';
+    const limit = AbortSignal.timeout(START_TIMEOUT_MS);
+    while (!this.#ready.test(said)) {
+      const [chunk] = await Promise.race([
+        once(child.stdout, 'data', { signal: limit }),
+        once(child, 'exit', { signal: limit }).then(() => [undefined]),
+      ]);
+      if (chunk === undefined) throw new Error(`${this.name} ended at its start: see its log`);
+      said += String(chunk);
+    }
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** @throws Error when it does not end */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+  }
+
+  /** Puts it to sleep, or wakes it. */
+  sleep(asleep: boolean): void {
+    this.#child?.kill(asleep ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#expected = true;
+    const exit = once(child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) });
+    child.kill('SIGCONT');
+    child.kill(signal);
+    try {
+      await exit;
+    } catch {
+      child.kill('SIGKILL');
+      this.falls.push(`${this.name} did not end within ${STOP_TIMEOUT_MS / 1_000} s of ${signal}`);
+    }
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * A round: labels are printed while faults come and go; then all is mended, and everything has to come to an end.
+ * What is held is compared with the paper, then decided by looking at the paper, as a person would; and compared again.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { FINAL_STATUSES, type JobView } from '../../src/contract/job.ts';
+import { type Fault, faultsOf } from './fault-plan.ts';
+import { labelId, type PostedJob } from './posted-jobs.ts';
+import type { Random } from './random.ts';
+import type { ChaosSite, SitePrinter } from './site.ts';
+import { counted, describe, judgeJob, judgeOrder, judgePaper, type Violation } from './verdict.ts';
+
+/** Without any progress for this long, a mended site is stuck, ms. */
+const STUCK_MS = 120_000;
+/** Jobs of a printer that are not at their end: more are not posted. */
+const MOST_OPEN = 3;
+/** A look at the jobs, ms. */
+const LOOK_MS = 300;
+
+export interface Tally {
+  jobs: number;
+  labels: number;
+  held: number;
+  faults: number;
+  repeatedPosts: number;
+}
+
+export class Round {
+  readonly #site: ChaosSite;
+  readonly #random: Random;
+  readonly #firstJob: number;
+  readonly #say: (text: string) => void;
+  readonly #jobs: PostedJob[] = [];
+  /** Jobs that a person had a part in, or that were refused. */
+  readonly #touched = new Set<PostedJob>();
+  /** Held jobs that a person let go on from the first label that was not there: nothing was broken after that. */
+  readonly #released = new Set<PostedJob>();
+  readonly #papersBefore: number[];
+  readonly violations: Violation[] = [];
+  faults = 0;
+  held = 0;
+
+  constructor(site: ChaosSite, random: Random, firstJob: number, say: (text: string) => void) {
+    this.#site = site;
+    this.#random = random;
+    this.#firstJob = firstJob;
+    this.#say = say;
+    this.#papersBefore = site.printers.map(({ printer }) => printer.paper.length);
+  }
+
+  get jobs(): number {
+    return this.#jobs.length;
+  }
+
+  get labels(): number {
+    return this.#jobs.reduce((sum, { records, copies }) => sum + records * copies, 0);
+  }
+
+  /** @param ms how long faults are made */
+  async run(ms: number): Promise<void> {
+    const site = this.#site;
+    const over = AbortSignal.timeout(ms);
+    const fed = new Set(site.printers.filter(() => this.#random.chance(0.25)));
+    const posting = site.printers.map((one, index) => this.#post(one, index, over));
+    await this.#makeFaults(faultsOf(site, this.#random, fed), over);
+    await Promise.all(posting);
+    await this.#mend();
+    await this.#ended();
+    this.#judge('as it ended', await this.#views());
+    await this.#atRest();
+    await this.#decide();
+    await this.#atRest();
+    const views = await this.#views();
+    this.#judge('as it was decided', views);
+    this.#judgeDecided(views);
+    this.#judgeAll(views);
+  }
+
+  async #post({ id }: SitePrinter, printer: number, over: AbortSignal): Promise<void> {
+    let number = this.#firstJob + printer * 10_000;
+    while (!over.aborted) {
+      if ((await this.#openAt(printer)) >= MOST_OPEN) {
+        await pause(LOOK_MS);
+        continue;
+      }
+      const small = this.#random.chance(0.4);
+      const records = this.#random.between(1, small ? 3 : 40);
+      const job = { number: number++, printer, records, copies: this.#random.pick([1, 1, 1, 2, 3]) };
+      const jobId = await this.#site.poster.post(job, id, over);
+      if (jobId !== undefined) this.#jobs.push({ ...job, id: jobId, at: Date.now() });
+    }
+  }
+
+  async #openAt(printer: number): Promise<number> {
+    const own = new Set(this.#jobs.filter((job) => job.printer === printer).map(({ id }) => id));
+    const views = await this.#jobsOpen().catch(() => undefined);
+    return views === undefined ? MOST_OPEN : views.filter(({ id }) => own.has(id)).length;
+  }
+
+  async #jobsOpen(): Promise<JobView[]> {
+    const { admin } = this.#site;
+    const lists = ['queued', 'printing'].map((status) => admin.jobs({ status, limit: 500 }));
+    return (await Promise.all(lists)).flat();
+  }
+
+  async #makeFaults(faults: readonly Fault[], over: AbortSignal): Promise<void> {
+    const running = new Map<string, Promise<void>>();
+    while (!over.aborted) {
+      const fault = this.#random.weighted(faults);
+      if (!running.has(target(fault))) {
+        if (fault.alone) await Promise.all(running.values());
+        this.faults++;
+        this.#say(fault.name);
+        const one = fault.begin().then((end) => end());
+        if (fault.alone) await one;
+        running.set(
+          target(fault),
+          one.finally(() => running.delete(target(fault))),
+        );
+      }
+      await pause(this.#random.between(200, 2_500));
+    }
+    await Promise.all(running.values());
+  }
+
+  async #mend(): Promise<void> {
+    for (const database of this.#site.databases) await database.start();
+    for (const { printer } of this.#site.printers) {
+      printer.stall(false);
+      printer.media(true);
+      await printer.powerOn();
+    }
+    const { agents, service } = this.#site;
+    for (const running of service === undefined ? agents : [service, ...agents]) running.launch();
+    this.#say('mended');
+  }
+
+  /** Waits until no job is open, as long as anything moves. */
+  async #ended(): Promise<void> {
+    const ids = new Set(this.#jobs.map(({ id }) => id));
+    let last = '';
+    let movedAt = Date.now();
+    for (;;) {
+      const open = (await this.#jobsOpen().catch(() => [])).filter(({ id }) => ids.has(id));
+      const answered = await this.#site.admin.tenants().then(
+        () => true,
+        () => false,
+      );
+      const now = JSON.stringify([answered, open.map((view) => [view.id, view.labels, view.status])]);
+      if (answered && open.length === 0) return;
+      if (now !== last) movedAt = Date.now();
+      last = now;
+      if (Date.now() - movedAt > STUCK_MS) {
+        if (!answered) this.violations.push({ kind: 'stuck', text: 'the service does not answer' });
+        for (const view of open) this.#stuck(view);
+        return;
+      }
+      await pause(LOOK_MS);
+    }
+  }
+
+  #stuck(view: JobView): void {
+    const job = this.#jobs.find(({ id }) => id === view.id);
+    const site = this.#site.printers[job?.printer ?? -1];
+    const printer = `${site?.name}: ${site?.printer.describe()}`;
+    const text = `job ${job?.number} (${view.id}) stays ${view.status}, ${describe(view)}; ${printer}`;
+    this.violations.push({ kind: 'stuck', text, ...(job !== undefined && { job }) });
+  }
+
+  async #views(): Promise<Map<PostedJob, JobView>> {
+    const views = new Map<PostedJob, JobView>();
+    for (const job of this.#jobs) views.set(job, await this.#site.admin.job(job.id));
+    return views;
+  }
+
+  #judge(when: string, views: ReadonlyMap<PostedJob, JobView>): void {
+    for (const [job, view] of views) {
+      if (!FINAL_STATUSES.includes(view.status)) continue;
+      const counts = counted(this.#site.printers[job.printer]?.printer.paper ?? []);
+      const found = judgeJob(job, view, counts);
+      this.violations.push(...found.map((one) => ({ ...one, text: `${when}: ${one.text}` })));
+      if (view.status !== 'printed') this.#touched.add(job);
+    }
+  }
+
+  /** A person looks at each printer that is at rest, and says of every held job what is there. */
+  async #decide(): Promise<void> {
+    for (const [job, view] of await this.#views()) {
+      if (view.status !== 'held') continue;
+      this.held++;
+      const { admin, printers } = this.#site;
+      const counts = counted(printers[job.printer]?.printer.paper ?? []);
+      const total = job.records * job.copies;
+      let out = 0;
+      while (out < total && isThere(job, out, counts)) out++;
+      const later = Array.from({ length: total - out }, (_, index) => out + index + 1);
+      const gap = later.some((label) => label < total && isThere(job, label, counts));
+      const decided = gap ? admin.cancelJob(job.id) : admin.resumeJob(job.id, out);
+      if (!gap) this.#released.add(job);
+      await decided.catch((error: unknown) => {
+        const text = `job ${job.number} (${job.id}), held, cannot be decided from label ${out}: ${error}`;
+        this.violations.push({ kind: 'stuck', text, job });
+      });
+    }
+    await this.#ended();
+  }
+
+  /** With the paper looked at, and nothing broken since, each label is there once, whatever the printer could say. */
+  #judgeDecided(views: ReadonlyMap<PostedJob, JobView>): void {
+    for (const job of this.#released) {
+      const view = views.get(job);
+      if (view === undefined) continue;
+      const counts = counted(this.#site.printers[job.printer]?.printer.paper ?? []);
+      const printed: JobView = { ...view, status: 'printed' };
+      const found = judgeJob(job, printed, counts);
+      this.violations.push(...found.map((one) => ({ ...one, text: `after a person decided: ${one.text}` })));
+    }
+  }
+
+  /** Waits until nothing more comes out of any printer. */
+  async #atRest(): Promise<void> {
+    const signal = AbortSignal.timeout(STUCK_MS);
+    while (!this.#site.printers.every(({ printer }) => printer.atRest))
+      await pause(50, undefined, { signal });
+  }
+
+  #judgeAll(views: ReadonlyMap<PostedJob, JobView>): void {
+    const { printers, agents, service } = this.#site;
+    for (const [index, { name, printer }] of printers.entries()) {
+      const paper = printer.paper.slice(this.#papersBefore[index]);
+      this.violations.push(...judgePaper(name, paper));
+      const own = [...views.keys()].filter((job) => job.printer === index && !this.#touched.has(job));
+      this.violations.push(...judgeOrder(name, own, paper));
+    }
+    for (const running of service === undefined ? agents : [service, ...agents]) {
+      for (const text of running.falls.splice(0)) this.violations.push({ kind: 'fallen', text });
+    }
+  }
+}
+
+/** Whether a label of a job, counted from 0, is on the paper: the copies of a record are alike. */
+function isThere(job: PostedJob, label: number, counts: ReadonlyMap<string, number>): boolean {
+  const record = Math.floor(label / job.copies);
+  return (counts.get(labelId(job, record)) ?? 0) > label % job.copies;
+}
+
+/** What a fault is about: of one thing only one at a time. */
+function target({ name }: Fault): string {
+  return name.includes(': ') ? name : name.replace(/^\w+ of /, '');
+}
