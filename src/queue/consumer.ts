@@ -128,14 +128,21 @@ export class QueueConsumer<T> implements Consumer {
   /**
    * A job that a dead predecessor had in hand, or that this worker had and lost, is still active, and comes back to
    * the front when its lock ends. Whoever starts at once would print the next ones before it, and what a printer
-   * counts for those would be taken for labels of the first.
+   * counts for those would be taken for labels of the first. That is for the queue to say, and not for a clock: a
+   * process that slept, or was cut off, has waited long and knows nothing.
    */
   async #nothingInHand(worker: StoredWorker): Promise<void> {
-    const { timing, countActive, errors, queue } = this.#plan;
-    const deadline = performance.now() + timing.lockDuration + 3 * timing.stalledInterval;
-    while (countActive !== undefined && this.#stopping === undefined && performance.now() < deadline) {
-      const active = await countActive().catch(() => 1);
+    const { timing, countActive, errors, logger, queue } = this.#plan;
+    const expected = timing.lockDuration + 3 * timing.stalledInterval;
+    const since = performance.now();
+    let told = false;
+    while (countActive !== undefined && this.#stopping === undefined) {
+      const active = await countActive().catch(() => null);
       if (active === 0) break;
+      if (active !== null && !told && performance.now() - since > expected) {
+        logger.warn({ queue, active }, 'the jobs wait: another worker still has one of them in hand');
+        told = true;
+      }
       await within(CLOSE_MS, 'taking back jobs', worker.takeBackStalled()).catch((error: unknown) => {
         errors.report('jobs not taken back', error, { queue });
       });

@@ -13,6 +13,7 @@ import { openQueues, type QueuesOptions } from '../../src/queue/index.ts';
 import { logger, testDrivers, withoutOdometer } from './site.ts';
 
 export const CRASH_POINTS = [
+  'about to take jobs',
   'picked up',
   'before the note',
   'after the note',
@@ -79,8 +80,8 @@ function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource
       await source.publish(report);
       if (outcome) at('after the report of the outcome');
     },
-    consume: (printerId, handler, options) =>
-      source.consume(
+    async consume(printerId, handler, options) {
+      const consumer = await source.consume(
         printerId,
         async (delivery) => {
           at('picked up');
@@ -96,7 +97,10 @@ function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource
           return result;
         },
         options,
-      ),
+      );
+      at('about to take jobs');
+      return consumer;
+    },
   };
 }
 

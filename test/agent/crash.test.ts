@@ -5,6 +5,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { administer, backends } from '../setup/backends.ts';
@@ -52,6 +54,29 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual([...expected(job), 'next']);
   });
+
+  test.runIf(every)(
+    'killed, and asleep while it waits for its job to come back: that comes first',
+    async () => {
+      const { dataDir, printerId } = await prepare(20);
+      const jobs = [jobFor(printerId, 8), jobFor(printerId, ['next'])];
+      await site.queues.enqueueMany(jobs);
+      const first = await start(dataDir);
+      await printer.printed(2);
+      await kill(first);
+      const crash = { point: 'about to take jobs', nth: 1, signal: 'SIGSTOP' } as const;
+      const second = await start(dataDir, { crash });
+      const state = () => /\) (.)/.exec(readFileSync(`/proc/${second.pid}/stat`, 'latin1'))?.[1];
+      await expect.poll(state, { timeout: 30_000 }).toBe('T');
+      // Longer than the lock on its job, and all that it would wait for that.
+      await wait(3_000);
+      second.kill('SIGCONT');
+      for (const { jobId } of jobs) {
+        expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+      }
+      expect(printer.labels).toEqual(jobs.flatMap(expected));
+    },
+  );
 
   test.runIf(every).each([
     { point: 'inside bytes', nth: 3 },

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openQueues, type Queues } from '../../src/queue/index.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { administer, backends, type OpenBackend } from '../setup/backends.ts';
 import { Collected, job, keepingLogger, printerId } from './samples.ts';
 
@@ -16,10 +17,12 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   let backend: OpenBackend;
   let queues: Queues;
   let printer: string;
+  const logger = keepingLogger();
 
   beforeEach(async () => {
+    logger.lines.length = 0;
     backend = await open();
-    queues = await openQueues({ ...backend, ...timing, logger: keepingLogger() });
+    queues = await openQueues({ ...backend, ...timing, logger });
     printer = printerId();
   });
   afterEach(async () => {
@@ -27,17 +30,21 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     await backend.close();
   });
 
-  it('comes first again, marked as redelivered, when its process was killed', async () => {
-    const jobs = [job(printer), job(printer), job(printer)];
+  /** The first of these jobs is in the hand of a process, which is killed. */
+  async function killWithFirst(jobs: QueuedJob[], options: Partial<QueuesOptions> = {}): Promise<void> {
     await queues.enqueueMany(jobs);
-    const child = spawn(process.execPath, [program, JSON.stringify({ ...backend, ...timing, printer })], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const settings = JSON.stringify({ ...backend, ...timing, ...options, printer });
+    const child = spawn(process.execPath, [program, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(createInterface({ input: child.stdout }), 'line');
     expect(JSON.parse(String(line))).toEqual({ jobId: jobs[0]?.jobId, delivery: 1 });
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;
+  }
+
+  it('comes first again, marked as redelivered, when its process was killed', async () => {
+    const jobs = [job(printer), job(printer), job(printer)];
+    await killWithFirst(jobs);
     const got = new Collected<[string, number, boolean]>();
     await queues.consume(printer, async ({ job: { jobId }, delivery, redelivered }) => {
       got.add([jobId, delivery, redelivered]);
@@ -48,6 +55,19 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       [jobs[1]?.jobId, 1, false],
       [jobs[2]?.jobId, 1, false],
     ]);
+  });
+
+  it('comes first again however long its lock lasts', async () => {
+    const jobs = [job(printer), job(printer)];
+    // Longer than a consumer with the other times would expect.
+    await killWithFirst(jobs, { lockDurationMs: 5_000 });
+    const got = new Collected<string>();
+    await queues.consume(printer, async ({ job: { jobId } }) => {
+      got.add(jobId);
+      return 'done';
+    });
+    expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
+    expect(logger.lines.some((line) => line.startsWith('the jobs wait'))).toBe(true);
   });
 
   it('comes first again however often that happens', async () => {
