@@ -11,7 +11,8 @@ import type { PoolConfig } from 'pg';
 import type { z } from 'zod';
 import { printerId as printerIdSchema } from '../contract/printer.ts';
 import { parseQueueId, type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
-import { type Report, report as reportSchema } from '../contract/report.ts';
+import { readReport } from '../contract/read-report.ts';
+import type { Report } from '../contract/report.ts';
 import type { Backend, StoredQueue } from './backend.ts';
 import {
   type Consumer,
@@ -64,6 +65,8 @@ export type PrinterHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>
 export type ReportHandler = (report: Report) => Promise<void>;
 
 const REPORTS = 'reports';
+/** Unknown words that are logged at most. */
+const MOST_UNKNOWN = 100;
 const HOUR_S = 3600;
 /** Longer than any caller's repetition (24 h): until then adding the same job again is ignored. */
 const KEEP_DONE = { age: 48 * HOUR_S };
@@ -102,6 +105,8 @@ export class Queues {
   readonly #commandTimeoutMs: number;
   readonly #queues = new Map<string, Promise<StoredQueue>>();
   readonly #consumers = new Set<Consumer>();
+  /** What reports of other versions had that is not known here, and was said. */
+  readonly #unknownWords = new Set<string>();
   #closing: Promise<void> | undefined;
 
   /** Made by `openQueues`. */
@@ -253,7 +258,7 @@ export class Queues {
    */
   async consumeReports(handler: ReportHandler, options: ConsumeOptions = {}): Promise<Consumer> {
     return await this.#consume(REPORTS, options.signal, {
-      parse: (json) => parse(reportSchema, json),
+      parse: (json) => this.#parseReport(json),
       handle: async ({ job }) => {
         await handler(job);
         return 'done';
@@ -300,6 +305,19 @@ export class Queues {
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
     return consumer;
+  }
+
+  /** What an agent of another version says that is not known here is logged once, and the rest counts. */
+  #parseReport(json: string): Parsed<Report> {
+    const read = readReport(parseJson(json));
+    if ('issues' in read) return { issues: [...read.issues] };
+    const news = read.ignored.filter((one) => !this.#unknownWords.has(one));
+    if (news.length > 0 && this.#unknownWords.size < MOST_UNKNOWN) {
+      for (const one of news) this.#unknownWords.add(one);
+      const { agentId } = read.report;
+      this.#logger.warn({ agentId, ignored: news }, 'left out of a report: of another version, or not valid');
+    }
+    return { value: read.report };
   }
 
   /** Runs one producing command. */
@@ -363,13 +381,17 @@ function optionsOf(queueId: string) {
   return { jobId: queueId, attempts: 1, removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED };
 }
 
-function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
-  let data: unknown;
+function parseJson(json: string): unknown {
   try {
-    data = JSON.parse(json);
+    return JSON.parse(json);
   } catch {
-    return { issues: [': not JSON'] };
+    return undefined;
   }
+}
+
+function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
+  const data = parseJson(json);
+  if (data === undefined) return { issues: [': not JSON'] };
   const parsed = schema.safeParse(data);
   if (parsed.success) return { value: parsed.data };
   // The code and not the message: some messages quote what was received.

@@ -1,0 +1,111 @@
+/** Agents and services of different versions at one queue: what one does not know of the other is left out, no more. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { Report } from '../../src/contract/report.ts';
+import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { Collected, job, keepingLogger, printerId, report } from './samples.ts';
+
+/** What only a later version can make. */
+function later<T>(made: object): T {
+  return JSON.parse(JSON.stringify(made));
+}
+
+describe.each(backends())('another version at the queue on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let queues: Queues;
+  const logger = keepingLogger();
+
+  beforeEach(async () => {
+    logger.lines.length = 0;
+    backend = await open();
+    queues = await openQueues({ ...backend, logger });
+  });
+  afterEach(async () => {
+    await queues.close({ timeoutMs: 0 });
+    await backend.close();
+  });
+
+  it('a heartbeat with a new language, reason and state keeps all that is known, and is logged once', async () => {
+    const { format } = job(printerId());
+    const described = {
+      id: printerId(),
+      name: 'Dock',
+      evidence: 'serial',
+      uri: 'socket://10.0.0.7',
+      reasons: [],
+    };
+    const heartbeat = {
+      kind: 'agent',
+      agentId: 'agent-0001',
+      name: 'of a later version',
+      version: '9.0.0',
+      tenantId: null,
+      at: '2026-11-21T10:00:00.000Z',
+      online: true,
+      mood: 'fine',
+      printers: [
+        {
+          ...described,
+          state: 'dreaming',
+          reasons: ['media-empty', 'platen-worn', 'head-cold'],
+          formats: [format, { ...format, id: 'sbpl-203', language: 'sbpl' }],
+          shelf: 4,
+        },
+        { ...described, id: printerId(), state: 'idle', formats: [{ ...format, language: 'sbpl' }] },
+      ],
+    };
+    const got = new Collected<Report>();
+    await queues.consumeReports(async (one) => got.add(one));
+    await queues.publish(later<Report>(heartbeat));
+    await queues.publish(later<Report>(heartbeat));
+    const [first, second] = await got.reach(2);
+    expect(first).toEqual({
+      kind: 'agent',
+      agentId: 'agent-0001',
+      name: 'of a later version',
+      version: '9.0.0',
+      tenantId: null,
+      at: '2026-11-21T10:00:00.000Z',
+      online: true,
+      printers: [
+        {
+          ...described,
+          id: heartbeat.printers[0]?.id,
+          state: 'unknown',
+          reasons: ['media-empty', 'other'],
+          formats: [format],
+        },
+      ],
+    });
+    expect(second).toEqual(first);
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toMatch(/^left out of a report.*printers\/formats\/language: invalid_value/);
+    expect(logger.lines[0]).not.toMatch(/sbpl|platen-worn|Dock/);
+  });
+
+  it("a job's report with a new reason and fault counts; one with a new status is set aside", async () => {
+    const of = job(printerId());
+    const got = new Collected<Report>();
+    await queues.consumeReports(async (one) => got.add(one));
+    const error = { code: 'head-too-cold', message: 'The head does not get warm' };
+    await queues.publish(later<Report>({ ...report(of, 1), status: 'thawing' }));
+    await queues.publish(later<Report>({ ...report(of, 2), status: 'held', reasons: ['head-cold'], error }));
+    expect(await got.reach(1)).toEqual([
+      { ...report(of, 2), status: 'held', reasons: ['other'], error: { ...error, code: 'internal' } },
+    ]);
+  });
+
+  it('a job of a later service prints, with what this agent does not know left out', async () => {
+    const printer = printerId();
+    const own = job(printer);
+    const extended = { ...own, priority: 'high', format: { ...own.format, polish: true } };
+    await queues.enqueue(later<QueuedJob>(extended));
+    const got = new Collected<QueuedJob>();
+    await queues.consume(printer, async (delivery) => {
+      got.add(delivery.job);
+      return 'done';
+    });
+    expect(await got.reach(1)).toEqual([own]);
+  });
+});
