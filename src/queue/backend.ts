@@ -62,6 +62,8 @@ export interface Backend {
   setNote(note: Note): Promise<boolean>;
   /** Made stopped: attach listeners, then `run`. */
   worker(name: string, process: Processor<Stored, null, string>, timing: WorkerTiming): StoredWorker;
+  /** How often its connection has broken: with it, an answer may have been lost, and the job that it held. */
+  breaks(): number;
   /** False: fail at once instead of waiting for the server. */
   answers(): boolean;
   close(): Promise<void>;

@@ -87,6 +87,8 @@ export class QueueConsumer<T> implements Consumer {
   #retry: NodeJS.Timeout | undefined;
   #begun: Promise<void> = Promise.resolve();
   #failures = 0;
+  /** As `Backend.breaks`, when no job but this worker's own was in hand. */
+  #breaks = 0;
 
   constructor(plan: ConsumerPlan<T>) {
     this.#plan = plan;
@@ -132,12 +134,14 @@ export class QueueConsumer<T> implements Consumer {
    * process that slept, or was cut off, has waited long and knows nothing.
    */
   async #nothingInHand(worker: StoredWorker): Promise<void> {
-    const { timing, countActive, errors, logger, queue } = this.#plan;
+    const { backend, timing, countActive, errors, logger, queue } = this.#plan;
     const expected = timing.lockDuration + 3 * timing.stalledInterval;
     const since = performance.now();
     let told = false;
     while (countActive !== undefined && this.#stopping === undefined) {
+      const breaks = backend.breaks();
       const active = await countActive().catch(() => null);
+      this.#breaks = breaks;
       if (active === 0) break;
       if (active !== null && !told && performance.now() - since > expected) {
         logger.warn({ queue, active }, 'the jobs wait: another worker still has one of them in hand');
@@ -148,6 +152,19 @@ export class QueueConsumer<T> implements Consumer {
       });
       await wait(Math.min(100, timing.stalledInterval));
     }
+  }
+
+  /**
+   * Whether another job is in hand besides the one that was just taken: where the connection broke, the answer that
+   * brought that one may have been lost.
+   */
+  async #isOutOfTurn(): Promise<boolean> {
+    const { backend, countActive } = this.#plan;
+    const breaks = backend.breaks();
+    if (countActive === undefined || breaks === this.#breaks) return false;
+    const active = await countActive().catch(() => Number.POSITIVE_INFINITY);
+    if (active <= 1) this.#breaks = breaks;
+    return active > 1;
   }
 
   get paused(): boolean {
@@ -209,6 +226,11 @@ export class QueueConsumer<T> implements Consumer {
     const jobId = job.id ?? '';
     // Taken in the moment in which it was stopped.
     if (worker === undefined || this.#stopping !== undefined) return await this.#putBack(job, token);
+    if (await this.#isOutOfTurn()) {
+      logger.warn({ queue, jobId }, 'an earlier job is still in hand: this one goes back to the front');
+      this.#resumeAfter(worker, BACKOFF_MS.first);
+      return await this.#putBack(job, token);
+    }
 
     const parsed = this.#plan.parse(job.data.json);
     if ('issues' in parsed) {
@@ -241,8 +263,7 @@ export class QueueConsumer<T> implements Consumer {
       const delay = Math.min(BACKOFF_MS.first * 2 ** this.#failures, BACKOFF_MS.most);
       this.#failures += 1;
       errors.report('handler failed, the job goes back to the front', error, { queue, jobId });
-      const retry = setTimeout(() => void this.#resumeInOrder(worker, retry), delay);
-      this.#retry = retry;
+      this.#resumeAfter(worker, delay);
       return await this.#putBack(job, token);
     } finally {
       this.#active = undefined;
@@ -261,7 +282,12 @@ export class QueueConsumer<T> implements Consumer {
     throw lost;
   }
 
-  /** Goes on after a failure, unless somebody has paused, resumed or stopped it since. */
+  #resumeAfter(worker: StoredWorker, delay: number): void {
+    const retry = setTimeout(() => void this.#resumeInOrder(worker, retry), delay);
+    this.#retry = retry;
+  }
+
+  /** Goes on, unless somebody has paused, resumed or stopped it since. */
   async #resumeInOrder(worker: StoredWorker, retry: NodeJS.Timeout): Promise<void> {
     await this.#nothingInHand(worker);
     if (this.#retry === retry) await this.resume();

@@ -73,7 +73,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
     await pool.end();
     throw error;
   }
-  const shared: Shared = { pool, lastAway: 0, lockDurationMs: options.lockDurationMs, ear: new Ear(config) };
+  const shared: Shared = {
+    pool,
+    lastAway: 0,
+    breaks: 0,
+    lockDurationMs: options.lockDurationMs,
+    ear: new Ear(config),
+  };
   const direct = new QueuePool(shared, '');
   return {
     kind: 'postgres',
@@ -106,6 +112,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
         createPostgresBackend,
       );
     },
+    breaks: () => shared.breaks,
     answers: () => true,
     async close() {
       await shared.ear.close();
@@ -144,6 +151,8 @@ interface Shared {
   ear: Ear;
   /** When a query last failed for want of a connection; ms since 1970. */
   lastAway: number;
+  /** How often that was. */
+  breaks: number;
   lockDurationMs: number;
 }
 
@@ -176,6 +185,7 @@ class QueuePool implements PgPool {
     } catch (error) {
       if (!isConnectionError(error)) throw error;
       this.#shared.lastAway = Date.now();
+      this.#shared.breaks += 1;
       throw new AwayError(reasonOf(error));
     }
   }

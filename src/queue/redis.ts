@@ -41,6 +41,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   });
   let lastReason = 'no answer';
   let away = false;
+  let breaks = 0;
   redis.on('error', (error: Error) => {
     lastReason = reasonOf(error);
     errors.report('queue connection failed', error, { redis: address });
@@ -48,6 +49,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   redis.on('close', () => {
     if (!away && redis.status !== 'end') logger.warn({ redis: address }, 'queue connection lost');
     away = true;
+    breaks += 1;
   });
   redis.on('ready', () => {
     if (away) logger.info({ redis: address }, 'queue connection is back');
@@ -93,6 +95,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
         prefix,
       });
     },
+    breaks: () => breaks,
     answers: () => redis.status === 'ready',
     async close() {
       redis.disconnect();

@@ -6,6 +6,7 @@ export class BreakableRoad {
   readonly #target: { host: string; port: number };
   readonly #address: string;
   readonly #sockets = new Set<Socket>();
+  readonly #upstreams = new Set<Socket>();
   #server: Server | undefined;
   /** How many were made since the road was slammed. */
   connections = 0;
@@ -25,6 +26,8 @@ export class BreakableRoad {
         socket.on('error', () => undefined);
         socket.on('close', () => this.#sockets.delete(socket));
       }
+      this.#upstreams.add(upstream);
+      upstream.on('close', () => this.#upstreams.delete(upstream));
       client.on('close', () => upstream.destroy());
       upstream.on('close', () => client.destroy());
       client.pipe(upstream);
@@ -57,6 +60,11 @@ export class BreakableRoad {
       client.destroy();
     });
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** What is sent still gets there, and no answer comes back. */
+  muteAnswers(): void {
+    for (const upstream of this.#upstreams) upstream.unpipe();
   }
 
   /** Existing connections go silent, new ones are accepted and never answered. */

@@ -235,6 +235,44 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       },
     );
 
+    it('takes jobs in their order when the answer that held the next one was lost', async () => {
+      const short = await openQueues({ ...options, lockDurationMs: 1_000, stalledIntervalMs: 300 });
+      const printer = printerId();
+      const jobs = [job(printer), job(printer), job(printer)];
+      await short.enqueueMany(jobs);
+      const got = new Collected<string>();
+      await short.consume(printer, async ({ job: { jobId } }) => {
+        got.add(jobId);
+        // With the end of one job goes the question for the next.
+        if (jobId === jobs[0]?.jobId && got.values.length === 1) road.muteAnswers();
+        return 'done';
+      });
+      await got.reach(1);
+      await expect.poll(inHand, { timeout: 10_000 }).toEqual([jobs[1]?.jobId]);
+      await road.close();
+      await road.open();
+      const all = await got.reach(3);
+      expect([...new Set(all)]).toEqual(jobs.map(({ jobId }) => jobId));
+      await short.close();
+
+      async function inHand(): Promise<unknown[]> {
+        if (kind === 'redis') {
+          const redis = new Redis(backend.redisUrl ?? '');
+          const ids = await redis.lrange(`${backend.prefix}:{${printer}}:active`, 0, -1);
+          redis.disconnect();
+          return ids;
+        }
+        const client = new Client(backend.database);
+        await client.connect();
+        const { rows } = await client.query(
+          `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'active'`,
+          [printer],
+        );
+        await client.end();
+        return rows.map(({ id }) => id);
+      }
+    });
+
     it('completes a job that was done while it was away', async () => {
       const printer = printerId();
       const [a, b] = [job(printer), job(printer)];
