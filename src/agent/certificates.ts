@@ -1,5 +1,6 @@
 /**
- * Which certificate each printer has shown, kept in the agent's data directory: pinned at its first use.
+ * Which certificate each printer has shown, kept in the agent's data directory: pinned when the printer is first
+ * driven by it. To show one is not enough: whoever says that it is a printer would have its own pinned.
  *
  * Nearly all printers sign their own certificates, so nobody vouches for the first one. From then on a device that
  * says it is that printer has to show the same: what is pinned belongs to the printer, wherever it is, and not to
@@ -12,12 +13,17 @@ import { TransportError } from '../../drivers/transports/transport.ts';
 
 /** What a device has to show; `subjects`: all that it says it is, each as a printer ID. */
 export interface Certificates {
-  /** @throws TransportError `certificate-unknown` when it is known by another */
-  check(subjects: readonly string[], shown: string): void;
+  /**
+   * Whether it is known by this one.
+   * @throws TransportError `certificate-unknown` when it is known by another
+   */
+  check(subjects: readonly string[], shown: string): boolean;
+  /** From now on it is known by this one. @throws TransportError as `check`, and where no more are kept */
+  pin(subjects: readonly string[], shown: string): void;
 }
 
 /** Nothing is kept: every device is seen for the first time. */
-export const noCertificates: Certificates = { check: () => undefined };
+export const noCertificates: Certificates = { check: () => false, pin: () => undefined };
 
 /** Pins that are kept. None is given up for another: that would let whoever fills the table take a printer's place. */
 const MOST_PINS = 20_000;
@@ -32,12 +38,9 @@ export class PinnedCertificates implements Certificates {
     this.#most = most;
   }
 
-  check(subjects: readonly string[], shown: string): void {
-    const pinned = this.#db.prepare('SELECT shown FROM certificates WHERE subject = ?');
-    const others = subjects.filter((subject) => {
-      const before = pinned.get(subject)?.['shown'];
-      return before !== undefined && before !== shown;
-    });
+  check(subjects: readonly string[], shown: string): boolean {
+    const before = subjects.map((subject) => this.#pinned(subject));
+    const others = subjects.filter((_, place) => before[place] !== undefined && before[place] !== shown);
     if (others.length > 0 && shown !== BY_AUTHORITY) {
       throw new TransportError(
         'certificate-unknown',
@@ -45,7 +48,12 @@ export class PinnedCertificates implements Certificates {
           `with --forget-certificate ${others[0]}, or set "fingerprint256" in its "access" entry`,
       );
     }
-    const unknown = subjects.filter((subject) => pinned.get(subject) === undefined);
+    return before.includes(shown);
+  }
+
+  pin(subjects: readonly string[], shown: string): void {
+    this.check(subjects, shown);
+    const unknown = subjects.filter((subject) => this.#pinned(subject) === undefined);
     const kept = Number(this.#db.prepare('SELECT count(*) AS kept FROM certificates').get()?.['kept']);
     if (unknown.length > 0 && kept + unknown.length > this.#most) {
       throw new TransportError(
@@ -59,6 +67,10 @@ export class PinnedCertificates implements Certificates {
        WHERE shown <> excluded.shown`,
     );
     for (const subject of subjects) pin.run(subject, shown, Date.now());
+  }
+
+  #pinned(subject: string): unknown {
+    return this.#db.prepare('SELECT shown FROM certificates WHERE subject = ?').get(subject)?.['shown'];
   }
 
   /** What it shows next is pinned anew; also what was pinned with it under its other names. */

@@ -49,6 +49,8 @@ export const printerEntry = z.strictObject({
   formats: z.array(formatEntry).min(1).max(200).optional(),
   /** Without it, as the model's line in `discovery.fingerprints` says, or else the agent. */
   confirmation: confirmation.exactOptional(),
+  /** It is driven wherever something says that it is this printer; otherwise at the addresses named only. */
+  mayMove: z.boolean().exactOptional(),
 });
 export type PrinterEntry = z.infer<typeof printerEntry>;
 

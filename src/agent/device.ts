@@ -10,6 +10,7 @@
  */
 import type { DeviceDialect, DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
+import type { PrinterReason } from '../contract/printer.ts';
 import { evidenceOfIdentity } from './discovery/evidence.ts';
 import { printerIdOf } from './discovery/identity.ts';
 import type { PrinterDevice, ProbeResult } from './printer-device.ts';
@@ -38,6 +39,7 @@ export class Device implements PrinterDevice {
   expected: string | null = null;
   /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced = false;
+  offline: readonly PrinterReason[] = ['offline'];
   /** Another agent may have left half a label in it. */
   leftover = false;
   #servedElsewhere = false;

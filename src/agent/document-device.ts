@@ -8,6 +8,7 @@
 import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../drivers/transports/document.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
+import type { PrinterReason } from '../contract/printer.ts';
 import type { Certificates } from './certificates.ts';
 import {
   type Evidence,
@@ -33,8 +34,11 @@ export class DocumentDevice implements PrinterDevice {
   #uri: string;
   #port: DocumentPort | null = null;
 
-  expected: string | null = null;
+  #expected: string | null = null;
+  /** Who showed what when it was last asked, while nothing was driven with it. */
+  #unpinned: { subjects: string[]; certificate: string } | null = null;
   displaced = false;
+  offline: readonly PrinterReason[] = ['offline'];
   servedElsewhere = false;
   answers = false;
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
@@ -53,9 +57,28 @@ export class DocumentDevice implements PrinterDevice {
     return this.#uri;
   }
 
+  get expected(): string | null {
+    return this.#expected;
+  }
+
+  /** A printer is driven with it from now on: what was shown is the printer's. */
+  set expected(expected: string | null) {
+    this.#expected = expected;
+    const shown = this.#unpinned;
+    this.#unpinned = null;
+    if (expected === null || shown === null) return;
+    try {
+      this.#options.certificates.pin(shown.subjects, shown.certificate);
+    } catch (error) {
+      // It is said when it is asked next, and nothing goes to it before.
+      if (!(error instanceof TransportError)) throw error;
+    }
+  }
+
   moveTo(uri: string): void {
     if (uri === this.#uri) return;
     this.#uri = uri;
+    this.#unpinned = null;
     this.#port?.close();
     this.#port = null;
   }
@@ -87,10 +110,10 @@ export class DocumentDevice implements PrinterDevice {
 
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     try {
-      const { port, description } = await this.#describe(signal);
+      const { port, description, vouched } = await this.#describe(signal);
       const identity = identityOf(description, this.#uri);
       const said = evidenceIn(description, this.#uri);
-      return { reachable: true, identity, said, status: await port.status(signal) };
+      return { reachable: true, identity, said, status: await port.status(signal), vouched };
     } catch (error) {
       // What answers, but not as a printer does, is no printer either.
       if (error instanceof TransportError) return { reachable: false, error };
@@ -99,24 +122,37 @@ export class DocumentDevice implements PrinterDevice {
   }
 
   /** Asks who is there, and sees to it that it is the device that its certificate says. */
-  async #describe(signal: AbortSignal): Promise<{ port: DocumentPort; description: DocumentDescription }> {
-    this.#port ??= this.#options.open(this.#uri);
+  async #describe(
+    signal: AbortSignal,
+  ): Promise<{ port: DocumentPort; description: DocumentDescription; vouched: boolean }> {
+    const uri = this.#uri;
+    this.#port ??= this.#options.open(uri);
     const port = this.#port;
     try {
       const description = await port.describe(signal);
       const { certificate = null } = port;
-      if (certificate !== null) {
-        this.#options.certificates.check(
-          subjectsOf(evidenceIn(description, this.#uri), this.#uri),
-          certificate,
-        );
-      }
-      return { port, description };
+      const subjects = subjectsOf(evidenceIn(description, uri), uri);
+      // Without one of its own, it is checked against what the configuration says.
+      const vouched =
+        certificate === null ? uri.startsWith('ipps:') : this.#known(subjects, certificate, description);
+      return { port, description, vouched };
     } catch (error) {
       // Another device may be there by now: what was shown first is no longer what counts.
       if (error instanceof TransportError && error.code === 'certificate-unknown') await this.drop();
       throw error;
     }
+  }
+
+  /** Whether that certificate was known before; what a printer is driven with is known from now on. */
+  #known(subjects: string[], certificate: string, description: DocumentDescription): boolean {
+    const { certificates } = this.#options;
+    const known = certificates.check(subjects, certificate);
+    if (this.#expected === null) this.#unpinned = { subjects, certificate };
+    // Another device there is none that is driven.
+    else if (printerIdOf(identityOf(description, this.#uri)) === this.#expected) {
+      certificates.pin(subjects, certificate);
+    }
+    return known;
   }
 }
 

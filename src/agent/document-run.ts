@@ -375,7 +375,7 @@ export class DocumentRun extends JobAttempt {
     this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
     await device.drop();
     device.onStatus(null);
-    this.record.progress(['offline']);
+    this.record.progress(device.offline);
     await this.wait(this.backoff.next());
   }
 }

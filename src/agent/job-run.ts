@@ -286,7 +286,7 @@ export class JobRun extends JobAttempt {
     this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
     await this.#leaveConnection(true);
     device.onStatus(null);
-    this.record.progress(['offline']);
+    this.record.progress(device.offline);
     await this.wait(this.backoff.next());
   }
 }

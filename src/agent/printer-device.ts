@@ -1,13 +1,21 @@
 /** What discovery and the agent know of a device, however it is driven: by bytes or by documents. */
 import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
 import type { TransportError } from '../../drivers/transports/transport.ts';
+import type { PrinterReason } from '../contract/printer.ts';
 import type { Evidence } from './discovery/evidence.ts';
 
 /** What a probe found; null: a job is using the device, or about to, and knows better. */
 export type ProbeResult =
   | { reachable: false; error: TransportError }
-  /** `said`: all that the device said of who it is. */
-  | { reachable: true; identity: DeviceIdentity | null; said: Evidence; status: DeviceStatus | null }
+  | {
+      reachable: true;
+      identity: DeviceIdentity | null;
+      /** All that the device said of who it is. */
+      said: Evidence;
+      status: DeviceStatus | null;
+      /** It has shown the certificate that it was known by before, or the one that is configured. */
+      vouched?: boolean;
+    }
   | null;
 
 export interface PrinterDevice {
@@ -20,6 +28,8 @@ export interface PrinterDevice {
   expected: string | null;
   /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced: boolean;
+  /** What a job says while it cannot be reached. */
+  offline: readonly PrinterReason[];
   /** Another agent serves it: where it takes one connection only, that one is mostly left alone. */
   servedElsewhere: boolean;
   /** Whether it has ever answered a question. One that never has is not waited for. */

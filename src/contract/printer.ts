@@ -24,6 +24,8 @@ export const PRINTER_REASONS = [
   'label-waiting',
   /** It shows another certificate than it is known by, and is not talked to. */
   'certificate-unknown',
+  /** Nothing is reached where the configuration has it; something elsewhere says that it is this printer. */
+  'found-elsewhere',
   'other',
 ] as const;
 export const printerReason = z.enum(PRINTER_REASONS);

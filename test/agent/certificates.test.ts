@@ -1,14 +1,10 @@
 /** IPP over TLS with certificates that nobody has signed: pinned at first use, and a printer known by its own. */
-import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { createServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import { queueSource } from '../../src/agent/queue-source.ts';
-import { selfSigned } from '../ipp/certificate.ts';
 import { backends } from '../setup/backends.ts';
 import { TestIppPrinter } from './ipp-site.ts';
+import { secured as securedPrinter } from './secured.ts';
 import { agentConfig, Directories, jobFor, logger, openSite, type Site, testDrivers } from './site.ts';
 
 const directories = new Directories();
@@ -35,27 +31,10 @@ async function printerWith(serial: string): Promise<TestIppPrinter> {
   return printer;
 }
 
-/** A printer's TLS, with a certificate of its own making. */
-async function secured(printer: TestIppPrinter, port = 0) {
-  const identity = selfSigned();
-  const server = createServer(identity, (socket) => {
-    const on = connect(printer.port, '127.0.0.1');
-    for (const end of [socket, on]) end.on('error', () => undefined);
-    socket.on('close', () => on.destroy());
-    open.add(socket);
-    socket.pipe(on).pipe(socket);
-  }).listen(port, '127.0.0.1');
-  const open = new Set<{ destroy(): unknown }>();
-  await once(server, 'listening');
-  const stop = async () => {
-    for (const socket of open) socket.destroy();
-    if (server.listening) await new Promise((done) => void server.close(done));
-  };
-  running.push(stop);
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  const shown = new X509Certificate(identity.cert).fingerprint256.replaceAll(':', '').toLowerCase();
-  return { uri: `ipps://127.0.0.1:${address.port}/ipp/print`, port: address.port, shown, stop };
+async function secured(printer: TestIppPrinter, port?: number) {
+  const tls = await securedPrinter(printer, port);
+  running.push(tls.stop);
+  return tls;
 }
 
 async function startAgent(dataDir: string, uris: string[], forgetCertificates: string[] = []) {

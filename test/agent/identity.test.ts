@@ -142,7 +142,7 @@ test('moved, renamed, plugged elsewhere, over several paths and to two agents: o
   const search = { dnsSd: true, interfaces: [LOOPBACK], cups: `ipp://${LOOPBACK}:${cups.port}/` };
   const first = await startAgent('first', { discovery: search }, { sysfs, devices });
   const second = await startAgent('second', {
-    printers: [{ uri: queue('identity-labels') }],
+    printers: [{ uri: queue('identity-labels'), mayMove: true }],
     discovery: search,
   });
 

@@ -10,6 +10,7 @@ import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { Candidate, DiscoveryProvider, Finding } from '../../src/agent/discovery/provider.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { TestIppPrinter } from '../agent/ipp-site.ts';
+import { secured } from '../agent/secured.ts';
 import { Directories, logger, TestPrinter } from '../agent/site.ts';
 
 const SERIAL = 'D4J193601234';
@@ -106,6 +107,20 @@ test('by bytes is not changed for by documents in the middle of a job, and is af
   busy.clear();
   await one(({ online }) => online);
   expect([printer.id, printer.known.uri, printer.device.kind]).toEqual([ID, documents.uri, 'document']);
+});
+
+test('encryption with a certificate that anybody may show is not better', async () => {
+  const [printer, other] = [await ippPrinter(), await ippPrinter()];
+  const tls = await secured(other);
+  running.push(tls.stop);
+  const { provider, one } = watching([zpl(printer.uri)]);
+  await one(({ online }) => online);
+  provider.list = [zpl(tls.uri), zpl(printer.uri)];
+  const found = await one((now) => hasAnswered(now, tls.uri));
+  expect(found.known.uri).toBe(printer.uri);
+  // Nor where nothing is known of either yet.
+  const anew = watching([zpl(tls.uri), zpl(printer.uri)]);
+  expect((await anew.one((now) => hasAnswered(now, tls.uri))).known.uri).toBe(printer.uri);
 });
 
 test('no ID changes in the middle of a job', async () => {

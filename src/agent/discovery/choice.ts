@@ -5,8 +5,12 @@
  *   2. one that the operator wrote down
  *   3. one over which the printer itself answers; then one through a print server's queue, which at least says
  *      that the printer took the bytes; then one that says nothing
- *   4. one that is encrypted (ipps:), before the same unencrypted (ipp:)
+ *   4. one that is encrypted (ipps:), before the same unencrypted (ipp:); but not because of a certificate that
+ *      anybody could show: see `encryption`
  *   5. the one that it has
+ *
+ * What a device says of itself over an open network is a claim. A printer that the configuration names is driven at
+ * the addresses named, whoever says elsewhere that it is this printer, unless the configuration lets it move.
  *
  * A better one is taken when no job is under way. With a job under way another is only taken when the one it has
  * is gone, and only where the printer at its end is certain to know the job: never through a queue, which may
@@ -17,6 +21,20 @@ import { CONFIGURED } from './configured.ts';
 import type { KnownWay } from './known-printers.ts';
 import type { Candidate } from './provider.ts';
 import type { Way } from './ways.ts';
+
+/**
+ * Where a printer may be driven; null: wherever it is found.
+ * @param ways all that lead to it now
+ * @param before what the configuration named for it when it was last merged, and still does
+ */
+export function boundTo(ways: Iterable<Way>, before: readonly KnownWay[]): ReadonlySet<string> | null {
+  const named = new Map(before.map(({ uri, candidate }) => [uri, candidate?.mayMove]));
+  for (const { uri, listed } of ways) {
+    const entry = listed.get(CONFIGURED);
+    if (entry !== undefined) named.set(uri, entry.candidate?.mayMove);
+  }
+  return named.size === 0 || [...named.values()].includes(true) ? null : new Set(named.keys());
+}
 
 /** By which way a printer that is new is driven; undefined: nobody has said enough of it yet. */
 export function firstWay(ways: Iterable<Way>): string | undefined {
@@ -50,8 +68,13 @@ export function nextWay(
 
 /** @param now the way that the printer has */
 function bestWay(ways: Iterable<Way>, now: string | undefined): Way | undefined {
-  const rank = (way: Way) => [way.reached ? 0 : 1, ...quality(way), way.uri === now ? 0 : 1];
-  return [...ways]
+  const all = [...ways];
+  const rank = (way: Way) => {
+    const has = way.uri === now;
+    const trusted = has || way.vouched || sharesHost(way, all);
+    return [way.reached ? 0 : 1, ...quality(way), encryption(way, trusted), has ? 0 : 1];
+  };
+  return all
     .filter(({ candidate }) => candidate !== undefined)
     .toSorted((a, b) => compare(rank(a), rank(b)))[0];
 }
@@ -73,8 +96,28 @@ export function drivenAlike(a: Candidate, b: Candidate): boolean {
   return documents === takesDocuments(b.uri) && (documents || a.language === b.language);
 }
 
-function quality({ uri, listed, answers, queue }: Way): number[] {
-  return [listed.has(CONFIGURED) ? 0 : 1, !answers ? 2 : queue ? 1 : 0, uri.startsWith('ipp:') ? 1 : 0];
+function quality({ listed, answers, queue }: Way): number[] {
+  return [listed.has(CONFIGURED) ? 0 : 1, !answers ? 2 : queue ? 1 : 0];
+}
+
+/**
+ * 0 is best. An encrypted way counts as such where it is trusted: the printer has it already, its certificate was
+ * known before, or what is there unencrypted is at the same address, which nobody else can have.
+ */
+function encryption({ uri }: Way, trusted: boolean): number {
+  if (!uri.startsWith('ipps:')) return uri.startsWith('ipp:') ? 1 : 0;
+  return trusted ? 0 : 2;
+}
+
+/** At a loopback address is whoever runs here. */
+function sharesHost(way: Way, all: readonly Way[]): boolean {
+  const { hostname } = new URL(way.uri);
+  const isThere = (other: Way) => other !== way && other.reached && new URL(other.uri).hostname === hostname;
+  return !isLoopback(hostname) && all.some(isThere);
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

@@ -18,22 +18,26 @@
  *   in a moment.
  * - No ID changes, and no printer changes to a way on which its job is not known, while a job is under way.
  *
+ * One that the configuration names stays at its addresses (choice.ts); that something elsewhere says it is this
+ * printer is told, where nothing is reached at them.
+ *
  * A printer is online while the way that it is driven by is listed, and can be reached. One that is offline is
  * dropped when it has not been seen for a set time, or when all there is of it was in a list that is all there is.
  */
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
-import { orAborted, pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer-device.ts';
-import { drivenAlike, firstWay, nextWay } from './choice.ts';
+import { boundTo, drivenAlike, firstWay, nextWay } from './choice.ts';
 import { CONFIGURED } from './configured.ts';
 import { toldAndSaid } from './evidence.ts';
 import { candidateOf, type Fingerprint } from './fingerprints.ts';
 import { drivenBy, FoundPrinter } from './found-printer.ts';
+import { addressOf } from './identity.ts';
 import type { KnownPrinter, KnownPrinters, KnownWay } from './known-printers.ts';
 import { type Found, type MergedPrinter, type Way as MergeWay, mergeCandidates } from './merge.ts';
-import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
+import type { Candidate, DiscoveryProvider } from './provider.ts';
+import { type ProviderNews, Scans } from './scans.ts';
 import { type Way, Ways } from './ways.ts';
 
 export type DiscoveryEvent = 'added' | 'changed' | 'offline' | 'back' | 'gone';
@@ -53,17 +57,10 @@ export interface DiscoveryOptions {
   logger: Logger;
 }
 
-/** What one provider said when it was last asked; or why it said nothing. */
-export interface ProviderNews {
-  provider: string;
-  found: readonly Finding[];
-  error: unknown;
-}
-
 type Listed = MergeWay & { of: Way };
 type Merged = MergedPrinter<Listed>;
 
-/** A list that took long to get is not asked for again for this many times as long. */
+/** After a merge there is none for this many times as long. */
 const REST = 10;
 /** How long a way that is new may take to answer before IDs are made without it, ms. */
 const FIRST_ANSWER = 2_000;
@@ -80,9 +77,8 @@ export class Discovery {
   readonly #ways: Ways;
   /** Which printer a way was found to lead to. */
   readonly #owners = new Map<Way, FoundPrinter>();
-  readonly #news = new Map<string, ProviderNews>();
+  readonly #scans: Scans;
   readonly #stopped = new AbortController();
-  #loops: Promise<void>[] = [];
   /** What was last told of a printer, and what was last written down. */
   readonly #told = new WeakMap<FoundPrinter, string>();
   readonly #kept = new WeakMap<FoundPrinter, { text: string; seenAt: number }>();
@@ -110,6 +106,11 @@ export class Discovery {
       },
       logger: options.logger,
     });
+    this.#scans = new Scans({
+      ...options,
+      onList: (provider, found) =>
+        this.#ways.list(provider, found, (finding) => candidateOf(finding, options.fingerprints)),
+    });
   }
 
   get printers(): FoundPrinter[] {
@@ -118,7 +119,7 @@ export class Discovery {
 
   /** As each provider last said. */
   get news(): ProviderNews[] {
-    return [...this.#news.values()];
+    return [...this.#scans.news.values()];
   }
 
   /** The addresses of all ways that lead to a printer now. */
@@ -137,41 +138,16 @@ export class Discovery {
       this.#add(printer, seenAt);
     }
     this.#startedAt = performance.now();
-    this.#loops = this.#options.providers.map((provider) => this.#loop(provider));
+    this.#scans.start();
     this.#ways.start(() => this.#tick());
   }
 
   /** No more scans and questions; a job under way keeps its device. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await Promise.all([...this.#loops, this.#ways.stop()]);
+    await Promise.all([this.#scans.stop(), this.#ways.stop()]);
     clearTimeout(this.#merging);
     await Promise.all(this.#options.providers.map((provider) => provider.stop?.()));
-  }
-
-  async #loop(provider: DiscoveryProvider): Promise<void> {
-    const { timings, logger, fingerprints } = this.#options;
-    const stopped = this.#stopped.signal;
-    let news = new AbortController();
-    provider.onNews = () => news.abort();
-    while (!stopped.aborted) {
-      news = new AbortController();
-      const began = performance.now();
-      const limit = AbortSignal.any([stopped, AbortSignal.timeout(timings.scanTimeout)]);
-      let rest = timings.scan;
-      try {
-        const found = await orAborted(provider.find(limit), limit);
-        this.#news.set(provider.id, { provider: provider.id, found, error: null });
-        this.#ways.list(provider, found, (finding) => candidateOf(finding, fingerprints));
-        const took = performance.now() - began;
-        if (provider.near) rest = Math.min(timings.scan, Math.max(timings.near, REST * took));
-      } catch (error) {
-        if (stopped.aborted) return;
-        this.#news.set(provider.id, { provider: provider.id, found: [], error });
-        logger.warn({ err: error, provider: provider.id }, 'scan failed');
-      }
-      await pause(rest, stopped, news.signal);
-    }
   }
 
   #tick(): void {
@@ -229,9 +205,8 @@ export class Discovery {
 
   /** Not everybody has had a say yet: who is there may still become clearer. */
   get #isFirstLook(): boolean {
-    const { providers, timings } = this.#options;
-    if (performance.now() - this.#startedAt > timings.scanTimeout) return false;
-    return this.#news.size < providers.length || [...this.#ways].some((way) => way.isNew(FIRST_ANSWER));
+    if (performance.now() - this.#startedAt > this.#options.timings.scanTimeout) return false;
+    return !this.#scans.complete || [...this.#ways].some((way) => way.isNew(FIRST_ANSWER));
   }
 
   /** Anybody on the network can announce printers, each of which is kept, and has a queue. */
@@ -250,9 +225,7 @@ export class Discovery {
   }
 
   #isUnlisted({ provider, uri }: KnownWay): boolean {
-    const news = this.#news.get(provider);
-    const exhaustive = this.#options.providers.some(({ id, exhaustive }) => exhaustive && id === provider);
-    return exhaustive && news?.error === null && !this.#ways.at(uri)?.listed.has(provider);
+    return this.#scans.isExhaustive(provider) && !this.#ways.at(uri)?.listed.has(provider);
   }
 
   /** The ways that lead to one printer. */
@@ -263,9 +236,11 @@ export class Discovery {
     if (kept !== undefined) this.#deferred = true;
     let printer = this.#printers.get(merged.id) ?? kept;
     const early = printer === undefined && !isOwn(merged) && this.#isFirstLook;
+    const bound = boundTo(ways, this.#namedFor(printer, ways));
+    const there = bound === null ? ways : new Set([...ways].filter((way) => bound.has(way.uri)));
     const { uri, waits } = printer
-      ? nextWay(printer.way, ways, () => this.#options.busy(printer?.id ?? ''))
-      : { uri: firstWay(ways), waits: early };
+      ? nextWay(printer.way, there, () => this.#options.busy(printer?.id ?? ''))
+      : { uri: firstWay(there), waits: early };
     if (waits) this.#deferred = true;
     if (uri === undefined || early) return;
     if (printer === undefined && replaced.length === 0 && this.#isFull(merged)) return;
@@ -275,6 +250,16 @@ export class Discovery {
     if (printer === undefined) printer = this.#add(known, Date.now());
     else this.#learn(printer, known);
     for (const way of ways) this.#owners.set(way, printer);
+    printer.elsewhere = bound && ([...ways].find((way) => way.reached && !bound.has(way.uri))?.uri ?? null);
+  }
+
+  /** The ways that the configuration has named for it so far, unless it does no more, or another device is there. */
+  #namedFor(printer: FoundPrinter | undefined, ways: ReadonlySet<Way>): KnownWay[] {
+    return (printer?.known.ways ?? []).filter((way) => {
+      const there = this.#ways.at(way.uri);
+      const isIts = there === undefined || ways.has(there);
+      return way.provider === CONFIGURED && isIts && !this.#isUnlisted(way);
+    });
   }
 
   #knownWays(merged: Merged, ways: ReadonlySet<Way>, driven: string, printer?: FoundPrinter): KnownWay[] {
@@ -312,6 +297,10 @@ export class Discovery {
   #learn(printer: FoundPrinter, known: KnownPrinter): void {
     const { device: old, way } = printer;
     const { candidate } = drivenBy(known);
+    if (way.uri !== known.uri) {
+      const [from, to] = [addressOf(way.uri), addressOf(known.uri)];
+      this.#options.logger.info({ printer: printer.id, from, to }, 'printer is driven another way');
+    }
     const spare = way.uri === known.uri ? undefined : this.#deviceAt(known.uri);
     if (drivenAlike(way.candidate, candidate)) {
       void spare?.drop();
@@ -342,11 +331,24 @@ export class Discovery {
     const wasOnline = printer.online;
     printer.online = online;
     printer.refused = mine && way.refused;
+    this.#claimed(printer, online ? null : printer.elsewhere);
     printer.status(online ? this.#statusOf(printer, way) : null);
     if (online) printer.seenAt = Date.now();
     this.#keep(printer);
     if (wasOnline !== online) this.#tell(online ? 'back' : 'offline', printer);
     else if (this.#told.get(printer) !== shown(printer)) this.#tell('changed', printer);
+  }
+
+  /** Nothing is reached where the configuration has the printer; `at` something says that it is there. */
+  #claimed(printer: FoundPrinter, at: string | null): void {
+    if (at !== null && printer.claimedAt !== at) {
+      const [found, named] = [addressOf(at), addressOf(printer.known.uri)];
+      this.#options.logger.warn(
+        { printer: printer.id, named, found },
+        'printer not driven where it is found: the configuration has it elsewhere, without "mayMove"',
+      );
+    }
+    printer.claimedAt = at;
   }
 
   /** As the printer says; one that never says anything, as somebody else says who can tell. */

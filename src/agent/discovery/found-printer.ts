@@ -24,6 +24,10 @@ export class FoundPrinter {
   online = false;
   /** It is there, and shows another certificate than it is known by. */
   refused = false;
+  /** A way that leads to what says it is this printer, where this one must not be driven. */
+  elsewhere: string | null = null;
+  /** The same, while nothing is reached where it may be driven. */
+  claimedAt: string | null = null;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
   state: PrinterState = 'unknown';
@@ -70,6 +74,7 @@ export class FoundPrinter {
   status(status: Pick<DeviceStatus, 'state' | 'reasons'> | null): void {
     this.state = status?.state ?? 'unknown';
     this.reasons = status?.reasons ?? [];
+    this.#device.offline = this.#offline();
   }
 
   /** As set for it, for its model, or for all of the agent's printers. */
@@ -97,13 +102,17 @@ export class FoundPrinter {
       uri,
       ...(model !== undefined && { model }),
       state: this.online ? this.state : 'unknown',
-      reasons: this.online
-        ? [...this.reasons]
-        : this.refused
-          ? ['offline', 'certificate-unknown']
-          : ['offline'],
+      reasons: this.online ? [...this.reasons] : this.#offline(),
       formats: formatsOf({ ...size, ...candidate }, identity),
     };
+  }
+
+  #offline(): PrinterReason[] {
+    return [
+      'offline',
+      ...(this.refused ? (['certificate-unknown'] as const) : []),
+      ...(this.claimedAt === null ? [] : (['found-elsewhere'] as const)),
+    ];
   }
 
   /** With what the operator has written down for this printer, by whatever way it is driven. */

@@ -56,6 +56,8 @@ export class Way {
   unreached: string | null = null;
   /** It shows another certificate than its printer is known by. */
   refused = false;
+  /** It shows the certificate that its printer was known by before it was asked, or that is configured. */
+  vouched = false;
   /** How often it has connected and said nothing. */
   silent = 0;
   asked = false;
@@ -297,6 +299,7 @@ export class Ways {
       way.silent = 0;
     } else if (probe !== null) {
       way.reached = true;
+      way.vouched = probe.vouched ?? false;
       way.unreached = null;
       way.refused = false;
       // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
@@ -331,8 +334,8 @@ function who({ status: _, ...finding }: Finding): string {
 }
 
 /** What other printers may follow from. */
-function newsOf({ reached, refused, identity, said, answers, ready }: Way): string {
-  return text([reached, refused, identity, said, answers, ready]);
+function newsOf({ reached, refused, vouched, identity, said, answers, ready }: Way): string {
+  return text([reached, refused, vouched, identity, said, answers, ready]);
 }
 
 function text(value: unknown): string {

@@ -1,0 +1,80 @@
+/** Each provider is scanned in a loop of its own, with its own time limit: one that hangs or fails holds up no other. */
+import type { Logger } from '../../log.ts';
+import type { Timings } from '../config.ts';
+import { orAborted, pause } from '../pause.ts';
+import type { DiscoveryProvider, Finding } from './provider.ts';
+
+/** What one provider said when it was last asked; or why it said nothing. */
+export interface ProviderNews {
+  provider: string;
+  found: readonly Finding[];
+  error: unknown;
+}
+
+export interface ScansOptions {
+  providers: readonly DiscoveryProvider[];
+  timings: Pick<Timings, 'scan' | 'near' | 'scanTimeout'>;
+  /** A provider's whole list. */
+  onList(provider: DiscoveryProvider, found: readonly Finding[]): void;
+  logger: Logger;
+}
+
+/** A list that took long to get is not asked for again for this many times as long. */
+const REST = 10;
+
+export class Scans {
+  readonly #options: ScansOptions;
+  readonly #stopped = new AbortController();
+  /** As each provider last said. */
+  readonly news = new Map<string, ProviderNews>();
+  #loops: Promise<void>[] = [];
+
+  constructor(options: ScansOptions) {
+    this.#options = options;
+  }
+
+  /** Every provider has been asked once. */
+  get complete(): boolean {
+    return this.news.size >= this.#options.providers.length;
+  }
+
+  /** It lists all there is, and has done so. */
+  isExhaustive(provider: string): boolean {
+    const exhaustive = this.#options.providers.some(({ id, exhaustive }) => exhaustive && id === provider);
+    return exhaustive && this.news.get(provider)?.error === null;
+  }
+
+  start(): void {
+    this.#loops = this.#options.providers.map((provider) => this.#loop(provider));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all(this.#loops);
+  }
+
+  async #loop(provider: DiscoveryProvider): Promise<void> {
+    const { timings, onList, logger } = this.#options;
+    const stopped = this.#stopped.signal;
+    let news = new AbortController();
+    provider.onNews = () => news.abort();
+    while (!stopped.aborted) {
+      news = new AbortController();
+      const began = performance.now();
+      const limit = AbortSignal.any([stopped, AbortSignal.timeout(timings.scanTimeout)]);
+      let rest = timings.scan;
+      try {
+        const found = await orAborted(provider.find(limit), limit);
+        this.news.set(provider.id, { provider: provider.id, found, error: null });
+        onList(provider, found);
+        const took = performance.now() - began;
+        if (provider.near) rest = Math.min(timings.scan, Math.max(timings.near, REST * took));
+      } catch (error) {
+        if (stopped.aborted) return;
+        this.news.set(provider.id, { provider: provider.id, found: [], error });
+        logger.warn({ err: error, provider: provider.id }, 'scan failed');
+      }
+      await pause(rest, stopped, news.signal);
+    }
+  }
+}
