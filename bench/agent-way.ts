@@ -17,6 +17,7 @@ import { RenderPool } from '../src/agent/render-pool.ts';
 import { Reporter } from '../src/agent/reporter.ts';
 import { now as instant, Term } from '../src/agent/term.ts';
 import { PrinterWorker } from '../src/agent/worker.ts';
+import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { template } from '../src/contract/template.ts';
 import { now } from './figures.ts';
@@ -54,6 +55,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const context = {
     agentId: dataDir.agentId,
     printerId: device.expected,
+    lane: laneOf({ scope: null, printerId: device.expected }),
     device,
     journal,
     reporter,
@@ -117,6 +119,7 @@ function jobOf(printerId: string, number: number): QueuedJob {
     v: 1,
     jobId: randomUUID(),
     tenantId: 'bench',
+    scope: null,
     printerId,
     templateId: 'bench',
     template: template.parse(TEMPLATE),

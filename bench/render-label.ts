@@ -77,6 +77,7 @@ export function jobOf(label: LabelName, records: number, format: Partial<Printer
     v: 1,
     jobId: '00000000-0000-4000-8000-000000000000',
     tenantId: 'bench',
+    scope: null,
     printerId: 'address-00000000',
     templateId: 'bench',
     template: LABELS[label],

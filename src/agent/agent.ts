@@ -8,6 +8,7 @@
  *                    └──────────────▶ JobSource.publish
  */
 import metadata from '../../package.json' with { type: 'json' };
+import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
@@ -179,9 +180,10 @@ export class Agent {
     if (running === null) return;
     const { id } = printer;
     if (event === 'added') {
-      const { window, timings } = this.#config;
+      const { window, timings, tenantId: scope } = this.#config;
+      const lane = laneOf({ scope, printerId: id });
       const lease = running.leases.of({
-        id,
+        lane,
         reached: () => printer.online,
         busy: () => station.uncertain,
         onServedElsewhere: (elsewhere) => {
@@ -191,6 +193,7 @@ export class Agent {
       const station = new PrinterStation(this.#options.source, lease, {
         agentId: running.agentId,
         printerId: id,
+        lane,
         // Another one, between two jobs, when a better way to the printer is found.
         get device() {
           return printer.device;

@@ -2,6 +2,7 @@
  * Where an agent's jobs come from and its reports go, whatever lies behind it: the process's own queue
  * connection, Redis, or the service's gateway.
  */
+import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../queue/index.ts';
@@ -27,8 +28,11 @@ export interface PickedUpJob {
   signal: AbortSignal;
 }
 
-/** `hand-back`: the job goes to the front of its queue, to be delivered again. */
-export type HandlerResult = 'done' | 'hand-back';
+/**
+ * `hand-back`: the job goes to the front of its queue, to be delivered again. `not-mine`: it is in the wrong lane, and
+ * is taken out of that; the service, which knows better, adds it to its own.
+ */
+export type HandlerResult = 'done' | 'hand-back' | 'not-mine';
 export type JobHandler = (delivery: PickedUpJob) => Promise<HandlerResult>;
 
 export interface Consumer {
@@ -48,9 +52,9 @@ export interface JobSource {
   /** Asks for printers to be this agent's alone, or to stay so. Rejects when that cannot be known: ask again. */
   askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Lets another agent have the printer at once. */
-  giveLeaseBack(agentId: string, printerId: string, term: string): Promise<void>;
-  /** Delivers the jobs of one printer, one at a time, in their order. Rejects when it cannot yet: call again. */
-  consume(printerId: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
+  giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void>;
+  /** Delivers the jobs of one lane, one at a time, in their order. Rejects when it cannot yet: call again. */
+  consume(lane: Lane, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
   /** Resolves when the report is stored durably; rejects when it may not be. */
   publish(report: Report): Promise<void>;
 }

@@ -11,6 +11,7 @@
  * became of them.
  */
 import { randomUUID } from 'node:crypto';
+import { type Lane, printerOf } from '../contract/lane.ts';
 import type { Logger } from '../log.ts';
 import type { LeaseAnswer, LeaseAsk } from '../queue/index.ts';
 import type { JobSource } from './job-source.ts';
@@ -19,7 +20,7 @@ import { elapsed, type Instant, now, Term } from './term.ts';
 
 /** What a lease has to know of its printer. */
 export interface LeasedPrinter {
-  id: string;
+  lane: Lane;
   reached(): boolean;
   /** Labels are under way. */
   busy(): boolean;
@@ -85,9 +86,9 @@ export class Leases {
     // What is being asked now might be granted after it was given back.
     await this.#asking;
     try {
-      await source.giveLeaseBack(agentId, lease.printerId, term);
+      await source.giveLeaseBack(agentId, lease.lane, term);
     } catch (error) {
-      logger.debug({ err: error, printer: lease.printerId }, 'lease not given back; it ends by itself');
+      logger.debug({ err: error, printer: printerOf(lease.lane) }, 'lease not given back; it ends by itself');
     }
   }
 
@@ -113,9 +114,9 @@ export class Leases {
     const asks = due.map((lease) => lease.ask(at));
     try {
       const answers = await source.askLeases(agentId, asks, { contended: leaseMs, alone: leaseMs * ALONE });
-      const byPrinter = new Map(answers.map((answer) => [answer.printerId, answer]));
+      const byLane = new Map(answers.map((answer) => [answer.lane, answer]));
       for (const [index, lease] of due.entries()) {
-        const [ask, answer] = [asks[index], byPrinter.get(lease.printerId)];
+        const [ask, answer] = [asks[index], byLane.get(lease.lane)];
         if (ask !== undefined && answer !== undefined) lease.answered(at, ask.term, answer);
       }
       if (this.#away) logger.info({ printers: due.length }, 'leases can be asked for again');
@@ -152,8 +153,8 @@ export class PrinterLease {
     this.#keeper = keeper;
   }
 
-  get printerId(): string {
-    return this.#printer.id;
+  get lane(): Lane {
+    return this.#printer.lane;
   }
 
   /** The next term in which the printer is this agent's; null: aborted before it came. Each is to be given back. */
@@ -198,7 +199,7 @@ export class PrinterLease {
     this.#asked = at;
     this.#unanswered = true;
     const term = this.#term?.id ?? this.#sought?.term ?? '';
-    return { printerId: this.printerId, term, fresh: this.#fresh, reaches: this.#printer.reached() };
+    return { lane: this.lane, term, fresh: this.#fresh, reaches: this.#printer.reached() };
   }
 
   answered(at: Instant, asked: string, { granted, wanted }: LeaseAnswer): void {

@@ -11,10 +11,10 @@ export function queueSource(queues: Queues): JobSource {
   return {
     publish: (report) => queues.publish(report),
     askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),
-    giveLeaseBack: (agent, printerId, term) => queues.giveLeaseBack(agent, printerId, term),
-    async consume(printerId, handler, { onUnreadable }) {
+    giveLeaseBack: (agent, lane, term) => queues.giveLeaseBack(agent, lane, term),
+    async consume(lane, handler, { onUnreadable }) {
       const consumer = await queues.consume(
-        printerId,
+        lane,
         async ({ job, delivery, note, setNote, signal: lost }) => {
           const result = await handler({ job, delivery, note: left(note), setNote, signal: lost });
           // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right

@@ -82,11 +82,11 @@ export class PrinterStation {
   }
 
   async #consume(worker: PrinterWorker, enough: AbortSignal): Promise<Consumer | undefined> {
-    const { printerId, timings, logger } = this.#context;
+    const { lane, printerId, timings, logger } = this.#context;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     while (!enough.aborted) {
       try {
-        return await this.#source.consume(printerId, (delivery) => worker.handle(delivery), {
+        return await this.#source.consume(lane, (delivery) => worker.handle(delivery), {
           onUnreadable: (id, issues, note) => this.#unreadable(id, issues, note),
         });
       } catch (error) {

@@ -49,6 +49,7 @@
  * go on.
  */
 
+import { type Lane, laneOf } from '../contract/lane.ts';
 import type { JobAttempt } from './attempt.ts';
 import { Device } from './device.ts';
 import { DocumentDevice } from './document-device.ts';
@@ -58,7 +59,11 @@ import type { HandlerResult, PickedUpJob } from './job-source.ts';
 import type { PrinterDevice } from './printer-device.ts';
 import type { Term } from './term.ts';
 
-export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm'> & { device: PrinterDevice };
+export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm'> & {
+  device: PrinterDevice;
+  /** Of which the jobs are this printer's. */
+  lane: Lane;
+};
 
 export class PrinterWorker {
   readonly #context: WorkContext;
@@ -98,6 +103,7 @@ export class PrinterWorker {
       await before;
       this.#term.check();
       if (this.#leave.signal.aborted || this.#term.ending.aborted) return 'hand-back';
+      if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
       this.#attempt = this.#attemptOf(delivery);
       return await this.#attempt.run();
     } finally {
@@ -105,6 +111,16 @@ export class PrinterWorker {
       this.#handling -= 1;
       resolve();
     }
+  }
+
+  /** A job of another tenant, or for another printer: whoever it is for, its labels do not come out here. */
+  #refuse({ job }: PickedUpJob): HandlerResult {
+    const { lane, logger } = this.#context;
+    logger.error(
+      { job: job.jobId, tenant: job.tenantId, lane, of: laneOf(job) },
+      'job of another lane not printed',
+    );
+    return 'not-mine';
   }
 
   #attemptOf(delivery: PickedUpJob): JobAttempt {

@@ -75,6 +75,7 @@ function jobOf(template: Template, records: LabelRecord[], options: RenderOption
       .update(JSON.stringify([template, records, options]))
       .digest('hex'),
     tenantId: 'none',
+    scope: null,
     printerId: 'address-00000000',
     templateId: 'none',
     template,

@@ -75,6 +75,8 @@ export type TemplateView = z.infer<typeof templateView>;
 // GET /app/printers?tenant=
 export const printerView = z.object({
   id: z.string(),
+  /** Whose it is; null: shared. Printers of two tenants may bear one ID. */
+  tenant: tenantId.nullable(),
   name: z.string(),
   status: z.union([printerState, z.literal('offline')]),
   reasons: z.array(printerReason),

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { printerFormat, printsPages } from './format.ts';
+import { scope } from './lane.ts';
 import { labelRecord, orientation } from './print-request.ts';
 import { printerId } from './printer.ts';
 import { template } from './template.ts';
@@ -18,6 +19,8 @@ export const queuedJob = z.object({
   v: z.literal([1, 2]),
   jobId,
   tenantId: z.string().min(1),
+  /** Of the agents that it is for, and so of its lane. Jobs of before there were lanes have none: any agent's. */
+  scope: scope.default(null),
   printerId,
   templateId: z.string().min(1),
   template,

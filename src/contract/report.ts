@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { jobFault } from './fault.ts';
+import { scope } from './lane.ts';
 import { printerDescription, printerId, printerReason } from './printer.ts';
 import { jobId, round } from './queued-job.ts';
 
@@ -16,7 +17,7 @@ export const agentReport = z.object({
   name: z.string().min(1).max(200),
   version: z.string().max(50),
   /** The tenant whose printers these are; null: a printer for every tenant of the service. */
-  tenantId: z.string().nullable(),
+  tenantId: scope,
   at: z.iso.datetime(),
   /** False in the last report of an agent that stops in good order. */
   online: z.boolean(),

@@ -6,7 +6,7 @@
  *        └──────────┤
  *                   ├──the handler throws──▶ front of waiting, and this consumer pauses for a while
  *                   ├──the process dies────▶ front of waiting, 5 to 7 s later (lock duration + stalled interval)
- *                   └──unreadable──────────▶ failed: set aside, out of the way of the next
+ *                   └──unreadable, 'not-mine'──▶ failed: set aside, out of the way of the next
  *
  * Nothing counts as a failed attempt: whether a job may go on is for its journal to say, not for a counter.
  */
@@ -34,7 +34,7 @@ export interface Delivery<T> {
   signal: AbortSignal;
 }
 
-export type Outcome = 'done' | 'hand-back';
+export type Outcome = 'done' | 'hand-back' | 'not-mine';
 
 export interface StopOptions {
   timeoutMs?: number;
@@ -257,9 +257,10 @@ export class QueueConsumer<T> implements Consumer {
       });
       this.#failures = 0;
       if (outcome === 'hand-back') return await this.#putBack(job, token);
+      if (outcome === 'not-mine') throw new UnrecoverableError('a job of another lane');
       return null;
     } catch (error) {
-      if (error instanceof WaitingError) throw error;
+      if (error instanceof WaitingError || error instanceof UnrecoverableError) throw error;
       const delay = Math.min(BACKOFF_MS.first * 2 ** this.#failures, BACKOFF_MS.most);
       this.#failures += 1;
       errors.report('handler failed, the job goes back to the front', error, { queue, jobId });

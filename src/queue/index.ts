@@ -4,8 +4,8 @@ export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {
   type ConsumeOptions,
+  type LaneHandler,
   openQueues,
-  type PrinterHandler,
   Queues,
   type QueuesOptions,
   type ReportHandler,

@@ -1,5 +1,5 @@
 /**
- * Which agent serves a printer, when several reach it: a lease, kept where the printer's jobs are.
+ * Which agent serves a printer, when several of one scope reach it: a lease, kept where the lane is.
  *
  *          ask                              ask, until it ends: longer
  *   free ───────▶ held by one agent's term ◀──────┐
@@ -14,9 +14,10 @@
  * alone on its printer gets over a short absence of the queue. A lease that was granted is never made shorter, since
  * the answer that says so might be lost.
  */
+import type { Lane } from '../contract/lane.ts';
 
 export interface LeaseAsk {
-  printerId: string;
+  lane: Lane;
   /**
    * `<process>.<n>`, another one for each time that a process begins to serve a printer: what is late can't be taken
    * for new.
@@ -32,7 +33,7 @@ export interface LeaseAsk {
 }
 
 export interface LeaseAnswer {
-  printerId: string;
+  lane: Lane;
   /** How long the lease is this agent's, ms, counted from before it asked; null: another agent has it. */
   granted: number | null;
   /** Another agent, which reaches the printer, waits for it. */
@@ -50,7 +51,7 @@ export interface LeaseStore {
   /** A printer of which nothing may be asked is left out. */
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Ends this very term at once. Of another one, nothing changes. */
-  giveBack(agentId: string, printerId: string, term: string): Promise<void>;
-  /** The agent that holds each printer's lease; free ones are left out. */
-  holders(printerIds: readonly string[]): Promise<Map<string, string>>;
+  giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
+  /** The agent that holds each lease; free ones are left out. */
+  holders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
 }

@@ -1,6 +1,7 @@
-/** Leases in PostgreSQL: a row for each printer, locked in one order, so that agents that ask at once wait in turn. */
+/** Leases in PostgreSQL: a row for each lane (`printer_id`: its name), locked in one order, so that agents that ask at once wait in turn. */
 import type { PoolClient } from 'pg';
 import { z } from 'zod';
+import { lane } from '../contract/lane.ts';
 import type { LeaseStore } from './lease.ts';
 
 const TABLE = 'platen_lease';
@@ -56,12 +57,12 @@ const ASK = `
   RETURNING l.printer_id, granted, ms, wanted`;
 
 const answerRow = z.object({
-  printer_id: z.string(),
+  printer_id: lane,
   granted: z.boolean(),
   ms: z.int(),
   wanted: z.boolean(),
 });
-const holderRow = z.object({ printer_id: z.string(), agent_id: z.string() });
+const holderRow = z.object({ printer_id: lane, agent_id: z.string() });
 
 /** @param query on a connection that finds the table */
 export function postgresLeases(
@@ -69,7 +70,7 @@ export function postgresLeases(
 ): LeaseStore {
   return {
     async ask(agentId, asks, length) {
-      const ids = asks.map(({ printerId }) => printerId);
+      const ids = asks.map((ask) => ask.lane);
       const terms = asks.map(({ term }) => term);
       const reach = asks.map(({ reaches }) => reaches);
       const fresh = asks.map((ask) => ask.fresh);
@@ -84,22 +85,22 @@ export function postgresLeases(
         .array(answerRow)
         .parse(rows)
         .map(({ printer_id, granted, ms, wanted }) => ({
-          printerId: printer_id,
+          lane: printer_id,
           granted: granted ? ms : null,
           wanted,
         }));
     },
-    async giveBack(agentId, printerId, term) {
+    async giveBack(agentId, of, term) {
       await query(
         `UPDATE ${TABLE} SET agent_id = '', term = '', until = '-infinity'
          WHERE printer_id = $1 AND agent_id = $2 AND term = $3`,
-        [printerId, agentId, term],
+        [of, agentId, term],
       );
     },
-    async holders(printerIds) {
+    async holders(lanes) {
       const { rows } = await query(
         `SELECT printer_id, agent_id FROM ${TABLE} WHERE printer_id = ANY($1) AND until > now()`,
-        [printerIds],
+        [lanes],
       );
       const held = z.array(holderRow).parse(rows);
       return new Map(held.map(({ printer_id, agent_id }) => [printer_id, agent_id]));

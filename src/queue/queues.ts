@@ -1,5 +1,5 @@
 /**
- * The queues between service and agents: one for each printer, and one for the reports that come back.
+ * The queues between service and agents: one for each lane, and one for the reports that come back.
  *
  * The service's database row is the truth of a job. A queue can lose what it acknowledged (Redis without
  * `appendfsync always`) or be away: every producing command ends in bounded time, and may be repeated, because
@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { UnrecoverableError } from 'bullmq';
 import type { PoolConfig } from 'pg';
 import type { z } from 'zod';
-import { printerId as printerIdSchema } from '../contract/printer.ts';
+import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
 import { parseQueueId, type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
@@ -49,7 +49,7 @@ export interface QueuesOptions {
 export interface Unreadable {
   /** As `queueIdOf` makes it, if it is one of ours. */
   queueId: string;
-  printerId: string;
+  lane: Lane;
   /** `path: what is wrong`, without values. */
   issues: string[];
   /** As of a delivery. */
@@ -61,7 +61,7 @@ export interface ConsumeOptions {
   signal?: AbortSignal | undefined;
 }
 
-export type PrinterHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
+export type LaneHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
 export type ReportHandler = (report: Report) => Promise<void>;
 
 const REPORTS = 'reports';
@@ -126,28 +126,28 @@ export class Queues {
   }
 
   /**
-   * Adds a job to its printer's queue. A job that is known there, waiting, active or finished, stays as it is.
+   * Adds a job to its lane. A job that is known there, waiting, active or finished, stays as it is.
    * @throws QueueError `unavailable`, `invalid-id`, `closed`
    */
   async enqueue(job: QueuedJob): Promise<void> {
     checkQueueId(queueIdOf(job));
-    await this.#command(printerQueue(job.printerId), 'adding a job', (queue) =>
+    await this.#command(laneOfJob(job), 'adding a job', (queue) =>
       queue.add('job', { json: JSON.stringify(job) }, optionsOf(queueIdOf(job))),
     );
   }
 
-  /** Adds jobs for any printers, those for one printer in the order given. As `enqueue`, in fewer commands. */
+  /** Adds jobs to any lanes, those for one lane in the order given. As `enqueue`, in fewer commands. */
   async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
     for (const job of jobs) checkQueueId(queueIdOf(job));
-    for (const [printerId, ofPrinter] of Map.groupBy(jobs, (job) => job.printerId)) {
-      for (let from = 0; from < ofPrinter.length; from += BATCH) {
-        const batch = ofPrinter.slice(from, from + BATCH).map((job) => ({
+    for (const [lane, ofLane] of Map.groupBy(jobs, laneOfJob)) {
+      for (let from = 0; from < ofLane.length; from += BATCH) {
+        const batch = ofLane.slice(from, from + BATCH).map((job) => ({
           name: 'job',
           data: { json: JSON.stringify(job) },
           opts: optionsOf(queueIdOf(job)),
         }));
         let givenUp = false;
-        const adding = this.#command(printerQueue(printerId), 'adding jobs', async (queue) => {
+        const adding = this.#command(lane, 'adding jobs', async (queue) => {
           if (batch.length >= WORTH_BULK) await queue.addBulk(batch);
           else {
             for (const { name, data, opts } of batch) {
@@ -165,9 +165,9 @@ export class Queues {
   }
 
   /** Takes a waiting job out. False: it is being printed, was printed, or is not known. */
-  async remove(printerId: string, queueId: string): Promise<boolean> {
+  async remove(lane: Lane, queueId: string): Promise<boolean> {
     checkQueueId(queueId);
-    return await this.#command(printerQueue(printerId), 'removing a job', async (queue) => {
+    return await this.#command(laneQueue(lane), 'removing a job', async (queue) => {
       const job = await queue.getJob(queueId);
       if (job === undefined || (await job.getState()) !== 'waiting') return false;
       // Refused by BullMQ when a worker took it meanwhile.
@@ -176,18 +176,28 @@ export class Queues {
   }
 
   /** Whether the queue knows the job: waiting, active, or finished within the last 48 h. */
-  async has(printerId: string, queueId: string): Promise<boolean> {
+  async has(lane: Lane, queueId: string): Promise<boolean> {
     checkQueueId(queueId);
     return await this.#command(
-      printerQueue(printerId),
+      laneQueue(lane),
       'looking up a job',
       async (queue) => (await queue.getJobState(queueId)) !== 'unknown',
     );
   }
 
+  /** Whether a job that the queue knows was ever given to a consumer. */
+  async handedOut(lane: Lane, queueId: string): Promise<boolean> {
+    checkQueueId(queueId);
+    return await this.#command(
+      laneQueue(lane),
+      'looking up a job',
+      async (queue) => ((await queue.getJob(queueId))?.attemptsStarted ?? 0) > 0,
+    );
+  }
+
   /** Jobs that are not finished: waiting, and the one being printed. */
-  async depth(printerId: string): Promise<number> {
-    return await this.#command(printerQueue(printerId), 'counting jobs', async (queue) =>
+  async depth(lane: Lane): Promise<number> {
+    return await this.#command(laneQueue(lane), 'counting jobs', async (queue) =>
       queue.getJobCountByTypes('waiting', 'active'),
     );
   }
@@ -204,12 +214,12 @@ export class Queues {
   }
 
   /**
-   * Asks for the leases of printers, once each, or to keep them: see `lease.ts`. No answer for one that the server
+   * Asks for the leases of lanes, once each, or to keep them: see `lease.ts`. No answer for one that the server
    * refuses to us.
    * @throws QueueError `unavailable` (soon enough to ask again), `closed`
    */
   async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
-    for (const { printerId } of asks) printerQueue(printerId);
+    for (const { lane } of asks) laneQueue(lane);
     const limit = Math.min(this.#commandTimeoutMs, Math.max(1_000, length.contended / 4));
     return await this.#bounded(limit, 'asking for leases', () =>
       this.#backend.leases.ask(agentId, asks, length),
@@ -217,38 +227,37 @@ export class Queues {
   }
 
   /** Ends a lease at once. @throws QueueError `unavailable`, `closed` */
-  async giveLeaseBack(agentId: string, printerId: string, term: string): Promise<void> {
+  async giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void> {
+    laneQueue(lane);
     await this.#bounded(this.#commandTimeoutMs, 'giving a lease back', () =>
-      this.#backend.leases.giveBack(agentId, printerQueue(printerId), term),
+      this.#backend.leases.giveBack(agentId, lane, term),
     );
   }
 
-  /** By printer, the agent that serves it at this moment. @throws QueueError `unavailable`, `closed` */
-  async leaseHolders(printerIds: readonly string[]): Promise<Map<string, string>> {
-    for (const printerId of printerIds) printerQueue(printerId);
+  /** By lane, the agent that serves it at this moment. @throws QueueError `unavailable`, `closed` */
+  async leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
+    for (const lane of lanes) laneQueue(lane);
     return await this.#bounded(this.#commandTimeoutMs, 'reading leases', () =>
-      this.#backend.leases.holders(printerIds),
+      this.#backend.leases.holders(lanes),
     );
   }
 
   /**
-   * Handles a printer's jobs, one at a time and in order. One consumer for a printer in the whole deployment:
+   * Handles a lane's jobs, one at a time and in order. One consumer for a lane in the whole deployment:
    * that of the agent that holds its lease.
    * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
    */
   async consume(
-    printerId: string,
-    handler: PrinterHandler,
+    lane: Lane,
+    handler: LaneHandler,
     options: ConsumeOptions & { onUnreadable?: (unreadable: Unreadable) => void } = {},
   ): Promise<Consumer> {
-    return await this.#consume(printerQueue(printerId), options.signal, {
+    return await this.#consume(laneQueue(lane), options.signal, {
       parse: (json) => parse(queuedJob, json),
       handle: handler,
       countActive: () =>
-        this.#command(printerQueue(printerId), 'counting jobs', (queue) =>
-          queue.getJobCountByTypes('active'),
-        ),
-      onUnreadable: (queueId, issues, note) => options.onUnreadable?.({ queueId, printerId, issues, note }),
+        this.#command(laneQueue(lane), 'counting jobs', (queue) => queue.getJobCountByTypes('active')),
+      onUnreadable: (queueId, issues, note) => options.onUnreadable?.({ queueId, lane, issues, note }),
     });
   }
 
@@ -359,22 +368,27 @@ export class Queues {
   }
 }
 
-function printerQueue(printerId: string): string {
-  return checkId(printerIdSchema, 'printer', printerId);
-}
-
-/** BullMQ refuses whole numbers and colons, late and only on one of its stores. */
-function checkId(schema: z.ZodType<string>, kind: string, id: string): string {
-  if (!schema.safeParse(id).success) throw invalidId(kind, id);
-  return id;
+/** A name that nothing else here has, such as the queue of reports. */
+function laneQueue(lane: Lane): string {
+  if (!laneSchema.safeParse(lane).success) throw invalidId('lane', lane);
+  return lane;
 }
 
 function invalidId(kind: string, id: string): QueueError {
-  return new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind} ID`);
+  return new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind}`);
+}
+
+/** @throws QueueError `invalid-id` */
+function laneOfJob(job: QueuedJob): Lane {
+  try {
+    return laneOf(job);
+  } catch {
+    throw invalidId('printer ID', job.printerId);
+  }
 }
 
 function checkQueueId(id: string): void {
-  if (parseQueueId(id) === null) throw invalidId('job', id);
+  if (parseQueueId(id) === null) throw invalidId('job ID', id);
 }
 
 function optionsOf(queueId: string) {

@@ -1,9 +1,10 @@
 /**
  * Leases in Redis: `…:lease` holds `<agent>/<term>` and `…:rival` `<agent>/<reaches>`, each with its end. Both are
- * beside the printer's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
+ * beside the lane's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { Lane } from '../contract/lane.ts';
 import type { LeaseStore } from './lease.ts';
 
 /** An agent's ID has no "/". Returns the milliseconds granted, or 0, and whether a rival waits that reaches the printer. */
@@ -31,50 +32,50 @@ const GIVE_BACK = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL
 const answer = z.tuple([z.int(), z.int()]);
 
 /**
- * @param keyOf the key of this name beside the printer's queue
- * @param onRefused called for a printer of which the server refuses the keys, where it does not refuse all
+ * @param keyOf the key of this name beside the lane's queue
+ * @param onRefused called for a lane of which the server refuses the keys, where it does not refuse all
  */
 export function redisLeases(
   redis: Redis,
-  keyOf: (printerId: string, name: string) => string,
-  onRefused: (printerId: string, error: Error) => void,
+  keyOf: (lane: Lane, name: string) => string,
+  onRefused: (lane: Lane, error: Error) => void,
 ): LeaseStore {
   /** One trip for all. @throws the first error, if all have failed */
-  async function all<A extends { printerId: string }>(
+  async function all<A extends { lane: Lane }>(
     asked: readonly A[],
     command: (one: A) => (string | number)[],
-  ): Promise<{ printerId: string; result: unknown }[]> {
+  ): Promise<{ lane: Lane; result: unknown }[]> {
     const results = (await redis.pipeline(asked.map(command)).exec()) ?? [];
     const [first] = results;
     if (first?.[0] instanceof Error && results.every(([error]) => error !== null)) throw first[0];
-    return asked.flatMap(({ printerId }, index) => {
+    return asked.flatMap(({ lane }, index) => {
       const [error, result] = results[index] ?? [];
-      if (error instanceof Error) onRefused(printerId, error);
-      return error instanceof Error ? [] : [{ printerId, result }];
+      if (error instanceof Error) onRefused(lane, error);
+      return error instanceof Error ? [] : [{ lane, result }];
     });
   }
   return {
     async ask(agentId, asks, { contended, alone }) {
-      const answers = await all(asks, ({ printerId, term, reaches, fresh }) => {
-        const keys = [keyOf(printerId, 'lease'), keyOf(printerId, 'rival')];
+      const answers = await all(asks, ({ lane, term, reaches, fresh }) => {
+        const keys = [keyOf(lane, 'lease'), keyOf(lane, 'rival')];
         const [reached, first] = [reaches, fresh].map((yes) => (yes ? '1' : '0'));
         return ['eval', ASK, 2, ...keys, agentId, term, reached ?? '0', contended, alone, first ?? '0'];
       });
-      return answers.map(({ printerId, result }) => {
+      return answers.map(({ lane, result }) => {
         const [ms, wanted] = answer.parse(result);
-        return { printerId, granted: ms === 0 ? null : ms, wanted: wanted === 1 };
+        return { lane, granted: ms === 0 ? null : ms, wanted: wanted === 1 };
       });
     },
-    async giveBack(agentId, printerId, term) {
-      await redis.eval(GIVE_BACK, 1, keyOf(printerId, 'lease'), `${agentId}/${term}`);
+    async giveBack(agentId, lane, term) {
+      await redis.eval(GIVE_BACK, 1, keyOf(lane, 'lease'), `${agentId}/${term}`);
     },
-    async holders(printerIds) {
-      const asked = printerIds.map((printerId) => ({ printerId }));
-      const leases = await all(asked, ({ printerId }) => ['get', keyOf(printerId, 'lease')]);
+    async holders(lanes) {
+      const asked = lanes.map((lane) => ({ lane }));
+      const leases = await all(asked, ({ lane }) => ['get', keyOf(lane, 'lease')]);
       return new Map(
-        leases.flatMap(({ printerId, result }): [string, string][] => {
+        leases.flatMap(({ lane, result }): [Lane, string][] => {
           const lease = z.string().nullable().parse(result);
-          return lease === null ? [] : [[printerId, lease.slice(0, lease.indexOf('/'))]];
+          return lease === null ? [] : [[lane, lease.slice(0, lease.indexOf('/'))]];
         }),
       );
     },

@@ -1,6 +1,7 @@
 /** A job that somebody else has begun, and that this agent, of another version, cannot read, or whose note it cannot. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { jobFor, type TestPrinter } from './site.ts';
 import { useSite } from './use-site.ts';
@@ -21,7 +22,7 @@ async function left(serial: string, note: object): Promise<{ job: QueuedJob; pri
   const job = jobFor(printerId, 8);
   await site.queues.enqueue(job);
   const done = Promise.withResolvers<void>();
-  const consumer = await site.queues.consume(printerId, async ({ setNote }) => {
+  const consumer = await site.queues.consume(laneOf(job), async ({ setNote }) => {
     await setNote(note);
     done.resolve();
     return 'hand-back';

@@ -9,6 +9,7 @@ import { agentConfig } from '../../src/agent/config.ts';
 import { deviceFor } from '../../src/agent/devices.ts';
 import { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { laneOf } from '../../src/contract/lane.ts';
 import { designedJob } from './ipp-site.ts';
 import { expected, jobFor } from './site.ts';
 import { useSite } from './use-site.ts';
@@ -30,13 +31,13 @@ test('handed back by one way, it goes on by the other where it was', async () =>
   await byBytes.stop();
 
   // Until the agent has found the other way, the printer is another's: a job under way would stay where it is.
-  const lease = { printerId, term: 'between.1', fresh: true, reaches: true };
+  const lease = { lane: laneOf(job), term: 'between.1', fresh: true, reaches: true };
   await site.queues.askLeases('agent-between', [lease], { contended: 60_000, alone: 60_000 });
   const second = await site.startAgent(byDocuments, { dataDir, config });
   await site.reports.agent(({ printers }) =>
     printers.some(({ id, uri }) => id === printerId && uri === byDocuments.uri),
   );
-  await site.queues.giveLeaseBack('agent-between', printerId, lease.term);
+  await site.queues.giveLeaseBack('agent-between', lease.lane, lease.term);
   await byDocuments.printed(2);
   await second.agent.stop({ graceMs: 0 });
   await byDocuments.printed(4);

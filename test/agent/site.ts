@@ -179,6 +179,7 @@ export function jobFor(printerId: string, records: number | string[], copies = 1
     v: 1,
     jobId: randomUUID(),
     tenantId: 'default',
+    scope: null,
     printerId,
     templateId: 'template-1',
     template: {

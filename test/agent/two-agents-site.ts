@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
 import type { Queues } from '../../src/queue/index.ts';
 import type { BackendCase } from '../setup/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
@@ -76,7 +77,8 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
 }
 
 export async function servedBy(site: UsedSite, printerId: string, agentId: string): Promise<void> {
-  const holder = async () => (await site.queues.leaseHolders([printerId])).get(printerId);
+  const lane = laneOf({ scope: null, printerId });
+  const holder = async () => (await site.queues.leaseHolders([lane])).get(lane);
   await expect.poll(holder, { interval: 50, timeout: 60_000 }).toBe(agentId);
 }
 
@@ -89,7 +91,8 @@ export async function startWanted<T>(
   start: () => Promise<T>,
 ): Promise<T> {
   const agent = 'agent-before-them';
-  const ask = { printerId, term: 'before.1', fresh: true, reaches: true };
+  const lane = laneOf({ scope: null, printerId });
+  const ask = { lane, term: 'before.1', fresh: true, reaches: true };
   await site.queues.askLeases(agent, [ask], { contended: LONG, alone: LONG });
   const found = site.reports.agent(
     ({ agentId, online, printers }) =>
@@ -100,7 +103,7 @@ export async function startWanted<T>(
   const started = await start();
   await found;
   await site.queues.askLeases(OTHER, [{ ...ask, term: 'before.2' }], { contended: SHORT, alone: SHORT });
-  await site.queues.giveLeaseBack(agent, printerId, ask.term);
+  await site.queues.giveLeaseBack(agent, lane, ask.term);
   await servedBy(site, printerId, ONE);
   return started;
 }

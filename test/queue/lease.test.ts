@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Lane } from '../../src/contract/lane.ts';
 import { type LeaseAnswer, openQueues, type Queues } from '../../src/queue/index.ts';
 import { redisLeases } from '../../src/queue/redis-lease.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
@@ -15,7 +16,7 @@ const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
 describe.each(backends())('leases on $name', ({ open }) => {
   let backend: OpenBackend;
   let queues: Queues;
-  let printer: string;
+  let printer: Lane;
 
   beforeEach(async () => {
     backend = await open();
@@ -31,7 +32,7 @@ describe.each(backends())('leases on $name', ({ open }) => {
     agentId: string,
     { term = 'process.1', fresh = true, reaches = true, length = LONG, of = printer } = {},
   ) {
-    const [answer] = await queues.askLeases(agentId, [{ printerId: of, term, fresh, reaches }], length);
+    const [answer] = await queues.askLeases(agentId, [{ lane: of, term, fresh, reaches }], length);
     if (answer === undefined) throw new Error('no answer');
     return answer;
   }
@@ -46,9 +47,9 @@ describe.each(backends())('leases on $name', ({ open }) => {
   }
 
   it('goes to whoever asks first, who keeps it and is told that another waits', async () => {
-    expect(await ask(ONE)).toEqual({ printerId: printer, granted: LONG.alone, wanted: false });
+    expect(await ask(ONE)).toEqual({ lane: printer, granted: LONG.alone, wanted: false });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
-    expect(await ask(ONE)).toEqual({ printerId: printer, granted: LONG.contended, wanted: true });
+    expect(await ask(ONE)).toEqual({ lane: printer, granted: LONG.contended, wanted: true });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
     expect(await queues.leaseHolders([printer, printerId()])).toEqual(new Map([[printer, ONE]]));
   });
@@ -121,12 +122,12 @@ describe.each(backends())('leases on $name', ({ open }) => {
 
   it('is asked for many printers at once', async () => {
     const printers = Array.from({ length: 300 }, printerId);
-    const asks = printers.map((id) => ({ printerId: id, term: 'process.1', fresh: true, reaches: true }));
-    expect(await ask(OTHER, { of: printers[7] ?? '' })).toMatchObject({ granted: LONG.alone });
+    const asks = printers.map((id) => ({ lane: id, term: 'process.1', fresh: true, reaches: true }));
+    expect(await ask(OTHER, { of: printers[7] ?? printer })).toMatchObject({ granted: LONG.alone });
     const answers = await queues.askLeases(ONE, asks, LONG);
-    expect(answers.map((answer) => answer.printerId).toSorted()).toEqual(printers.toSorted());
+    expect(answers.map((answer) => answer.lane).toSorted()).toEqual(printers.toSorted());
     const refused = answers.filter(({ granted }) => granted === null);
-    expect(refused.map((answer) => answer.printerId)).toEqual([printers[7]]);
+    expect(refused.map((answer) => answer.lane)).toEqual([printers[7]]);
     expect((await queues.leaseHolders(printers)).size).toBe(300);
   });
 
@@ -143,22 +144,19 @@ describe.each(backends())('leases on $name', ({ open }) => {
         fc.array(fc.array(act, { minLength: 3, maxLength: 8 }), { minLength: 3, maxLength: 4 }),
         async (scripts) => {
           const printers = [printerId(), printerId(), printerId()];
-          const held: { printer: string; agent: string; from: number; to: number }[] = [];
+          const held: { printer: Lane; agent: string; from: number; to: number }[] = [];
           await Promise.all(
             scripts.map(async (script, index) => {
               const agent = `agent-number-${index}`;
               for (const { printers: wanted, pause, reaches, givesBack } of script) {
                 const term = randomUUID();
-                const asks = wanted.map((at) => ({
-                  printerId: printers[at] ?? '',
-                  term,
-                  fresh: true,
-                  reaches,
-                }));
+                const asks = printers
+                  .filter((_, at) => wanted.includes(at))
+                  .map((lane) => ({ lane, term, fresh: true, reaches }));
                 const asked = performance.now();
                 const answers = await queues.askLeases(agent, asks, length);
                 const from = performance.now();
-                const spans = answers.flatMap(({ printerId: of, granted }) =>
+                const spans = answers.flatMap(({ lane: of, granted }) =>
                   // As an agent counts: from when it knows, to a little before the end by when it asked.
                   granted === null ? [] : [{ printer: of, agent, from, to: asked + granted * 0.9 }],
                 );
@@ -208,14 +206,12 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
     const refused: string[] = [];
     const leases = redisLeases(connection, keyOf, (printer) => refused.push(printer));
     const asks = [other, own].map((printer) => ({
-      printerId: printer,
+      lane: printer,
       term: 'process.1',
       fresh: true,
       reaches: true,
     }));
-    expect(await leases.ask(ONE, asks, LONG)).toEqual([
-      { printerId: own, granted: LONG.alone, wanted: false },
-    ]);
+    expect(await leases.ask(ONE, asks, LONG)).toEqual([{ lane: own, granted: LONG.alone, wanted: false }]);
     expect(refused).toEqual([other]);
     await leases.giveBack(ONE, own, 'process.1');
     expect(await leases.holders([own])).toEqual(new Map());

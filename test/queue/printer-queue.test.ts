@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Lane } from '../../src/contract/lane.ts';
 import { openQueues, QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { Collected, job, keepingLogger, printerId } from './samples.ts';
@@ -10,7 +11,7 @@ import { Collected, job, keepingLogger, printerId } from './samples.ts';
 describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
   let backend: OpenBackend;
   let queues: Queues;
-  let printer: string;
+  let printer: Lane;
   const more: Queues[] = [];
 
   async function another(options = {}): Promise<Queues> {
@@ -254,7 +255,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     );
     expect(await got.reach(1)).toEqual([good.jobId]);
     expect(unreadable.values).toEqual([
-      { queueId: bad.jobId, printerId: printer, issues: [expect.stringMatching(/^copies: /)] },
+      { queueId: bad.jobId, lane: printer, issues: [expect.stringMatching(/^copies: /)] },
     ]);
     await expect.poll(() => queues.depth(printer)).toBe(0);
     expect(logger.lines.join()).toContain(bad.jobId);
@@ -268,8 +269,11 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await expect(queues.enqueue({ ...job(printer), jobId: 'a:b' })).rejects.toMatchObject({
       code: 'invalid-id',
     });
-    await expect(queues.depth('reports')).rejects.toMatchObject({ code: 'invalid-id' });
-    await expect(queues.consume('serial-a:b', async () => 'done')).rejects.toMatchObject({
+    await expect(queues.depth('reports' as Lane)).rejects.toMatchObject({ code: 'invalid-id' });
+    await expect(queues.enqueue({ ...job(printer), printerId: 'reports' })).rejects.toMatchObject({
+      code: 'invalid-id',
+    });
+    await expect(queues.consume('serial-a:b' as Lane, async () => 'done')).rejects.toMatchObject({
       code: 'invalid-id',
     });
   });

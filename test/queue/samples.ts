@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { JobReport } from '../../src/contract/report.ts';
 import type { QueueLogger } from '../../src/queue/index.ts';
 
-export function printerId(): string {
-  return `serial-${randomBytes(8).toString('hex')}`;
+/** A shared printer, of which the ID names the lane too. */
+export function printerId(): Lane {
+  return laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
 }
 
 export function job(printer: string, record: Record<string, string> = { city: 'Athens' }): QueuedJob {
@@ -12,6 +14,7 @@ export function job(printer: string, record: Record<string, string> = { city: 'A
     v: 1,
     jobId: randomUUID(),
     tenantId: 'default',
+    scope: null,
     printerId: printer,
     templateId: 'template-1',
     template: {

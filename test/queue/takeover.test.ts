@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { administer, backends, type OpenBackend } from '../setup/backends.ts';
@@ -16,7 +17,7 @@ const timing = { lockDurationMs: 1_000, stalledIntervalMs: 400 };
 describe.each(backends())('a job that is taken from its worker, on $name', ({ kind, open }) => {
   let backend: OpenBackend;
   let queues: Queues;
-  let printer: string;
+  let printer: Lane;
   const logger = keepingLogger();
 
   beforeEach(async () => {

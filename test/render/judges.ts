@@ -39,6 +39,7 @@ export function jobFor(
     v: 1,
     jobId: '00000000-0000-4000-8000-000000000000',
     tenantId: 'test',
+    scope: null,
     printerId: 'address-00000000',
     templateId: 't',
     template: template.parse(source),

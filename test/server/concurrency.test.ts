@@ -1,5 +1,6 @@
 /** What holds however many requests come at once, on several instances of one service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { type Answer, codeOf, jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
 
@@ -99,7 +100,7 @@ describe.each(backends())('$name', ({ open }) => {
   });
 
   test('a sequence of jobs sent through two instances reaches the printer in that order', async () => {
-    const printerId = 'serial-0dde0dde0dde';
+    const printerId = laneOf({ scope: null, printerId: 'serial-0dde0dde0dde' });
     await first.agent([{}, { id: printerId, name: 'Ordered' }]);
     const sent: string[] = [];
     for (let index = 0; index < 30; index += 1) {

@@ -1,5 +1,6 @@
 /** The way of an accepted job into the queue, whatever fails on it: nothing acknowledged is lost, nothing is doubled. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { JobReport } from '../../src/contract/report.ts';
 import type { Queues } from '../../src/queue/index.ts';
@@ -31,15 +32,18 @@ class Breakable implements JobQueue {
     await this.#real.enqueueMany(jobs);
     this.added.push(jobs.map((job) => job.jobId));
   }
-  remove(printerId: string, jobId: string): Promise<boolean> {
-    return this.#real.remove(printerId, jobId);
+  remove(lane: Lane, jobId: string): Promise<boolean> {
+    return this.#real.remove(lane, jobId);
   }
-  async has(printerId: string, jobId: string): Promise<boolean> {
+  async has(lane: Lane, jobId: string): Promise<boolean> {
     if (this.broken) throw new Error('the queue is away');
-    return this.#real.has(printerId, jobId);
+    return this.#real.has(lane, jobId);
   }
-  leaseHolders(printerIds: readonly string[]): Promise<Map<string, string>> {
-    return this.#real.leaseHolders(printerIds);
+  handedOut(lane: Lane, jobId: string): Promise<boolean> {
+    return this.#real.handedOut(lane, jobId);
+  }
+  leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
+    return this.#real.leaseHolders(lanes);
   }
   consumeReports(handler: Parameters<JobQueue['consumeReports']>[0]) {
     return this.#real.consumeReports(handler);
@@ -74,9 +78,9 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   });
 
   /** A printer that no other test uses. */
-  async function newPrinter(): Promise<string> {
+  async function newPrinter(): Promise<Lane> {
     printerCount += 1;
-    const id = `serial-${String(printerCount).padStart(12, '0')}`;
+    const id = laneOf({ scope: null, printerId: `serial-${String(printerCount).padStart(12, '0')}` });
     await service.agent([{ id, name: id }], { agentId: `agent-${id}` });
     return id;
   }
@@ -97,7 +101,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   }
 
   /** The IDs that the printer's queue gives out, once it has given out so many. */
-  async function drain(printerId: string, count: number): Promise<string[]> {
+  async function drain(printerId: Lane, count: number): Promise<string[]> {
     const received: string[] = [];
     const all = Promise.withResolvers<void>();
     const consumer = await service.queues.consume(printerId, async ({ job }) => {
@@ -110,7 +114,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     return received;
   }
 
-  const inQueue = (printerId: string, id: string) =>
+  const inQueue = (printerId: Lane, id: string) =>
     expect.poll(() => service.queues.has(printerId, id), { timeout: 10_000 }).toBe(true);
 
   test('a job is in the queue soon after its acknowledgement', async () => {
@@ -157,7 +161,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     for (const id of [lost, printing, handedBack, ancient]) await inQueue(printerId, id);
     const report = {
       kind: 'job' as const,
-      agentId: 'agent-one',
+      agentId: `agent-${printerId}`,
       printerId,
       at: new Date().toISOString(),
       delivery: 1,
@@ -209,7 +213,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     await service.report({
       kind: 'job',
       jobId: id,
-      agentId: 'agent-one',
+      agentId: `agent-${printerId}`,
       printerId,
       at: new Date().toISOString(),
       delivery: 1,
@@ -269,7 +273,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       await service.report({
         kind: 'job',
         jobId: id,
-        agentId: 'agent-one',
+        agentId: `agent-${printerId}`,
         printerId,
         at: new Date().toISOString(),
         delivery: 1,
@@ -356,7 +360,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     await service.queues.publish({
       kind: 'job',
       jobId: id,
-      agentId: 'agent-one',
+      agentId: `agent-${printerId}`,
       printerId,
       at: new Date().toISOString(),
       delivery: 1,

@@ -13,20 +13,22 @@ import {
   templateView,
 } from '../../src/contract/admin.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
+import { laneOf } from '../../src/contract/lane.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
 import type { AgentStateReport, Report } from '../../src/contract/report.ts';
 import { createLogger, type Logger } from '../../src/log.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { type ServerConfigInput, serverConfig } from '../../src/server/config.ts';
 import type { JobQueue } from '../../src/server/jobs/queue-port.ts';
-import { Reports } from '../../src/server/jobs/reports.ts';
+import { type Applied, Reports } from '../../src/server/jobs/reports.ts';
 import { Server } from '../../src/server/server.ts';
 import { createPool, type Pool } from '../../src/server/store/pool.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
 export const AUDIENCE = 'platen';
-export const PRINTER = 'serial-0a1b2c3d4e5f';
+/** Of a shared printer the ID names the lane too. */
+export const PRINTER = laneOf({ scope: null, printerId: 'serial-0a1b2c3d4e5f' });
 export const FORMAT_203: PrinterFormat = {
   id: 'zpl-203-101x152',
   name: '4×6 203 dpi',
@@ -257,7 +259,7 @@ export class ServiceHarness {
   }
 
   /** Applies a report at once, as if it had come through the queue. */
-  report(report: Report): Promise<void> {
+  report(report: Report): Promise<Applied> {
     return this.#reports.apply(report);
   }
 

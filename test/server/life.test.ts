@@ -29,9 +29,10 @@ describe('health', () => {
       config: { sweepInterval: 50 },
       queue: (real) => ({
         enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
-        remove: (printerId, jobId) => real.remove(printerId, jobId),
-        has: (printerId, jobId) => real.has(printerId, jobId),
-        leaseHolders: (ids) => (away ? Promise.reject(new Error('away')) : real.leaseHolders(ids)),
+        remove: (lane, jobId) => real.remove(lane, jobId),
+        has: (lane, jobId) => real.has(lane, jobId),
+        handedOut: (lane, jobId) => real.handedOut(lane, jobId),
+        leaseHolders: (lanes) => (away ? Promise.reject(new Error('away')) : real.leaseHolders(lanes)),
         consumeReports: (handler) =>
           away ? Promise.reject(new Error('away')) : real.consumeReports(handler),
       }),

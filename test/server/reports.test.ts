@@ -123,6 +123,7 @@ describe('of a job', () => {
 
   test('a printed job stays printed, whoever gets it again and cannot know', async () => {
     const id = await newJob();
+    await service.agent([{}], { agentId: 'agent-two' });
     await service.report(jobReport(id, { seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }));
     // Killed before it told the queue; the job went to an agent that has not printed it.
     const error = { code: 'outcome-unknown', message: 'being printed by another agent' } as const;
@@ -140,6 +141,7 @@ describe('of a job', () => {
 
   test('that it was printed counts, though a later delivery could only hold the job', async () => {
     const id = await newJob();
+    await service.agent([{}], { agentId: 'agent-two' });
     const error = { code: 'outcome-unknown', message: 'being printed by another agent' } as const;
     await service.report(
       jobReport(id, {
@@ -280,7 +282,7 @@ describe('of an agent', () => {
   test('of two agents that reach a printer, the one that serves it is named, and its word counts', async () => {
     await service.agent([{ name: 'Near', state: 'processing' }]);
     await service.agent([{ name: 'Far' }], { agentId: 'agent-two', name: 'Agent two' });
-    const ask = { printerId: PRINTER, term: 'process.1', fresh: true, reaches: true };
+    const ask = { lane: PRINTER, term: 'process.1', fresh: true, reaches: true };
     await service.queues.askLeases('agent-one', [ask], { contended: 60_000, alone: 60_000 });
     expect(await printers()).toMatchObject([
       {
@@ -320,7 +322,13 @@ describe('of an agent', () => {
       { name: 'Zebra', agents: [{ id: 'agent-one' }] },
     ]);
     expect(await printers('globex')).toMatchObject([{ name: 'Hijacked' }, { name: 'Theirs' }]);
-    expect(await printers()).toHaveLength(3);
+    // Theirs is another printer than the shared one, whatever it calls itself.
+    expect(await printers()).toMatchObject([
+      { name: 'Hijacked', tenant: 'globex' },
+      { name: 'Ours', tenant: TENANT },
+      { name: 'Theirs', tenant: 'globex' },
+      { name: 'Zebra', tenant: null },
+    ]);
   });
 
   test('a report that the database cannot hold is dropped, not tried for ever', async () => {

@@ -103,9 +103,9 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   });
 
   app.get('/app/printers', async (request) =>
-    listPrinters(parts.pool, parseBody(printerQuery, request.query).tenant, async (printerIds) => {
+    listPrinters(parts.pool, parseBody(printerQuery, request.query).tenant, async (lanes) => {
       try {
-        return await parts.queue.leaseHolders(printerIds);
+        return await parts.queue.leaseHolders(lanes);
       } catch (error) {
         request.log.warn({ err: error }, 'the queue does not say which agents serve the printers');
         return null;

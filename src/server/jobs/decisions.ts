@@ -14,11 +14,12 @@
  */
 import { z } from 'zod';
 import type { JobStatus, JobView } from '../../contract/job.ts';
+import type { Lane } from '../../contract/lane.ts';
 import { queuedJob, queueId } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import { ProblemError, shorten } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
-import { type Dispatcher, LOCK_PRINTER } from './dispatch.ts';
+import { type Dispatcher, LOCK_LANE } from './dispatch.ts';
 import type { JobTable } from './job-table.ts';
 import type { JobQueue } from './queue-port.ts';
 
@@ -58,14 +59,14 @@ export class JobDecisions {
    * @throws ProblemError `job-not-found`, `job-not-queued`
    */
   async cancel(id: string): Promise<JobView> {
-    const { printer } = await this.#table.get(id, undefined);
+    const lane = await this.#table.laneOf(id);
     await transaction(this.#pool, async (client) => {
-      const job = await lockJob(client, printer.id, id);
+      const job = await lockJob(client, lane, id);
       if (job.status === 'queued') {
         const queued = queueId(id, job.round);
         // Marked or not, the job may be in the queue: a crash can lose the mark.
-        const removed = await this.#queue.remove(printer.id, queued);
-        if (!removed && (job.dispatched || (await this.#queue.has(printer.id, queued)))) {
+        const removed = await this.#queue.remove(lane, queued);
+        if (!removed && (job.dispatched || (await this.#queue.has(lane, queued)))) {
           throw new ProblemError('job-not-queued', 'an agent has taken the job already');
         }
       } else if (job.status !== 'held' && job.status !== 'failed') {
@@ -90,9 +91,9 @@ export class JobDecisions {
    * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `payload-invalid`
    */
   async resume(id: string, from: number | undefined): Promise<JobView> {
-    const { printer } = await this.#table.get(id, undefined);
+    const lane = await this.#table.laneOf(id);
     const decided = await transaction(this.#pool, async (client) => {
-      const job = await lockJob(client, printer.id, id);
+      const job = await lockJob(client, lane, id);
       if (job.status !== 'held' && job.status !== 'failed') {
         const detail = `the job is ${job.status}; only a held or failed job can go on`;
         throw new ProblemError('job-not-held', detail);
@@ -112,15 +113,15 @@ export class JobDecisions {
       else await queueAgain(client, id, { round, from: first });
       return { round, from: first, of: job.total };
     });
-    this.#logger.info({ jobId: id, printerId: printer.id, ...decided }, 'a person had the job go on');
-    this.#dispatcher.dispatch(printer.id);
+    this.#logger.info({ jobId: id, lane, ...decided }, 'a person had the job go on');
+    this.#dispatcher.dispatch(lane);
     return this.#table.get(id, undefined);
   }
 }
 
-/** Nobody adds jobs to this printer's queue, or decides about this one, until the transaction ends. */
-async function lockJob(client: Queryable, printerId: string, id: string): Promise<Decided> {
-  await client.query(LOCK_PRINTER, [printerId]);
+/** Nobody adds jobs to this lane, or decides about this one, until the transaction ends. */
+async function lockJob(client: Queryable, lane: Lane, id: string): Promise<Decided> {
+  await client.query(LOCK_LANE, [lane]);
   const { rows } = await client.query<Decided>(
     `SELECT status, round, dispatched_at IS NOT NULL AS dispatched, printed, records * copies AS total,
        coalesce(uncertain_to > uncertain_from, false) AS uncertain

@@ -1,11 +1,12 @@
 /**
- * Adds accepted jobs to their printers' queues, in the order in which they were accepted.
+ * Adds accepted jobs to their lanes, in the order in which they were accepted.
  *
  * The database says what is still to be added (`dispatched_at is null`), so it does not matter which instance
- * adds it, or whether the one that accepted it still lives. For each printer one instance adds at a time, under an
+ * adds it, or whether the one that accepted it still lives. For each lane one instance adds at a time, under an
  * advisory lock, and always from the oldest job on: a job never overtakes one that was acknowledged before it.
  * Jobs of this instance are kept in memory until then, only to save reading them back.
  */
+import { type Lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
@@ -15,7 +16,7 @@ import type { JobQueue } from './queue-port.ts';
 const BATCH = 200;
 /** Bytes of payload, as stored, after which a batch ends. */
 const BATCH_BYTES = 8 * 1024 * 1024;
-/** Printers served at the same time; each holds a database connection. */
+/** Lanes served at the same time; each holds a database connection. */
 const PARALLEL = 4;
 /** Jobs kept in memory at most, and records that such a job may have; the rest are read back. */
 const REMEMBERED = 1_000;
@@ -23,20 +24,20 @@ const REMEMBERED_RECORDS = 100;
 /** ms that the queue may take for one batch. */
 const QUEUE_TIMEOUT = 10_000;
 
-/** First half of the advisory lock's key; the second is the printer. */
+/** First half of the advisory lock's key; the second is the lane. */
 const LOCK_CLASS = 0x706c6174;
 
-/** Takes the lock under which a printer's jobs are added or canceled, until the transaction ends. */
-export const LOCK_PRINTER = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($1))`;
+/** Takes the lock under which a lane's jobs are added or canceled, until the transaction ends. */
+export const LOCK_LANE = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($1))`;
 
 export class Dispatcher {
   readonly #pool: Pool;
   readonly #queue: JobQueue;
   readonly #logger: Logger;
   readonly #remembered = new Map<string, QueuedJob>();
-  /** Printers that have something to add, in the order in which they asked. */
-  readonly #waiting = new Set<string>();
-  readonly #running = new Map<string, Promise<void>>();
+  /** Lanes that have something to add, in the order in which they asked. */
+  readonly #waiting = new Set<Lane>();
+  readonly #running = new Map<Lane, Promise<void>>();
   #stopped = true;
 
   constructor(pool: Pool, queue: JobQueue, logger: Logger) {
@@ -62,60 +63,60 @@ export class Dispatcher {
     if (this.#remembered.size < REMEMBERED && job.records.length <= REMEMBERED_RECORDS) {
       this.#remembered.set(job.jobId, job);
     }
-    this.dispatch(job.printerId);
+    this.dispatch(laneOf(job));
   }
 
-  /** Adds what there is to add for this printer, soon. */
-  dispatch(printerId: string): void {
+  /** Adds what there is to add to this lane, soon. */
+  dispatch(lane: Lane): void {
     if (this.#stopped) return;
-    this.#waiting.add(printerId);
+    this.#waiting.add(lane);
     this.#next();
   }
 
   #next(): void {
-    for (const printerId of this.#waiting) {
+    for (const lane of this.#waiting) {
       if (this.#running.size >= PARALLEL) return;
-      if (this.#running.has(printerId)) continue;
-      this.#waiting.delete(printerId);
-      const done = this.#serve(printerId).finally(() => {
-        this.#running.delete(printerId);
+      if (this.#running.has(lane)) continue;
+      this.#waiting.delete(lane);
+      const done = this.#serve(lane).finally(() => {
+        this.#running.delete(lane);
         this.#next();
       });
-      this.#running.set(printerId, done);
+      this.#running.set(lane, done);
     }
   }
 
-  async #serve(printerId: string): Promise<void> {
+  async #serve(lane: Lane): Promise<void> {
     try {
       let more = true;
-      while (more && !this.#stopped) more = await this.#addBatch(printerId);
+      while (more && !this.#stopped) more = await this.#addBatch(lane);
     } catch (error) {
       // The jobs are safe in the database; the sweep tries again.
-      this.#logger.warn({ err: error, printerId }, 'jobs could not be added to the queue yet');
+      this.#logger.warn({ err: error, lane }, 'jobs could not be added to the queue yet');
     }
   }
 
   /** Returns whether there is more to add. */
-  async #addBatch(printerId: string): Promise<boolean> {
+  async #addBatch(lane: Lane): Promise<boolean> {
     // All of these have committed, so the batch finds them, or somebody else has dealt with them.
-    const mine = [...this.#remembered.values()].filter((job) => job.printerId === printerId);
+    const mine = [...this.#remembered.values()].filter((job) => laneOf(job) === lane);
     const { added, more } = await transaction(
       this.#pool,
       async (client) => {
-        await client.query(LOCK_PRINTER, [printerId]);
+        await client.query(LOCK_LANE, [lane]);
         const due = await client.query<{ id: string; round: number; before: string }>(
           `SELECT id, round, coalesce(sum(pg_column_size(payload))
              OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
            FROM (SELECT id, seq, round, payload FROM platen.jobs
-             WHERE printer_id = $1 AND dispatched_at IS NULL AND status = 'queued' ORDER BY seq LIMIT ${BATCH}) AS due
+             WHERE lane = $1 AND dispatched_at IS NULL AND status = 'queued' ORDER BY seq LIMIT ${BATCH}) AS due
            ORDER BY seq`,
-          [printerId],
+          [lane],
         );
         // Added by another instance, and changed by a person since.
         for (const { id, round } of due.rows) if (round > 0) this.#remembered.delete(id);
         const ids = due.rows.filter((row) => Number(row.before) < BATCH_BYTES).map((row) => row.id);
         if (ids.length > 0) {
-          await inTime(this.#queue.enqueueMany(await this.#payloads(client, ids)));
+          await inTime(this.#queue.enqueueMany(await this.#payloads(client, lane, ids)));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
         return { added: ids, more: ids.length === BATCH || ids.length < due.rows.length };
@@ -126,11 +127,11 @@ export class Dispatcher {
     );
     for (const id of added) this.#remembered.delete(id);
     if (!more) for (const job of mine) this.#remembered.delete(job.jobId);
-    if (added.length > 0) this.#logger.debug({ printerId, jobs: added }, 'jobs added to the queue');
+    if (added.length > 0) this.#logger.debug({ lane, jobs: added }, 'jobs added to the queue');
     return more;
   }
 
-  async #payloads(client: Queryable, ids: readonly string[]): Promise<QueuedJob[]> {
+  async #payloads(client: Queryable, lane: Lane, ids: readonly string[]): Promise<QueuedJob[]> {
     const missing = ids.filter((id) => !this.#remembered.has(id));
     const read = new Map<string, QueuedJob>();
     if (missing.length > 0) {
@@ -138,7 +139,9 @@ export class Dispatcher {
         'SELECT id, payload FROM platen.jobs WHERE id = ANY($1)',
         [missing],
       );
-      for (const row of rows) read.set(row.id, queuedJob.parse(row.payload));
+      // Written before there were lanes, it has none.
+      const own = { scope: scopeOf(lane), printerId: printerOf(lane) };
+      for (const row of rows) read.set(row.id, { ...queuedJob.parse(row.payload), ...own });
     }
     return ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []);
   }

@@ -111,6 +111,7 @@ function queuedJob(jobId: string, tenantId: string, checked: CheckedRequest): Qu
     v: 1,
     jobId,
     tenantId,
+    scope: checked.route.printer.scope,
     printerId: checked.route.printer.id,
     templateId: checked.request.idT,
     template: checked.template,
@@ -130,8 +131,8 @@ async function insertJob(
 ): Promise<void> {
   await client.query(
     `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name,
-       requested_printer, format, orientation, copies, records, payload, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       requested_printer, format, orientation, copies, records, payload, created_at, scope)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       job.jobId,
       job.tenantId,
@@ -147,6 +148,7 @@ async function insertJob(
       job.records.length,
       JSON.stringify(job),
       job.createdAt,
+      job.scope,
     ],
   );
 }

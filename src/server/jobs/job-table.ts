@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { jobFault } from '../../contract/fault.ts';
 import { type JobStatus, type JobView, jobStatus } from '../../contract/job.ts';
+import { type Lane, lane } from '../../contract/lane.ts';
 import { orientation } from '../../contract/print-request.ts';
 import { printerReason } from '../../contract/printer.ts';
 import { jobId } from '../../contract/queued-job.ts';
@@ -51,6 +52,16 @@ export class JobTable {
       : { rows: [] };
     if (rows.length === 0) throw new ProblemError('job-not-found', 'there is no job with this ID');
     return view(rows[0]);
+  }
+
+  /** Where the job waits, or waited. @throws ProblemError `job-not-found` */
+  async laneOf(id: string): Promise<Lane> {
+    const { rows } = jobId.safeParse(id).success
+      ? await this.#pool.query('SELECT lane FROM platen.jobs WHERE id = $1', [id])
+      : { rows: [] };
+    const [found] = z.array(z.object({ lane })).parse(rows);
+    if (found === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+    return found.lane;
   }
 
   /** The newest first. */

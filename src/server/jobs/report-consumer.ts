@@ -1,8 +1,12 @@
 /** Takes reports from the queue for as long as the service runs; while the queue is away, tries again. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { JobQueue, ReportConsumer } from './queue-port.ts';
 import type { Reports } from './reports.ts';
 
+/** Pauses before a report is looked at again that came before its printer did, ms. */
+const EARLY = [100, 400, 1_500];
 /** ms */
 const RETRY = 2_000;
 /** ms that the report in hand may take at the end. */
@@ -43,9 +47,19 @@ export class ReportIntake {
     this.#consumer = undefined;
   }
 
+  async #take(report: Report): Promise<void> {
+    for (const pause of EARLY) {
+      if ((await this.#reports.apply(report)) === 'done') return;
+      await wait(pause);
+    }
+    if (report.kind === 'agent' || (await this.#reports.apply(report)) === 'done') return;
+    const { jobId, printerId, agentId } = report;
+    this.#logger.warn({ jobId, printerId, agentId }, 'report of a job that its agent cannot have: left out');
+  }
+
   async #connect(): Promise<void> {
     try {
-      this.#consumer = await this.#queue.consumeReports((report) => this.#reports.apply(report));
+      this.#consumer = await this.#queue.consumeReports((report) => this.#take(report));
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue of reports cannot be reached; trying again');
       if (this.#stopped) return;

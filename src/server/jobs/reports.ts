@@ -7,15 +7,31 @@
  * queue was rid before, is not made to wait again by what an agent said of it earlier.
  *
  * What is reported of a round that is over, since a person decided about the job, is history.
+ *
+ * An agent's word counts for what it has: printers of its own, and jobs in the lanes of those. Its clock is believed up
+ * to the database's, and its ID stays its tenant's while it is heard: whoever takes that ID, or a time to come, does
+ * not silence it.
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
-import { type Pool, sqlState, transaction } from '../store/pool.ts';
+import { HEARTBEAT_LOST } from '../printers/printers.ts';
+import { type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
+
+/**
+ * `early`: of a job on a printer of which the agent has not told yet, or that it does not have. Its own report of the
+ * printer may be in another instance's hands.
+ */
+export type Applied = 'done' | 'early';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
 /** s without an accepted report, of 15 s apart, after which an agent's clock has been set back rather than its reports late. */
 const CLOCK_DOUBTED = 30;
+
+/** Of a row of `platen.jobs`: the agent has its printer, or had it, in the scope of its lane. */
+const hasPrinter = (agent: string) => `EXISTS (
+  SELECT FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
+  WHERE a.id = ${agent} AND p.printer_id = jobs.printer_id AND a.tenant_id IS NOT DISTINCT FROM jobs.scope)`;
 
 export class Reports {
   readonly #pool: Pool;
@@ -27,10 +43,10 @@ export class Reports {
   }
 
   /** @throws when the database cannot be reached; the report must be delivered again */
-  async apply(report: Report): Promise<void> {
+  async apply(report: Report): Promise<Applied> {
     try {
-      if (report.kind === 'agent') await this.#agent(report);
-      else await this.#job(report);
+      if (report.kind === 'job') return await this.#job(report);
+      await this.#agent(report);
     } catch (error) {
       if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
       this.#logger.error(
@@ -38,20 +54,23 @@ export class Reports {
         'a report cannot be stored',
       );
     }
+    return 'done';
   }
 
   async #agent(report: AgentStateReport): Promise<void> {
     await transaction(this.#pool, async (client) => {
       const { rowCount } = await client.query(
         `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at)
-         VALUES ($1, $2, $3, $4, $5, $6, now())
+         VALUES ($1, $2, $3, $4, $5, least($6, now()), now())
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
            tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = now()
-         WHERE a.reported_at < excluded.reported_at
-           OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED})`,
+         WHERE (a.reported_at < excluded.reported_at
+             OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
+           AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
+             OR a.seen_at < now() - make_interval(secs => ${HEARTBEAT_LOST}))`,
         [report.agentId, report.name, report.version, report.tenantId, report.online, report.at],
       );
-      if (rowCount === 0) return;
+      if (rowCount === 0) return await this.#notTaken(client, report);
       const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];
       await client.query(
         `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, formats)
@@ -73,7 +92,19 @@ export class Reports {
     });
   }
 
-  async #job(report: JobReport): Promise<void> {
+  async #notTaken(client: Queryable, { agentId, tenantId }: AgentStateReport): Promise<void> {
+    const { rowCount } = await client.query(
+      'SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2',
+      [agentId, tenantId],
+    );
+    if (rowCount === 0) return;
+    this.#logger.warn(
+      { agentId, tenant: tenantId },
+      "report under the ID of another tenant's agent: left out",
+    );
+  }
+
+  async #job(report: JobReport): Promise<Applied> {
     const { rowCount } = await this.#pool.query(
       // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
       // of it, says less. A printed job needs no payload any more, and the payload is personal.
@@ -83,7 +114,7 @@ export class Reports {
          status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
          payload = CASE WHEN $4 = 'printed' THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
-       WHERE id = $1 AND printer_id = $12 AND round = $13 AND status <> 'printed'
+       WHERE id = $1 AND printer_id = $12 AND round = $13 AND status <> 'printed' AND ${hasPrinter('$11')}
          AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))`,
       [
         report.jobId,
@@ -102,8 +133,17 @@ export class Reports {
       ],
     );
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
-    if (rowCount === 0) this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');
-    else if (report.status !== 'printing')
-      this.#logger.info({ ...ids, status: report.status }, 'job reported');
+    if (rowCount === 0) return await this.#unapplied(report);
+    if (report.status !== 'printing') this.#logger.info({ ...ids, status: report.status }, 'job reported');
+    return 'done';
+  }
+  async #unapplied({ jobId, printerId, agentId }: JobReport): Promise<Applied> {
+    const { rowCount } = await this.#pool.query(
+      `SELECT FROM platen.jobs WHERE id = $1 AND NOT (printer_id = $2 AND ${hasPrinter('$3')})`,
+      [jobId, printerId, agentId],
+    );
+    if (rowCount !== 0) return 'early';
+    this.#logger.debug({ jobId, printerId, agentId }, 'report of an unknown job, or an old one: left out');
+    return 'done';
   }
 }

@@ -6,8 +6,14 @@
  * A forgotten job is added again only while it is certain that none of it was printed: no report of it has come,
  * and had it been done, the queue would still know it. Any other is held. Nobody has it any more, and it would
  * be `printing`, or `queued`, for ever; should its agent report after all, that counts.
+ *
+ * A job of before there were lanes waits under its printer's ID alone. One for a tenant's printer, where nobody would
+ * take it any more, is taken out there first, and then counts as forgotten; one that an agent has had is held, since what
+ * that agent left with it goes with the old place.
  */
+import { z } from 'zod';
 import type { JobFault } from '../../contract/fault.ts';
+import { lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
 import { queueId } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import type { Pool } from '../store/pool.ts';
@@ -24,16 +30,17 @@ const REMEMBERED = 47;
 /** s between two rounds of housekeeping. */
 const HOUSEKEEPING = 300;
 
-type Unfinished = {
-  id: string;
-  seq: string;
-  round: number;
-  printer_id: string;
-  delivery: number;
-  report_seq: number;
+const unfinished = z.object({
+  id: z.string(),
+  seq: z.string(),
+  round: z.int(),
+  lane,
+  delivery: z.int(),
+  report_seq: z.int(),
   /** Some of it may have been printed. */
-  begun: boolean;
-};
+  begun: z.boolean(),
+});
+type Unfinished = z.infer<typeof unfinished>;
 
 const FORGOTTEN: JobFault = {
   code: 'outcome-unknown',
@@ -97,11 +104,11 @@ export class Sweep {
   /** One sweep. */
   async once(): Promise<void> {
     await this.#forgotten();
-    const { rows } = await this.#pool.query<{ printer_id: string }>(
-      `SELECT printer_id FROM platen.jobs WHERE dispatched_at IS NULL AND status = 'queued'
-       GROUP BY printer_id ORDER BY min(seq)`,
+    const { rows } = await this.#pool.query(
+      `SELECT lane FROM platen.jobs WHERE dispatched_at IS NULL AND status = 'queued'
+       GROUP BY lane ORDER BY min(seq)`,
     );
-    for (const row of rows) this.#dispatcher.dispatch(row.printer_id);
+    for (const due of z.array(z.object({ lane })).parse(rows)) this.#dispatcher.dispatch(due.lane);
     if (Date.now() - this.#cleanedAt > HOUSEKEEPING * 1000) {
       await this.#housekeeping();
       this.#cleanedAt = Date.now();
@@ -110,8 +117,8 @@ export class Sweep {
 
   /** Deals with jobs that the queue does not know, walking through all unfinished ones in turn. */
   async #forgotten(): Promise<void> {
-    const { rows } = await this.#pool.query<Unfinished>(
-      `SELECT id, seq, round, printer_id, delivery, report_seq,
+    const { rows: found } = await this.#pool.query(
+      `SELECT id, seq, round, lane, delivery, report_seq,
          delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun
        FROM platen.jobs
        WHERE status IN ('queued', 'printing') AND seq > $1
@@ -119,19 +126,26 @@ export class Sweep {
        ORDER BY seq LIMIT ${ASKED}`,
       [this.#cursor],
     );
+    const rows = z.array(unfinished).parse(found);
     const missing: Unfinished[] = [];
     for (let from = 0; from < rows.length && !this.#stopped; from += PARALLEL) {
-      const known = await Promise.all(
-        rows.slice(from, from + PARALLEL).map(async (row) => ({
-          row,
-          known: await this.#queue.has(row.printer_id, queueId(row.id, row.round)),
-        })),
-      );
-      missing.push(...known.filter((one) => !one.known).map((one) => one.row));
+      const asked = rows.slice(from, from + PARALLEL).map((row) => this.#ifMissing(row));
+      missing.push(...(await Promise.all(asked)).flatMap((row) => row ?? []));
     }
     await this.#addAgain(missing.filter((job) => !job.begun).map((job) => job.id));
     await this.#hold(missing.filter((job) => job.begun));
     this.#cursor = rows.length < ASKED ? '0' : (rows.at(-1)?.seq ?? '0');
+  }
+
+  /** The job, if the queue does not know it. */
+  async #ifMissing(row: Unfinished): Promise<Unfinished | null> {
+    const queued = queueId(row.id, row.round);
+    if (await this.#queue.has(row.lane, queued)) return null;
+    const before = laneOf({ scope: null, printerId: printerOf(row.lane) });
+    if (scopeOf(row.lane) === null || !(await this.#queue.has(before, queued))) return row;
+    const handedOut = await this.#queue.handedOut(before, queued);
+    if (!(await this.#queue.remove(before, queued))) return null;
+    return { ...row, begun: row.begun || handedOut };
   }
 
   async #addAgain(ids: string[]): Promise<void> {

@@ -1,15 +1,17 @@
 /**
  * Printers, as agents report them. A tenant sees what its own agents and the shared ones say of a printer, and
- * nothing of what another tenant's agents say.
+ * nothing of what another tenant's agents say. Where both have a printer of one ID, it is the tenant's own: a job goes
+ * to one lane, and to the same each time.
  */
 import { z } from 'zod';
 import type { PrinterView } from '../../contract/admin.ts';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
+import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { printerReason, printerState } from '../../contract/printer.ts';
 import type { Queryable } from '../store/pool.ts';
 
 /** s without a report after which an agent counts as offline; it reports every 15 s. */
-const HEARTBEAT_LOST = 45;
+export const HEARTBEAT_LOST = 45;
 
 /** One agent's word on one printer. */
 const sighting = z
@@ -23,15 +25,17 @@ const sighting = z
     formats: z.array(printerFormat),
     gone: z.boolean(),
     agent_id: z.string(),
+    tenant_id: scope,
     agent_name: z.string(),
     online: z.boolean(),
   })
   .readonly();
 type Sighting = z.infer<typeof sighting>;
 
-/** A printer with all that is known of it, best agent first. */
+/** A printer of one scope, with all that is known of it, best agent first. */
 export type Printer = {
   id: string;
+  scope: Scope;
   name: string;
   formats: readonly PrinterFormat[];
   /** Agents that are assigned to it; the first takes the job. Empty: nobody has it any more. */
@@ -39,20 +43,28 @@ export type Printer = {
 };
 
 const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reasons, p.formats, p.gone_at IS NOT NULL AS gone,
-    a.id AS agent_id, a.name AS agent_name,
+    a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online
   FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id`;
-/** Assigned before gone, online before offline, then whoever was heard last. */
-const BEST_FIRST = 'ORDER BY gone, online DESC, a.seen_at DESC, a.id';
+/** Assigned before gone, the tenant's own before shared, online before offline, then whoever was heard last. */
+const BEST_FIRST = 'ORDER BY gone, a.tenant_id IS NULL, online DESC, a.seen_at DESC, a.id';
 const VISIBLE = '(a.tenant_id IS NULL OR a.tenant_id = $1)';
 
-async function sightings(
-  db: Queryable,
-  where: string,
-  values: readonly unknown[],
-): Promise<Map<string, Sighting[]>> {
+async function sightings(db: Queryable, where: string, values: readonly unknown[]): Promise<Sighting[]> {
   const { rows } = await db.query(`${SIGHTINGS} WHERE ${where} ${BEST_FIRST}`, [...values]);
-  return Map.groupBy(z.array(sighting).parse(rows), (row) => row.printer_id);
+  return z.array(sighting).parse(rows);
+}
+
+/** By printer, what the agents of the scope say that it has for the tenant to whom all this is visible. */
+function ofOneTenant(seen: readonly Sighting[]): Map<string, Sighting[]> {
+  const byPrinter = Map.groupBy(seen, (row) => row.printer_id);
+  for (const [id, rows] of byPrinter) {
+    byPrinter.set(
+      id,
+      rows.filter((row) => row.tenant_id === rows[0]?.tenant_id),
+    );
+  }
+  return byPrinter;
 }
 
 function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
@@ -60,6 +72,7 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
   if (best === undefined) return undefined;
   return {
     id,
+    scope: best.tenant_id,
     name: best.name,
     formats: best.formats,
     agents: seen
@@ -70,7 +83,7 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
 
 export async function printerById(db: Queryable, tenantId: string, id: string): Promise<Printer | undefined> {
   const seen = await sightings(db, `${VISIBLE} AND p.printer_id = $2`, [tenantId, id]);
-  return printer(id, seen.get(id) ?? []);
+  return printer(id, ofOneTenant(seen).get(id) ?? []);
 }
 
 /** The printers whose current name is exactly this one. Those that still have an agent come alone, if there are any. */
@@ -81,35 +94,39 @@ export async function printersByName(db: Queryable, tenantId: string, name: stri
     `${VISIBLE} AND p.printer_id IN (SELECT printer_id FROM platen.agent_printers WHERE name = $2)`,
     [tenantId, name],
   );
-  const named = [...seen].flatMap(([id, rows]) => printer(id, rows) ?? []).filter((one) => one.name === name);
+  const named = [...ofOneTenant(seen)]
+    .flatMap(([id, rows]) => printer(id, rows) ?? [])
+    .filter((one) => one.name === name);
   const assigned = named.filter((one) => one.agents.length > 0);
   return assigned.length > 0 ? assigned : named;
 }
 
 /**
- * All printers that an agent has, for one tenant or (undefined) for the whole deployment. The agent that serves a
- * printer knows best how it is.
+ * All printers that an agent has, for one tenant or (undefined) for the whole deployment, where each scope's counts as
+ * one of its own. The agent that serves a printer knows best how it is.
  * @param holdersOf tells which agent serves each; null: that can't be known now
  */
 export async function listPrinters(
   db: Queryable,
   tenantId: string | undefined,
-  holdersOf: (printerIds: string[]) => Promise<Map<string, string> | null>,
+  holdersOf: (lanes: Lane[]) => Promise<Map<Lane, string> | null>,
 ): Promise<PrinterView[]> {
   const seen =
     tenantId === undefined
       ? await sightings(db, 'p.gone_at IS NULL', [])
-      : await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId]);
-  const holders = seen.size === 0 ? null : await holdersOf([...seen.keys()]);
-  return [...seen]
-    .flatMap(([id, rows]): PrinterView[] => {
-      const serves = ({ agent_id, online }: Sighting) => online && holders?.get(id) === agent_id;
+      : [...ofOneTenant(await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId])).values()].flat();
+  const lanes = Map.groupBy(seen, (row) => laneOf({ scope: row.tenant_id, printerId: row.printer_id }));
+  const holders = lanes.size === 0 ? null : await holdersOf([...lanes.keys()]);
+  return [...lanes]
+    .flatMap(([lane, rows]): PrinterView[] => {
+      const serves = ({ agent_id, online }: Sighting) => online && holders?.get(lane) === agent_id;
       const best = rows.find(serves) ?? rows[0];
       if (best === undefined) return [];
       const online = rows.some((row) => row.online);
       return [
         {
-          id,
+          id: best.printer_id,
+          tenant: best.tenant_id,
           name: best.name,
           status: online ? best.state : 'offline',
           reasons: online ? best.reasons : [],

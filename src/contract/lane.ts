@@ -1,0 +1,42 @@
+/**
+ * Where a printer's jobs wait: its lane, for one scope. Two tenants may have printers that bear one serial number, or
+ * say so, and never share a lane, a lease or a report for all that.
+ */
+import { z } from 'zod';
+import { tenantId } from './admin.ts';
+import { printerId } from './printer.ts';
+
+/** Whose printers an agent has: those of one tenant, or (null) shared ones, that print for every tenant. */
+export const scope = tenantId.nullable();
+export type Scope = z.infer<typeof scope>;
+
+/**
+ * `<tenant>/<printer ID>`, and of a shared printer its ID alone. It names the queue and the lease, so it begins with the
+ * tenant: one pattern then stands for all lanes of a tenant, and no other's.
+ */
+export const lane = z
+  .string()
+  .refine(
+    (text) => {
+      const [printer = '', tenant, ...more] = text.split('/').toReversed();
+      const scoped = tenant === undefined || tenantId.safeParse(tenant).success;
+      return scoped && more.length === 0 && printerId.safeParse(printer).success;
+    },
+    { error: 'expected a printer ID, or a tenant, "/" and a printer ID' },
+  )
+  .brand<'lane'>();
+export type Lane = z.infer<typeof lane>;
+
+/** The lane of a printer, or of a job for it. @throws ZodError for what is no printer ID or no tenant */
+export function laneOf(of: { scope: Scope; printerId: string }): Lane {
+  return lane.parse(of.scope === null ? of.printerId : `${of.scope}/${of.printerId}`);
+}
+
+export function scopeOf(of: Lane): Scope {
+  const end = of.indexOf('/');
+  return end < 0 ? null : of.slice(0, end);
+}
+
+export function printerOf(of: Lane): string {
+  return of.slice(of.indexOf('/') + 1);
+}

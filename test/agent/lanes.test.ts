@@ -1,0 +1,72 @@
+/** Two tenants' agents, at printers that bear one serial number: each prints its own tenant's labels, and no other. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { backends } from '../setup/backends.ts';
+import { expected, jobFor } from './site.ts';
+import { useSite } from './use-site.ts';
+
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+  const site = useSite(backend);
+
+  async function twoTenants() {
+    const serial = randomUUID();
+    const printers = {
+      acme: await site.startPrinter({ serial }),
+      globex: await site.startPrinter({ serial }),
+      shared: await site.startPrinter({ serial }),
+    };
+    const ids = [
+      (await site.startAgent(printers.acme, { config: { tenantId: 'acme' } })).printerId,
+      (await site.startAgent(printers.globex, { config: { tenantId: 'globex' } })).printerId,
+      (await site.startAgent(printers.shared)).printerId,
+    ];
+    expect(new Set(ids).size).toBe(1);
+    const [printerId = ''] = ids;
+    const job = (scope: string | null, records: string[]): QueuedJob => ({
+      ...jobFor(printerId, records),
+      tenantId: scope ?? 'acme',
+      scope,
+    });
+    return { printers, job };
+  }
+
+  it("prints a tenant's labels at that tenant's printer", async () => {
+    const { printers, job } = await twoTenants();
+    const jobs = {
+      acme: job('acme', ['a1', 'a2', 'a3']),
+      globex: job('globex', ['g1', 'g2']),
+      shared: job(null, ['s1']),
+    };
+    await site.queues.enqueueMany(Object.values(jobs));
+    for (const { jobId } of Object.values(jobs))
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+    expect(printers.acme.labels).toEqual(expected(jobs.acme));
+    expect(printers.globex.labels).toEqual(expected(jobs.globex));
+    expect(printers.shared.labels).toEqual(expected(jobs.shared));
+  });
+
+  it('prints no job of another tenant that is in its lane, and goes on with the next', async () => {
+    const { printers, job } = await twoTenants();
+    const [foreign, own] = [job('globex', ['g1']), job('acme', ['a1'])];
+    const lane = laneOf(own);
+    await misplace(foreign, own);
+    await site.queues.enqueue(own);
+    expect(await site.reports.end(own.jobId)).toMatchObject({ status: 'printed' });
+    expect(printers.acme.labels).toEqual(['a1']);
+    expect(site.reports.of(foreign.jobId)).toEqual([]);
+    await expect.poll(() => site.queues.depth(lane)).toBe(0);
+    // Where it belongs, it is not known yet: there it is added, and printed.
+    expect(await site.queues.has(laneOf(foreign), foreign.jobId)).toBe(false);
+    await site.queues.enqueue(foreign);
+    expect(await site.reports.end(foreign.jobId)).toMatchObject({ status: 'printed' });
+    expect(printers.globex.labels).toEqual(['g1']);
+  });
+
+  /** Puts a job into the lane of another one, as only a fault of the service, or a stranger at the queue, could. */
+  async function misplace(job: QueuedJob, into: QueuedJob): Promise<void> {
+    const misplaced = { ...job, scope: into.scope, toJSON: () => job };
+    await site.queues.enqueue(misplaced);
+  }
+});

@@ -1,0 +1,218 @@
+/** Two tenants whose printers bear one serial number: each has jobs, printers and agents of its own all the same. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { JobReport } from '../../src/contract/report.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { codeOf, jobIdOf, ServiceHarness } from './harness.ts';
+
+const TENANTS = ['acme', 'globex'] as const;
+type Tenant = (typeof TENANTS)[number];
+const AGENTS = { acme: 'agent-of-acme', globex: 'agent-of-globex' } as const;
+
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let service: ServiceHarness;
+  const templates = { acme: '', globex: '' };
+  /** Another one for each test. */
+  let printerId = '';
+
+  beforeAll(async () => {
+    backend = await open();
+    service = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+    for (const tenant of TENANTS) {
+      await service.tenant(tenant);
+      templates[tenant] = await service.template(tenant);
+    }
+  });
+  afterAll(async () => {
+    await service.stop();
+    await backend.close();
+  });
+  beforeEach(async () => {
+    await service.pool.query('DELETE FROM platen.agents');
+    printerId = `serial-${randomBytes(8).toString('hex')}`;
+    for (const tenant of TENANTS) await reachedBy(tenant);
+  });
+
+  async function reachedBy(tenant: Tenant, more: { at?: string; online?: boolean } = {}): Promise<void> {
+    await service.agent([{ id: printerId, name: `of ${tenant}` }], {
+      agentId: AGENTS[tenant],
+      name: AGENTS[tenant],
+      tenantId: tenant,
+      ...more,
+    });
+  }
+
+  const laneFor = (tenant: Tenant | null): Lane => laneOf({ scope: tenant, printerId });
+
+  async function enqueue(tenant: Tenant): Promise<string> {
+    const body = { idT: templates[tenant], printerId, numberCopies: 5 };
+    const answer = await service.admin('POST', `/tenants/${tenant}/jobs`, body);
+    expect(answer.status).toBe(201);
+    return jobIdOf(answer);
+  }
+
+  const inLane = (lane: Lane, id: string) =>
+    expect.poll(() => service.queues.has(lane, id), { timeout: 10_000 }).toBe(true);
+
+  async function show(id: string): Promise<unknown> {
+    return (await service.admin('GET', `/jobs/${id}`)).body;
+  }
+
+  function jobReport(jobId: string, agentId: string, changes: Partial<JobReport> = {}): JobReport {
+    return {
+      kind: 'job',
+      jobId,
+      agentId,
+      printerId,
+      at: new Date().toISOString(),
+      delivery: 1,
+      seq: 1,
+      status: 'printing',
+      labels: { sent: 2, printed: 1 },
+      reasons: [],
+      ...changes,
+    };
+  }
+
+  test("each tenant's job waits in its own lane, and is given to whoever serves that one", async () => {
+    const ids = { acme: await enqueue('acme'), globex: await enqueue('globex') };
+    for (const tenant of TENANTS) await inLane(laneFor(tenant), ids[tenant]);
+    const given: { scope: string | null; tenantId: string; jobId: string }[] = [];
+    const done = Promise.withResolvers<void>();
+    const consumer = await service.queues.consume(laneFor('globex'), async ({ job }) => {
+      given.push({ scope: job.scope, tenantId: job.tenantId, jobId: job.jobId });
+      done.resolve();
+      return 'done';
+    });
+    await done.promise;
+    await consumer.stop();
+    expect(given).toEqual([{ scope: 'globex', tenantId: 'globex', jobId: ids.globex }]);
+    expect(await service.queues.depth(laneFor('acme'))).toBe(1);
+    expect(await service.queues.depth(laneFor(null))).toBe(0);
+  });
+
+  test('both have a lease, and each tenant sees its own printer served', async () => {
+    const ask = { term: 'process.1', fresh: true, reaches: true };
+    for (const tenant of TENANTS) {
+      const [answer] = await service.queues.askLeases(AGENTS[tenant], [{ ...ask, lane: laneFor(tenant) }], {
+        contended: 60_000,
+        alone: 60_000,
+      });
+      expect(answer).toEqual({ lane: laneFor(tenant), granted: 60_000, wanted: false });
+    }
+    for (const tenant of TENANTS) {
+      const seen = (await service.admin('GET', `/printers?tenant=${tenant}`)).body;
+      expect(seen).toMatchObject([
+        { id: printerId, tenant, name: `of ${tenant}`, agents: [{ id: AGENTS[tenant], serves: true }] },
+      ]);
+    }
+  });
+
+  test("a tenant's own printer comes before a shared one of that ID, also while its agent is away", async () => {
+    await service.agent([{ id: printerId, name: 'shared' }], { agentId: 'agent-shared' });
+    await reachedBy('acme', { online: false });
+    await inLane(laneFor('acme'), await enqueue('acme'));
+    expect((await service.admin('GET', '/printers?tenant=acme')).body).toMatchObject([
+      { id: printerId, tenant: 'acme', name: 'of acme', agents: [{ id: AGENTS.acme }] },
+    ]);
+    // It has no such printer any more.
+    await service.agent([], { agentId: AGENTS.acme, tenantId: 'acme' });
+    await inLane(laneFor(null), await enqueue('acme'));
+  });
+
+  test('what an agent says of a job in a lane that is not of its scope changes nothing', async () => {
+    const id = await enqueue('acme');
+    expect(await service.report(jobReport(id, AGENTS.globex))).toBe('early');
+    expect(await service.report(jobReport(id, AGENTS.globex, { status: 'printed' }))).toBe('early');
+    expect(await show(id)).toMatchObject({ status: 'queued', labels: { sent: 0, printed: 0 } });
+    expect(await service.report(jobReport(id, AGENTS.acme))).toBe('done');
+    expect(await show(id)).toMatchObject({ status: 'printing', labels: { sent: 2, printed: 1 } });
+  });
+
+  test('what an agent says of a printer that it does not have changes nothing, and is logged', async () => {
+    const id = await enqueue('acme');
+    await service.agent([], { agentId: 'agent-without-it', tenantId: 'acme' });
+    await service.queues.publish(jobReport(id, 'agent-without-it'));
+    await expect
+      .poll(() => service.log, { timeout: 10_000 })
+      .toMatch(/"agentId":"agent-without-it".*a job that its agent cannot have/);
+    expect(await show(id)).toMatchObject({ status: 'queued' });
+  });
+
+  test('a report of a printer that is told of a moment later counts', async () => {
+    const id = await enqueue('acme');
+    await service.queues.publish(jobReport(id, 'agent-new-here'));
+    await service.agent([{ id: printerId }], { agentId: 'agent-new-here', tenantId: 'acme' });
+    await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ status: 'printing' });
+  });
+
+  test("a report under another agent's ID, an hour in the future, does not hide its printers for long", async () => {
+    const future = new Date(Date.now() + 3_600_000).toISOString();
+    await service.agent([], { agentId: AGENTS.acme, tenantId: 'acme', at: future, online: false });
+    await reachedBy('acme', { at: new Date(Date.now() + 1_000).toISOString() });
+    expect((await service.admin('GET', '/printers?tenant=acme')).body).toMatchObject([
+      { id: printerId, agents: [{ id: AGENTS.acme, online: true }] },
+    ]);
+  });
+
+  test("an agent's ID stays its tenant's while it is heard", async () => {
+    await service.agent([{ id: printerId, name: 'stolen' }], { agentId: AGENTS.acme, tenantId: 'globex' });
+    await service.agent([], { agentId: AGENTS.acme, tenantId: null });
+    expect(service.log).toMatch(/"agentId":"agent-of-acme".*another tenant's agent/);
+    expect((await service.admin('GET', '/printers?tenant=acme')).body).toMatchObject([{ name: 'of acme' }]);
+    // It was stopped, and is started with another configuration.
+    await reachedBy('acme', { online: false });
+    await service.agent([{ id: printerId, name: 'moved' }], { agentId: AGENTS.acme, tenantId: 'globex' });
+    expect((await service.admin('GET', '/printers?tenant=acme')).body).toEqual([]);
+  });
+
+  test('a job of before there were lanes is printed once: it moves, and one that was begun is held', async () => {
+    const [waiting, begun] = [await enqueue('acme'), await enqueue('acme')];
+    for (const id of [waiting, begun]) await inLane(laneFor('acme'), id);
+    const { rows } = await service.pool.query<{ id: string; payload: QueuedJob }>(
+      'SELECT id, payload FROM platen.jobs WHERE printer_id = $1',
+      [printerId],
+    );
+    const queuedBefore = rows.map(({ payload }) => ({ ...payload, scope: null }));
+    // As a service of before had left them: in the lane that is called like the printer.
+    for (const id of [waiting, begun]) expect(await service.queues.remove(laneFor('acme'), id)).toBe(true);
+    await service.queues.enqueueMany(queuedBefore.toSorted((a) => (a.jobId === begun ? -1 : 1)));
+    const taken = Promise.withResolvers<void>();
+    const old = await service.queues.consume(laneFor(null), async ({ setNote }) => {
+      await setNote({ agentId: AGENTS.acme, resumeAt: 3 });
+      taken.resolve();
+      return 'hand-back';
+    });
+    await taken.promise;
+    await old.stop();
+    await service.pool.query(
+      `UPDATE platen.jobs SET payload = (payload::jsonb - 'scope')::json,
+         dispatched_at = dispatched_at - interval '1 minute' WHERE printer_id = $1`,
+      [printerId],
+    );
+    await inLane(laneFor('acme'), waiting);
+    await expect
+      .poll(() => show(begun), { timeout: 10_000 })
+      .toMatchObject({
+        status: 'held',
+        error: { code: 'outcome-unknown' },
+        uncertain: { from: 0, to: 5 },
+      });
+    for (const id of [waiting, begun]) expect(await service.queues.has(laneFor(null), id)).toBe(false);
+    expect(await service.queues.has(laneFor('acme'), begun)).toBe(false);
+  });
+
+  test('a job goes on, and is canceled, in its own lane', async () => {
+    const id = await enqueue('acme');
+    await inLane(laneFor('acme'), id);
+    await service.report(jobReport(id, AGENTS.acme, { status: 'failed', labels: { sent: 2, printed: 2 } }));
+    expect((await service.admin('POST', `/jobs/${id}/resume`, {})).status).toBe(200);
+    await inLane(laneFor('acme'), `${id}.1`);
+    expect((await service.admin('POST', `/jobs/${id}/cancel`)).body).toMatchObject({ status: 'canceled' });
+    expect(await service.queues.has(laneFor('acme'), `${id}.1`)).toBe(false);
+    expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-queued');
+  });
+});
