@@ -3,17 +3,22 @@
  * show 2.67 for 2.675 because a double could not hold it.
  */
 
+/** Digits of a number: arithmetic on thousands of them takes seconds, and no price or serial number has so many. */
+export const MOST_DIGITS = 100;
+
 export interface Decimal {
   /** The number times 10^scale. */
   readonly units: bigint;
   readonly scale: number;
 }
 
-/** A plain decimal number, `-12.50`; null for anything else, an exponent included. */
+/** A plain decimal number, `-12.50`; null for anything else, an exponent or more than `MOST_DIGITS` included. */
 export function parseDecimal(text: string): Decimal | null {
+  if (text.trim().length > MOST_DIGITS + 2) return null;
   const match = /^\s*([+-]?)(\d+)(?:\.(\d+))?\s*$/.exec(text);
   if (match === null) return null;
   const [, sign, whole = '', fraction = ''] = match;
+  if (whole.length + fraction.length > MOST_DIGITS) return null;
   const units = BigInt(whole + fraction);
   return { units: sign === '-' ? -units : units, scale: fraction.length };
 }

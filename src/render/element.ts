@@ -4,6 +4,7 @@ import type { Assets } from './assets.ts';
 import { barcodeLayout, type LabelGrid } from './barcode-layout.ts';
 import type { Scope } from './built-ins.ts';
 import type { Item } from './display-list.ts';
+import { requireItemDots } from './dot-limit.ts';
 import { isNo, ValueFault } from './filters.ts';
 import { imageLayout } from './image.ts';
 import { compileText } from './merge.ts';
@@ -46,17 +47,19 @@ async function layoutOf(
     case 'barcode':
       return barcodeLayout(element, place, grid, scope);
     case 'box':
-      return always(boxItems(element, grid.dpi));
+      return always(boxItems(element, grid.dpi), place);
     case 'ellipse':
-      return always(ellipseItems(element, grid.dpi));
+      return always(ellipseItems(element, grid.dpi), place);
     case 'line':
-      return always(lineItems(element, grid.dpi));
+      return always(lineItems(element, grid.dpi), place);
     case 'image':
       return await imageLayout(element, place, grid.dpi, scope, assets.images);
   }
 }
 
-function always(items: Item[]): ElementLayout {
+/** @throws ElementFault */
+function always(items: Item[], place: ElementPlace): ElementLayout {
+  requireItemDots(items, place);
   return { fields: [], layout: () => items };
 }
 

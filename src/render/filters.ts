@@ -20,6 +20,7 @@ import {
   addDecimals,
   type Decimal,
   decimalText,
+  MOST_DIGITS,
   multiplyDecimals,
   parseDecimal,
   roundDecimal,
@@ -211,7 +212,8 @@ function languageTag(tag: string): string {
 
 function decimal(value: string): Decimal {
   const parsed = parseDecimal(value);
-  if (parsed === null) throw new ValueFault('the value is not a decimal number such as 12.5');
+  if (parsed === null)
+    throw new ValueFault(`the value is not a decimal number such as 12.5, of at most ${MOST_DIGITS} digits`);
   return parsed;
 }
 

@@ -4,12 +4,8 @@
  * only read by the library.
  */
 import { addCharacters, type Coverage, noCharacters } from './cmap.ts';
-import { checkComposites } from './composite-glyphs.ts';
-
-/** A file that labels cannot be set in. */
-export class FontFault extends Error {
-  override readonly name = 'FontFault';
-}
+import { FontFault } from './font-fault.ts';
+import { checkGlyphs } from './glyph-outlines.ts';
 
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['wOFF', 'it is WOFF, a font for browsers: expected TTF or OTF'],
@@ -45,7 +41,7 @@ export function readFontFile(file: Buffer): Coverage {
   // What has both may be drawn with either.
   if (!tables.has('CFF ') || tables.has('glyf')) {
     const [glyf, loca] = [table('glyf', 0), table('loca', 4)];
-    inBounds('glyphs', () => checkComposites(glyf, loca, glyphs, head.readInt16BE(50) !== 0));
+    inBounds('glyphs', () => checkGlyphs(glyf, loca, glyphs, head.readInt16BE(50) !== 0));
   }
   const characters = noCharacters();
   const cmap = table('cmap', 4);

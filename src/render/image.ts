@@ -1,16 +1,23 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
-import { createCanvas, type Image, loadImage } from '@napi-rs/canvas';
+import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import type { ImageElement, NamedImage } from '../contract/template.ts';
 import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
 import type { Scope } from './built-ins.ts';
 import { dots, type Item } from './display-list.ts';
+import { requireElementDots } from './dot-limit.ts';
 import { compileText } from './merge.ts';
+import { PictureFault } from './picture-fault.ts';
+import { type PictureFile, readPictureFile } from './picture-file.ts';
+import { withPixels } from './pixels.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
-import { svgRefusal } from './svg.ts';
 import { upright } from './turn.ts';
 
-/** Of what a template may embed; the picture's own size is not the label's. */
-const MOST_PIXELS = 50_000_000;
+/**
+ * What is drawn at a stretch, dots; of a drawing, dots times what each may cost. The library cannot be stopped once it
+ * has begun, and takes four bytes for each.
+ */
+const STRETCH = 1_000_000;
+const STRETCH_WORK = 500_000_000;
 
 /** A template's named pictures, each decoded when it is first asked for. */
 export interface ImageSet {
@@ -19,15 +26,8 @@ export interface ImageSet {
   decode(name: string): Promise<Picture>;
 }
 
-/** A picture that cannot be drawn, whoever uses it. */
-export class PictureFault extends Error {
-  override readonly name = 'PictureFault';
-}
-
-interface Picture {
+interface Picture extends PictureFile {
   readonly image: Image;
-  /** A drawing: sharp at any size. */
-  readonly vector: boolean;
 }
 
 export function createImageSet(images: readonly NamedImage[]): ImageSet {
@@ -52,6 +52,11 @@ export async function imageLayout(
   images: ImageSet,
 ): Promise<ElementLayout> {
   const { data, image } = element;
+  const size = {
+    width: Math.max(1, dots(element.width, dpi)),
+    height: Math.max(1, dots(element.height, dpi)),
+  };
+  requireElementDots(size, place);
   if ((data === undefined) === (image === undefined)) {
     throw new ElementFault('template-invalid', place, 'an image has either "data" or "image"');
   }
@@ -89,7 +94,7 @@ export async function imageLayout(
         if (key === '') return nothing;
         throw new ElementFault('value-invalid', place, 'the template has no image of the name in the record');
       }
-      const items = imageItems(chosen, element, dpi);
+      const items = imageItems(chosen, element, size, dpi);
       drawn.set(key, items);
       return items;
     },
@@ -101,21 +106,20 @@ function refuse(error: unknown, place: ElementPlace): never {
   throw error;
 }
 
-function imageItems(picture: Picture, element: ImageElement, dpi: number): Item[] {
-  const width = Math.max(1, dots(element.width, dpi));
-  const height = Math.max(1, dots(element.height, dpi));
-  const inner = upright({ width, height }, element.rotation);
+function imageItems(
+  picture: Picture,
+  element: ImageElement,
+  size: { width: number; height: number },
+  dpi: number,
+): Item[] {
+  const inner = upright(size, element.rotation);
   const bitmap = turnBitmap(halftone(picture, inner, element), element.rotation);
   return [{ kind: 'bitmap', x: dots(element.x, dpi), y: dots(element.y, dpi), bitmap, scale: 1 }];
 }
 
 async function decode(data: string): Promise<Picture> {
   const bytes = Buffer.from(data, 'base64');
-  const png = bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'));
-  const jpeg = bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'));
-  // Nothing else is handed to the decoder, and no SVG that asks for more than itself.
-  const refusal = png || jpeg ? null : svgRefusal(bytes);
-  if (refusal !== null) throw new PictureFault(refusal);
+  const file = readPictureFile(bytes);
   let image: Image;
   try {
     image = await loadImage(bytes);
@@ -123,65 +127,69 @@ async function decode(data: string): Promise<Picture> {
     throw new PictureFault('the picture cannot be decoded');
   }
   if (!(image.width > 0 && image.height > 0)) throw new PictureFault('the picture has no size');
-  if (image.width * image.height > MOST_PIXELS)
-    throw new PictureFault(`the picture has more than ${MOST_PIXELS} pixels`);
-  return { image, vector: !png && !jpeg };
+  return { image, ...file };
 }
 
+/** Made in bands, so that a picture as large as a sheet takes no more memory than its dots. */
 function halftone(
-  { image, vector }: Picture,
+  { image, vector, layers }: Picture,
   box: { width: number; height: number },
   { fit, halftone: method }: Pick<ImageElement, 'fit' | 'halftone'>,
 ): Bitmap {
   const { width, height } = box;
-  const canvas = createCanvas(width, height);
-  const context = canvas.getContext('2d');
-  context.fillStyle = 'white';
-  context.fillRect(0, 0, width, height);
   const [natural, tall] = [image.naturalWidth, image.naturalHeight];
   const across = width / natural;
   const down = height / tall;
   const scale = fit === 'contain' ? Math.min(across, down) : Math.max(across, down);
   const [drawnWidth, drawnHeight] = [natural * scale, tall * scale];
-  context.imageSmoothingQuality = 'high';
   if (vector) {
     // Drawn at this size, not at its own and then enlarged.
     image.width = drawnWidth;
     image.height = drawnHeight;
   }
-  context.drawImage(image, (width - drawnWidth) / 2, (height - drawnHeight) / 2, drawnWidth, drawnHeight);
-
-  const rgba = context.getImageData(0, 0, width, height).data;
-  const grey = new Float32Array(width * height);
-  for (let at = 0; at < grey.length; at++) {
-    // ITU-R BT.601 luma.
-    grey[at] =
-      0.299 * (rgba[4 * at] ?? 0) + 0.587 * (rgba[4 * at + 1] ?? 0) + 0.114 * (rgba[4 * at + 2] ?? 0);
-  }
   const bitmap = createBitmap(width, height);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const at = y * width + x;
-      const level = grey[at] ?? 255;
-      const black = level < 128;
-      if (black) blacken(bitmap, x, y);
-      if (method === 'dither') spread(grey, width, height, x, y, level - (black ? 0 : 255));
-    }
+  const rows = Math.max(1, Math.floor(Math.min(STRETCH, STRETCH_WORK / layers) / width));
+  let carried = new Float32Array(width);
+  for (let top = 0; top < height; top += rows) {
+    const count = Math.min(rows, height - top);
+    const draw = (context: SKRSContext2D) => {
+      context.fillStyle = 'white';
+      context.fillRect(0, 0, width, count);
+      context.imageSmoothingQuality = 'high';
+      const [x, y] = [(width - drawnWidth) / 2, (height - drawnHeight) / 2 - top];
+      context.drawImage(image, x, y, drawnWidth, drawnHeight);
+    };
+    carried = withPixels(width, count, draw, (rgba) => {
+      const grey = greyOf(rgba, width, count);
+      for (let x = 0; x < width; x++) grey[x] = (grey[x] ?? 0) + (carried[x] ?? 0);
+      for (let y = 0; y < count; y++) {
+        for (let x = 0; x < width; x++) {
+          const level = grey[y * width + x] ?? 255;
+          const black = level < 128;
+          if (black) blacken(bitmap, x, top + y);
+          if (method === 'dither') spread(grey, width, x, y, level - (black ? 0 : 255));
+        }
+      }
+      return grey.slice(count * width);
+    });
   }
   return bitmap;
 }
 
-/** Floyd–Steinberg: the error goes to the neighbours that come later. */
-function spread(
-  grey: Float32Array,
-  width: number,
-  height: number,
-  x: number,
-  y: number,
-  error: number,
-): void {
+/** ITU-R BT.601 luma, and a row of nothing for what dithering hands down. */
+function greyOf(rgba: ArrayLike<number>, width: number, height: number): Float32Array<ArrayBuffer> {
+  const grey = new Float32Array(width * (height + 1));
+  for (let at = 0; at < width * height; at++) {
+    grey[at] =
+      0.299 * (rgba[4 * at] ?? 0) + 0.587 * (rgba[4 * at + 1] ?? 0) + 0.114 * (rgba[4 * at + 2] ?? 0);
+  }
+  return grey;
+}
+
+/** Floyd–Steinberg: the error goes to the neighbours that come later, the last row's to the row that is handed down. */
+function spread(grey: Float32Array, width: number, x: number, y: number, error: number): void {
   const add = (column: number, row: number, share: number): void => {
-    if (column < 0 || column >= width || row >= height) return;
+    if (column < 0 || column >= width) return;
     const at = row * width + column;
     grey[at] = (grey[at] ?? 0) + (error * share) / 16;
   };

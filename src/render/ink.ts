@@ -99,6 +99,9 @@ const HALF = 128;
  */
 const SMALL = { size: 24, coverage: 90 } as const;
 
+/** What is drawn at a stretch, dots: the drawing library takes four bytes for each. */
+const STRETCH = 1_000_000;
+
 /** What is drawn in black on a transparent ground, as dots: black where enough is covered, of 255. */
 function drawn(
   width: number,
@@ -106,18 +109,23 @@ function drawn(
   draw: (context: SKRSContext2D) => void,
   enough: number = HALF,
 ): Bitmap {
-  const inBlack = (context: SKRSContext2D) => {
-    context.fillStyle = 'black';
-    context.strokeStyle = 'black';
-    draw(context);
-  };
-  return withPixels(width, height, inBlack, (rgba) => {
-    const bitmap = createBitmap(width, height);
-    for (let y = 0, at = 3; y < height; y++) {
-      for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= enough) blacken(bitmap, x, y);
-    }
-    return bitmap;
-  });
+  const bitmap = createBitmap(width, height);
+  const rows = Math.max(1, Math.floor(STRETCH / width));
+  for (let top = 0; top < height; top += rows) {
+    const count = Math.min(rows, height - top);
+    const inBlack = (context: SKRSContext2D) => {
+      context.fillStyle = 'black';
+      context.strokeStyle = 'black';
+      if (top > 0) context.translate(0, -top);
+      draw(context);
+    };
+    withPixels(width, count, inBlack, (rgba) => {
+      for (let y = 0, at = 3; y < count; y++) {
+        for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 0) >= enough) blacken(bitmap, x, top + y);
+      }
+    });
+  }
+  return bitmap;
 }
 
 function textStamp(item: TextItem): Stamp {

@@ -13,6 +13,7 @@ import { createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { type DisplayList, dots, type Item, type Turn } from './display-list.ts';
+import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
 import { ElementFault, type ElementLayout, jobFaultOf } from './place.ts';
 import { turnItem } from './turn.ts';
@@ -52,6 +53,7 @@ export interface CompiledLabel {
 export async function compileLabel(template: DesignedTemplate, target: LabelTarget): Promise<CompiledLabel> {
   const { dpi } = target;
   const grid = labelGrid(template, dpi);
+  requireDots('label', grid, dpi);
   const turn: Turn = target.orientation === 'landscape' ? 90 : 0;
   const media = mediaGrid(template, target);
   const whole = { x: 0, y: 0, width: media.width, height: media.height };

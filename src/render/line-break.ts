@@ -24,10 +24,12 @@ export function splitGraphemes(text: string): string[] {
 /** The pieces of a paragraph between which a line may end; together they are the paragraph. */
 function breakable(text: string): string[] {
   const pieces: string[] = [];
-  for (const { segment } of words.segment(text)) {
-    const before = pieces.at(-1);
+  let from = 0;
+  /** The end of what lies before: enough to decide by, however long the piece is. */
+  let before = '';
+  for (const { segment, index } of words.segment(text)) {
     const mayBreak =
-      before !== undefined &&
+      index > 0 &&
       !/^\s/u.test(segment) &&
       !MAY_NOT_START.test(segment) &&
       !MAY_NOT_END.test(before) &&
@@ -35,47 +37,101 @@ function breakable(text: string): string[] {
         /\p{L}[-\u2010\u2013]$/u.test(before) ||
         WITHOUT_BLANKS.test(segment) ||
         (WITHOUT_BLANKS.test(before.at(-1) ?? '') && !/^[\u00a0\u2060]/u.test(segment)));
-    if (before === undefined || mayBreak) pieces.push(segment);
-    else pieces[pieces.length - 1] = before + segment;
+    if (mayBreak) {
+      pieces.push(text.slice(from, index));
+      from = index;
+    }
+    before = text.slice(Math.max(0, index + segment.length - 4), index + segment.length);
   }
+  if (from < text.length) pieces.push(text.slice(from));
   return pieces;
+}
+
+/**
+ * How many of some parts, from one on, fit a width together; at least one. Looked for around a guess, so that what is
+ * measured is about as long as a line, however long the text is.
+ * @param guess most lines have about as many as the one before
+ */
+function fitting(
+  measure: Measure,
+  parts: readonly string[],
+  from: number,
+  width: number,
+  guess: number,
+): number {
+  const fits = (count: number) =>
+    measure(
+      parts
+        .slice(from, from + count)
+        .join('')
+        .trimEnd(),
+    ) <= width;
+  const most = parts.length - from;
+  let [low, high] = [1, Math.min(most, Math.max(1, guess))];
+  // One is taken whether it fits or not.
+  if (high > 1 && !fits(high)) high -= 1;
+  else {
+    low = high;
+    for (let step = 1; high < most; step *= 2) {
+      high = Math.min(most, low + step);
+      if (!fits(high)) {
+        high -= 1;
+        break;
+      }
+      low = high;
+    }
+  }
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** The longest beginning of a text, in whole graphemes, that is no wider than `width` ems; at least one. */
 export function fittingStart(measure: Measure, text: string, width: number): string {
   const parts = splitGraphemes(text);
-  let low = 1;
-  let high = parts.length;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (measure(parts.slice(0, middle).join('')) <= width) low = middle;
-    else high = middle - 1;
-  }
-  return parts.slice(0, low).join('');
+  return parts.slice(0, fitting(measure, parts, 0, width, 16)).join('');
 }
 
 /**
  * Breaks one paragraph into lines no wider than `width` ems. Words wider than that are broken anywhere.
  * Blanks at a break are dropped.
+ * @param most lines; the rest is not broken once there are more
  */
 export function breakLines(measure: Measure, paragraph: string, width: number, most: number): string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const piece of breakable(paragraph)) {
-    if (lines.length > most) return lines;
-    if (measure((line + piece).trimEnd()) <= width) {
-      line += piece;
+  const pieces = breakable(paragraph);
+  let guess = 8;
+  for (let at = 0; at < pieces.length && lines.length <= most; ) {
+    const count = fitting(measure, pieces, at, width, guess);
+    const line = pieces
+      .slice(at, at + count)
+      .join('')
+      .trimEnd();
+    if (count > 1 || measure(line) <= width) {
+      // Blanks alone, before a word that is wider than the line, are none.
+      if (line !== '' || at + count === pieces.length) lines.push(line);
+      at += count;
+      guess = count;
       continue;
     }
-    if (line.trimEnd() !== '') lines.push(line.trimEnd());
-    line = piece;
-    while (measure(line.trimEnd()) > width && lines.length <= most) {
-      const start = fittingStart(measure, line, width);
-      if (start.length === line.length) break;
-      lines.push(start);
-      line = line.slice(start.length);
+    const parts = splitGraphemes(pieces[at] ?? '');
+    let from = 0;
+    let broken = 8;
+    while (lines.length <= most) {
+      broken = fitting(measure, parts, from, width, broken);
+      if (from + broken >= parts.length) break;
+      lines.push(parts.slice(from, from + broken).join(''));
+      from += broken;
     }
+    // What is left of the word begins the next line.
+    const rest = parts.slice(from).join('');
+    pieces[at] = rest;
+    if (measure(rest.trimEnd()) <= width) continue;
+    lines.push(rest.trimEnd());
+    at += 1;
   }
-  lines.push(line.trimEnd());
-  return lines;
+  return lines.length === 0 ? [''] : lines;
 }

@@ -8,6 +8,7 @@
 import type { Orientation } from '../contract/print-request.ts';
 import { cellCorner, type LabelSheet } from '../contract/sheet.ts';
 import { type DisplayList, dots, type Rect } from './display-list.ts';
+import { requireDots } from './dot-limit.ts';
 import { labelGrid, type MediaGrid, mediaGrid } from './label-layout.ts';
 import { turnRect } from './turn.ts';
 
@@ -42,6 +43,7 @@ export function sheetPage(
 ): Page {
   const { dpi, orientation } = target;
   const page = mediaGrid(sheet, target);
+  requireDots('sheet', page, dpi);
   const media: Rect = { x: 0, y: 0, width: page.width, height: page.height };
   const { width, height } = labelGrid(label, dpi);
   const labels = lists.map((list, cell) => {

@@ -1,33 +1,106 @@
 /**
- * Which SVG may be drawn: one that is complete in itself.
+ * Which SVG may be drawn: one that is complete in itself, and of a size that can be told before it is drawn.
  *
- * The drawing library would follow references, set text in the host's fonts, and expand what refers to itself
- * many times over. So this is a list of what is allowed, on the text as it stands: nothing that could hide a
- * reference (entities, other encodings) gets through.
+ * The drawing library would follow references, set text in the host's fonts, expand what refers to itself many times
+ * over, and nobody can stop it once it has begun. So this is a list of what is allowed, on the text as it stands:
+ * nothing that could hide a reference (entities, other encodings) gets through, and what is left is counted.
  */
 
-/** Elements that reach out, run, use the host's fonts, or multiply. */
+import { PictureFault } from './picture-fault.ts';
+
+/** Elements that reach out, run, use the host's fonts, multiply, or are worth minutes of work in a line of text. */
 const REFUSED =
-  /<(?:[\w-]+:)?(script|foreignObject|text|image|feImage|use|a|animate\w*|set|iframe|audio|video)[\s/>]/i;
+  /<(?:[\w-]+:)?(script|foreignObject|text|image|feImage|use|a|animate\w*|set|iframe|audio|video|filter|fe[A-Z]\w*|mask|pattern|marker)[\s/>]/i;
 const REFERENCE = /\b(?:href|src)\s*=\s*(?!["']#)/i;
 const URL = /\burl\s*\(\s*["']?(?!#)/i;
 
-/** Why these bytes are not drawn; null: they are an SVG that may be. */
-export function svgRefusal(bytes: Uint8Array): string | null {
+/** Elements of one picture, and how deep they may lie in each other. */
+const MOST_ELEMENTS = 5_000;
+const DEEPEST = 100;
+/** Elements of a picture with dashed lines: each may come to a million dashes. */
+const MOST_DASHED = 100;
+/** What see-through and clipped elements cost more than others. */
+const LAYER = 4;
+
+/**
+ * How many elements a dot of the drawing costs at most.
+ * @throws PictureFault: these bytes are not drawn
+ */
+export function svgElements(bytes: Uint8Array): number {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return 'the picture is none of PNG, JPEG and SVG (in UTF-8)';
+    throw new PictureFault('the picture is none of PNG, JPEG and SVG (in UTF-8)');
   }
   const body = text.replace(/^\s*(?:<\?xml\s[^?]*\?>\s*)?(?:<!--[\s\S]*?-->\s*)*/, '');
-  if (!/^<svg[\s>]/.test(body)) return 'the picture is none of PNG, JPEG and SVG';
+  if (!/^<svg[\s>]/.test(body)) throw new PictureFault('the picture is none of PNG, JPEG and SVG');
   const element = REFUSED.exec(body)?.[1];
-  if (element !== undefined) return `an SVG on a label has no <${element}>: turn it into paths`;
+  if (element !== undefined)
+    throw new PictureFault(`an SVG on a label has no <${element}>: turn it into paths`);
   if (/<!DOCTYPE|<!ENTITY|<!\[CDATA|<\?|@import|@font-face/i.test(body) || /\\/.test(body)) {
-    return 'an SVG on a label has no document type, entities, escapes or imports';
+    throw new PictureFault('an SVG on a label has no document type, entities, escapes or imports');
   }
-  if (/&(?!(?:amp|lt|gt|quot|apos);)/.test(body)) return 'an SVG on a label has no character references';
-  if (REFERENCE.test(body) || URL.test(body)) return 'an SVG on a label refers to nothing outside of itself';
-  return null;
+  if (/&(?!(?:amp|lt|gt|quot|apos);)/.test(body))
+    throw new PictureFault('an SVG on a label has no character references');
+  if (REFERENCE.test(body) || URL.test(body))
+    throw new PictureFault('an SVG on a label refers to nothing outside of itself');
+  return elementsIn(body);
+}
+
+/** Counts what is to be drawn, in one pass. */
+function elementsIn(svg: string): number {
+  let elements = 0;
+  let depth = 0;
+  let inClip = 0;
+  let dashed = false;
+  for (let at = svg.indexOf('<'); at >= 0; at = svg.indexOf('<', at)) {
+    if (svg.startsWith('<!--', at)) {
+      const end = svg.indexOf('-->', at);
+      if (end < 0) throw new PictureFault('the SVG is cut off');
+      at = end;
+      continue;
+    }
+    const end = tagEnd(svg, at);
+    if (end < 0) throw new PictureFault('the SVG is cut off');
+    const tag = svg.slice(at, end);
+    at = end;
+    const clip = /^<\/?(?:[\w-]+:)?clipPath\b/i.test(tag);
+    if (tag.startsWith('</')) {
+      depth -= 1;
+      if (clip) inClip -= 1;
+      continue;
+    }
+    const clipped = /clip-path/i.test(tag);
+    if (clipped && (clip || inClip > 0))
+      throw new PictureFault('an SVG on a label has no clipped clip paths: join them');
+    elements += clipped || /opacity/i.test(tag) ? 1 + LAYER : 1;
+    dashed ||= /stroke-dasharray/i.test(tag);
+    if (elements > MOST_ELEMENTS)
+      throw new PictureFault(`the SVG has more than ${MOST_ELEMENTS} elements: simplify it`);
+    if (dashed && elements > MOST_DASHED) {
+      throw new PictureFault(
+        `an SVG with dashed lines has at most ${MOST_DASHED} elements: turn the dashes into paths`,
+      );
+    }
+    if (tag.endsWith('/')) continue;
+    depth += 1;
+    if (clip) inClip += 1;
+    if (depth > DEEPEST)
+      throw new PictureFault(`the SVG has elements within elements, more than ${DEEPEST} deep`);
+  }
+  return elements;
+}
+
+/** Where the tag that begins at `from` ends, before its `>`; quotes may hold one. -1: it does not. */
+function tagEnd(svg: string, from: number): number {
+  const marks = /["'>]/g;
+  marks.lastIndex = from;
+  for (let match = marks.exec(svg); match !== null; match = marks.exec(svg)) {
+    if (match[0] === '>') return match.index;
+    const closing = svg.indexOf(match[0], match.index + 1);
+    if (closing < 0) return -1;
+    marks.lastIndex = closing + 1;
+  }
+  return -1;
 }

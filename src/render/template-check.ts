@@ -15,11 +15,13 @@ import { createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { isBuiltIn, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { dots, type Item, millimetres } from './display-list.ts';
+import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
-import { FontFault } from './font-file.ts';
+import { FontFault } from './font-fault.ts';
 import { codePoint, firstWithout } from './glyphs.ts';
-import { createImageSet, PictureFault } from './image.ts';
-import { labelGrid } from './label-layout.ts';
+import { createImageSet } from './image.ts';
+import { labelGrid, mediaGrid } from './label-layout.ts';
+import { PictureFault } from './picture-fault.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
 import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-check.ts';
 import { type RawMedia, rawPlacementFaults } from './raw-placement.ts';
@@ -194,6 +196,9 @@ async function problemsAt(template: DesignedTemplate, dpi: number): Promise<Temp
   let scope: ReturnType<typeof templateScope>;
   try {
     scope = templateScope(template, SAMPLE_JOB);
+    requireDots('label', grid, dpi);
+    const { sheet } = template;
+    if (sheet !== undefined) requireDots('sheet', mediaGrid(sheet, { dpi, orientation: 'portrait' }), dpi);
   } catch (thrown) {
     return [{ severity: 'error', ...reasonOf(thrown, '/timeZone') }];
   }

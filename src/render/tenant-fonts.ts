@@ -10,7 +10,8 @@ import { threadId } from 'node:worker_threads';
 import { type FontKey, GlobalFonts } from '@napi-rs/canvas';
 import type { TemplateFont } from '../contract/template-font.ts';
 import type { Coverage } from './cmap.ts';
-import { FontFault, readFontFile } from './font-file.ts';
+import { FontFault } from './font-fault.ts';
+import { readFontFile } from './font-file.ts';
 import type { PackagedFace } from './fonts.ts';
 
 /** A face of a tenant's font. */

@@ -3,7 +3,8 @@ import type { TextElement } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import type { Scope } from './built-ins.ts';
 import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
-import { FontFault } from './font-file.ts';
+import { requireElementDots } from './dot-limit.ts';
+import { FontFault } from './font-fault.ts';
 import { isPlain } from './font0.ts';
 import type { Face } from './fonts.ts';
 import { codePoint, missingGlyph } from './glyphs.ts';
@@ -93,6 +94,7 @@ export function textLayout(
     const items: Item[] = element.reverse ? [{ kind: 'fill', ...box, ink: 'black' }] : [];
     for (const line of block.lines) {
       if (line.text.trim() === '') continue;
+      requireElementDots({ width: line.width, height: block.size }, place);
       const item: TextItem = {
         kind: 'text',
         ...turnPoint(box, turn, line.x, line.y),

@@ -1,6 +1,7 @@
 /** Small fonts that are much work: refused before the drawing library, which cannot be stopped, begins with it. */
 import { expect, test } from 'vitest';
-import { FontFault, readFontFile } from '../../src/render/font-file.ts';
+import { FontFault } from '../../src/render/font-fault.ts';
+import { readFontFile } from '../../src/render/font-file.ts';
 import { INCONSOLATA, OCR_A, OCR_B } from './sample-fonts.ts';
 
 type Tables = ReadonlyMap<string, Buffer>;
@@ -72,6 +73,20 @@ function composed(partsOf: (glyph: number) => readonly number[]): Tables {
 const doubling = (deep: number) =>
   composed((glyph) => (glyph === 0 || glyph > deep ? [] : [glyph - 1, glyph - 1]));
 
+/** OCR-B with an outline of so many points for each glyph, all in one contour. */
+function pointed(points: number): Tables {
+  const tables = tablesOf(OCR_B);
+  const count = tables.get('maxp')?.readUInt16BE(4) ?? 0;
+  const outline = Buffer.alloc(14 + 3 * points);
+  outline.writeInt16BE(1, 0);
+  outline.writeUInt16BE(points - 1, 10);
+  const loca = Buffer.alloc(4 * (count + 1));
+  for (let glyph = 1; glyph <= count; glyph++) loca.writeUInt32BE(outline.length, 4 * glyph);
+  const head = Buffer.from(tables.get('head') ?? []);
+  head.writeInt16BE(1, 50);
+  return withTables({ glyf: outline, loca, head });
+}
+
 /** A character map whose many entries each lead to all of Unicode. */
 function mapped(entries: number, subtables: number): Tables {
   const from = 4 + 8 * entries;
@@ -97,6 +112,7 @@ test('what real fonts have is no bomb', () => {
   expect(readFontFile(fontOf(tablesOf(OCR_B)))).toBeInstanceOf(Uint8Array);
   expect(readFontFile(fontOf(doubling(4)))).toBeInstanceOf(Uint8Array);
   expect(readFontFile(fontOf(mapped(20, 8)))).toBeInstanceOf(Uint8Array);
+  expect(readFontFile(fontOf(pointed(5_000)))).toBeInstanceOf(Uint8Array);
 });
 
 const GLYPHS = 'it is broken: its table of glyphs is broken';
@@ -112,6 +128,7 @@ test.each<[what: string, tables: Iterable<readonly [string, Buffer]>, message: s
     [...doubling(40), ['glyf', tablesOf(OCR_B).get('glyf') ?? Buffer.alloc(0)]],
     'it is broken: it has two tables "glyf"',
   ],
+  ['a glyph of many points', pointed(60_000), 'a glyph has more than 5000 points'],
   ['character maps', mapped(9, 9), 'it is broken: its table of characters is broken'],
   ['colours', withTables({ COLR: Buffer.alloc(4) }), 'it is a colour font: expected outlines'],
 ])('%s', (_, tables, message) => {

@@ -1,0 +1,45 @@
+/**
+ * How many dots a label, or one element of it, may come to. Said before anything is drawn: a label may be 2 × 2 m, and
+ * at 600 dpi that would be two thousand million.
+ */
+import { JobFaultError } from '../contract/fault.ts';
+import type { Item, Rect } from './display-list.ts';
+import { ElementFault, type ElementPlace } from './place.ts';
+
+/** 100 mm × 1.8 m at 600 dpi. */
+export const MOST_DOTS = 100_000_000;
+
+/**
+ * @param what of which size it is: `label`, `sheet`
+ * @throws JobFaultError `template-invalid`
+ */
+export function requireDots(what: 'label' | 'sheet', { width, height }: Size, dpi: number): void {
+  if (width * height <= MOST_DOTS) return;
+  const element = what === 'label' ? '/width' : '/sheet/width';
+  const message = `${element}: the ${what} has ${inMillions(width * height)} dots at ${dpi} dpi; the limit is ${inMillions(MOST_DOTS)}`;
+  throw new JobFaultError('template-invalid', message, { element });
+}
+
+/** For what is drawn as one, whether or not all of it is on the label. @throws ElementFault `template-invalid` */
+export function requireElementDots({ width, height }: Size, place: ElementPlace): void {
+  if (width * height <= MOST_DOTS) return;
+  const reason = `it has ${inMillions(width * height)} dots; the limit is ${inMillions(MOST_DOTS)}`;
+  throw new ElementFault('template-invalid', place, reason);
+}
+
+/** Shapes and lines. @throws ElementFault `template-invalid` */
+export function requireItemDots(items: readonly Item[], place: ElementPlace): void {
+  for (const item of items) {
+    if (item.kind === 'stroke') {
+      const { x1, y1, x2, y2, thickness } = item;
+      const reach = 2 * thickness;
+      requireElementDots({ width: Math.abs(x2 - x1) + reach, height: Math.abs(y2 - y1) + reach }, place);
+    } else if ('width' in item) requireElementDots(item, place);
+  }
+}
+
+type Size = Pick<Rect, 'width' | 'height'>;
+
+function inMillions(dots: number): string {
+  return `${Math.ceil(dots / 1e6)} million`;
+}
