@@ -55,6 +55,8 @@ export function createLogger(options: { level?: string; destination?: Destinatio
     (readable
       ? pretty({ destination: 2, colorize: true, ignore: 'pid,hostname', sync: true })
       : pino.destination({ dest: 2, sync: true }));
+  // A full disk behind it, or a terminal that is gone, costs the lines and not the process.
+  if ('on' in destination && typeof destination.on === 'function') destination.on('error', () => undefined);
   return pino(
     {
       level: options.level ?? process.env['LOG_LEVEL'] ?? 'info',

@@ -11,7 +11,11 @@ export interface Program {
   said(): string;
   /** Waits until `ready` says so. @throws Error with what it said, when it ends before, or takes longer than 20 s */
   until(ready: () => boolean | Promise<boolean>): Promise<void>;
+  /** Resolves when it has ended, with its exit code, null: by a signal. @throws Error when it has not within `ms` */
+  exited(ms?: number): Promise<number | null>;
+  /** SIGTERM, and SIGKILL 10 s later. */
   end(signal?: NodeJS.Signals): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
 }
 
 export interface ProgramOptions {
@@ -48,7 +52,16 @@ export class Programs {
           await wait(20);
         }
       },
+      exited: async (ms = STOP_TIMEOUT_MS) => {
+        if (child.exitCode === null && child.signalCode === null) {
+          await once(child, 'exit', { signal: AbortSignal.timeout(ms) }).catch(() => {
+            throw new Error(`${program} did not end within ${ms} ms: ${said}`);
+          });
+        }
+        return child.exitCode;
+      },
       end: (signal = 'SIGTERM') => ended(child, signal),
+      kill: (signal) => void child.kill(signal),
     };
     this.#running.push(running);
     return running;

@@ -1,0 +1,80 @@
+/** What a service and an agent do, as processes, while the servers that they need break, are away, or come late. */
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { AdminClient } from '../../src/cli/admin-client.ts';
+import { type OpenBackend, onRedis } from '../setup/backends.ts';
+import { temporaryDirectory } from './platen.ts';
+import { RunningPrograms } from './running.ts';
+
+const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
+const TEMPLATE = {
+  name: 'plain',
+  width: 50,
+  height: 25,
+  elements: [{ type: 'text', x: 4, y: 4, width: 40, height: 8, size: 5, text: 'plain' }],
+};
+
+let backend: OpenBackend;
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const programs = new RunningPrograms();
+beforeAll(async () => {
+  backend = await onRedis().open();
+  directory = await temporaryDirectory();
+});
+afterEach(() => programs.end());
+afterAll(async () => {
+  await backend.close();
+  await directory[Symbol.asyncDispose]();
+});
+
+function env() {
+  return {
+    DATABASE_URL: backend.databaseUrl,
+    REDIS_URL: backend.redisUrl,
+    PLATEN_QUEUE_PREFIX: backend.prefix,
+    PLATEN_ADMIN_TOKEN: ADMIN_TOKEN,
+  };
+}
+
+const dataDir = (name: string) => join(directory.path, name);
+
+test('connections that the database ends under load, in the middle of transactions, end no service', async () => {
+  const up = programs.start(['up', '--data', dataDir('up'), '--port', '0', '--virtual-speed', '100'], env());
+  await up.until(() => up.said().includes('platen is ready'));
+  const admin = new AdminClient({ url: up.url, adminToken: ADMIN_TOKEN });
+  const { id } = await admin.importTemplate('default', TEMPLATE);
+  const accepted: string[] = [];
+  let over = false;
+  const posters = Array.from({ length: 4 }, async () => {
+    while (!over) {
+      const jobId = await admin.print('default', { idT: id, printer: 'virtual-1' }).catch(() => undefined);
+      if (jobId !== undefined) accepted.push(jobId);
+    }
+  });
+  const killer = new Client({ connectionString: backend.databaseUrl });
+  await killer.connect();
+  for (let round = 0; round < 100; round += 1) {
+    await killer.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    if (accepted.length === 0) round -= 1;
+  }
+  await killer.end();
+  over = true;
+  await Promise.all(posters);
+  const known = new Set((await admin.jobs({ limit: 1000 })).map((job) => job.id));
+  for (const jobId of accepted) expect(known).toContain(jobId);
+  up.kill('SIGTERM');
+  expect(await up.exited(30_000)).toBe(0);
+});
+
+test('a log that cannot be written, on a full disk, costs its lines and not the process', async () => {
+  const shell = programs.shell('exec "$PLATEN" virtual --port 0 --out "$OUT" 2>/dev/full', {
+    OUT: dataDir('labels'),
+  });
+  await shell.until(() => shell.said().includes('listens at'));
+  shell.kill('SIGTERM');
+  expect(await shell.exited()).toBe(0);
+});

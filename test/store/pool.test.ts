@@ -1,0 +1,33 @@
+/** A connection that breaks while it is checked out: the one who holds it is told, and the process lives on. */
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLogger } from '../../src/log.ts';
+import { createPool, onlyRow, type Pool, transaction } from '../../src/server/store/pool.ts';
+import { type OpenBackend, onRedis } from '../setup/backends.ts';
+
+let backend: OpenBackend;
+let pool: Pool;
+beforeAll(async () => {
+  backend = await onRedis().open();
+  pool = createPool({ database: backend.database, max: 2, logger: createLogger({ level: 'silent' }) });
+});
+afterAll(async () => {
+  await pool.end();
+  await backend.close();
+});
+
+// Without its listener the error would be the process's end; here vitest would report it as uncaught.
+test('a connection that is ended inside of a transaction, between two statements, makes that one fail', async () => {
+  const killer = new Client(backend.database);
+  await killer.connect();
+  const broken = transaction(pool, async (client) => {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+    await killer.query('SELECT pg_terminate_backend($1)', [onlyRow(rows).pid]);
+    await ended;
+    await client.query('SELECT 1');
+  });
+  await expect(broken).rejects.toThrow(/not queryable|terminated/);
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  await killer.end();
+});
