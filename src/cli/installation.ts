@@ -17,7 +17,7 @@ import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
-import { AdminClient, SERVICE_FILE, type ServiceFile, serviceFile } from './admin-client.ts';
+import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
 import { CommandFailure, explain } from './failure.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
@@ -116,11 +116,14 @@ export class Installation {
     await using stack = new AsyncDisposableStack();
     const { dataDir, logger } = this.#options;
     await mkdir(dataDir, { recursive: true });
-    const adminToken = await ownAdminToken(dataDir);
+    const { host, port } = this.#options;
+    // Of the environment, where it is set there: the same for all instances, and the way to change it.
+    const set = (process.env['PLATEN_ADMIN_TOKEN'] ?? '') !== '';
+    const adminToken = set ? undefined : await ownAdminToken(dataDir);
     const config = configFromEnv(process.env, {
-      host: this.#options.host,
-      port: this.#options.port,
-      adminToken,
+      host,
+      port,
+      ...(adminToken !== undefined && { adminToken }),
     });
 
     const database = await this.#startDatabase(stack, signal);
@@ -148,7 +151,7 @@ export class Installation {
       stack.defer(() => agent.stop({ graceMs: AGENT_GRACE_MS }));
     }
 
-    const service: ServiceFile = { url, adminToken };
+    const service = serviceFile.parse({ url, adminToken: config.adminToken });
     this.#client = new AdminClient(service);
     const names = virtual.flatMap(({ name }) => name ?? []);
     await this.#printersRegistered(this.#client, names, signal);
