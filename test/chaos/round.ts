@@ -118,7 +118,7 @@ export class Round {
           one.finally(() => running.delete(target(fault))),
         );
       }
-      await pause(this.#random.between(200, 2_500));
+      await pause(this.#random.between(100, 1_500));
     }
     await Promise.all(running.values());
   }
