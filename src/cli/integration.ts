@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { PERMISSIONS } from '../contract/admin.ts';
+import { PERMISSIONS, USUAL_SCOPE } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { printJson, printLine, table } from './output.ts';
 
@@ -19,7 +19,11 @@ export function integrationCommand(): Command {
   withTenant('create')
     .description('make a service account; prints its API secret, this once')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--scope <scope>', `permissions, separated by spaces: ${PERMISSIONS.join(', ')}`, 'jobs:enqueue')
+    .option(
+      '--scope <scope>',
+      `permissions, separated by spaces: ${PERMISSIONS.join(', ')}`,
+      USUAL_SCOPE.join(' '),
+    )
     .action(async (options: TenantOptions & { name: string; scope: string }) => {
       const client = await connect(options);
       const scope = options.scope.split(/\s+/).filter(Boolean);

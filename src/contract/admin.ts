@@ -17,6 +17,8 @@ export const tenantId = z
 export const PERMISSIONS = ['jobs:enqueue', 'jobs:read'] as const;
 export const permission = z.enum(PERMISSIONS);
 export type Permission = z.infer<typeof permission>;
+/** Of a new account where nothing is said: to send jobs, and to learn what became of them. */
+export const USUAL_SCOPE = ['jobs:enqueue', 'jobs:read'] as const satisfies Permission[];
 
 // POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota
 export const tenantCreate = z.strictObject({
@@ -37,7 +39,7 @@ export type TenantView = z.infer<typeof tenantView>;
 // POST|GET /app/tenants/{id}/integrations, DELETE /app/tenants/{id}/integrations/{apiKey}
 export const integrationCreate = z.strictObject({
   name: z.string().trim().min(1).max(200),
-  scope: z.array(permission).default(['jobs:enqueue']),
+  scope: z.array(permission).default([...USUAL_SCOPE]),
 });
 export const integrationView = z.object({
   apiKey: z.string(),

@@ -14,11 +14,23 @@ export const FINAL_STATUSES: readonly JobStatus[] = ['printed', 'failed', 'cance
 export const jobView = z.object({
   id: z.string(),
   tenant: z.string(),
-  status: jobStatus,
-  labels: z.object({ total: z.int(), sent: z.int(), printed: z.int() }),
+  status: jobStatus.meta({
+    description:
+      '`queued`, `printing`: not over; `reasons` says what the printer waits for. `printed`: every label is out, as ' +
+      'the printer says. `failed`: the rest is certain not to have been printed; `error` says why. `canceled`. ' +
+      '`held`: a person has to look which of the `uncertain` labels are out.',
+  }),
+  labels: z
+    .object({ total: z.int(), sent: z.int(), printed: z.int() })
+    .meta({ description: 'Records × copies; what the connection took; what is known to be out.' }),
   reasons: z.array(printerReason),
   error: jobFault.nullable(),
-  uncertain: z.object({ from: z.int(), to: z.int() }).nullable(),
+  uncertain: z
+    .object({ from: z.int(), to: z.int() })
+    .nullable()
+    .meta({
+      description: 'Labels that may or may not be out, counted from 0; `to` is the first that is not.',
+    }),
   printer: z.object({ id: z.string(), name: z.string() }),
   template: z.object({ id: z.string(), name: z.string() }),
   format: z.string(),

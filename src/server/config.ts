@@ -33,8 +33,8 @@ export const serverConfig = z.strictObject({
     .optional(),
   /** Believe X-Forwarded-For, of all proxies or of those with these addresses (comma-separated, CIDR). */
   trustProxy: z.union([z.boolean(), z.string().min(1)]).default(false),
-  /** Serve `GET /v2/jobs/{id}`. */
-  publicJobStatus: z.boolean().default(false),
+  /** Serve `GET /v2/jobs/{id}`: what a deployment exposes beside the two routes of the interface. */
+  publicJobStatus: z.boolean().default(true),
   limits: z
     .strictObject({
       bodyBytes: z

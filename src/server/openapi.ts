@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { PERMISSIONS, tenantId, validationResult } from '../contract/admin.ts';
-import { jobView } from '../contract/job.ts';
+import { type JobView, jobView } from '../contract/job.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/idempotency.ts';
@@ -36,6 +36,24 @@ const VALIDATION_EXAMPLE = {
   ],
   warningCount: 1,
 };
+
+const JOB_EXAMPLE = {
+  id: JOB_ID,
+  tenant: 'default',
+  status: 'printed',
+  labels: { total: 2, sent: 2, printed: 2 },
+  reasons: [],
+  error: null,
+  uncertain: null,
+  printer: { id: 'serial-4f1c9a2b7d3e', name: 'Dispatch 1' },
+  template: { id: REQUEST_EXAMPLE.idT, name: 'Shipping label' },
+  format: 'zpl-203-101x152',
+  orientation: 'portrait',
+  copies: 2,
+  records: 1,
+  createdAt: '2026-01-08T09:30:00.000Z',
+  updatedAt: '2026-01-08T09:30:01.000Z',
+} satisfies JobView;
 
 const CALLER: readonly ProblemCode[] = [
   'token-missing',
@@ -241,7 +259,9 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
               get: {
                 operationId: 'readJob',
                 summary: "Read a job's state",
-                description: 'Needs the permission `jobs:read`.',
+                description:
+                  'What this deployment exposes beside the interface; needs the permission `jobs:read`. A job of ' +
+                  'another tenant is 404.',
                 tags: ['Jobs'],
                 requestParams: {
                   header: z.object({ 'x-tenant': tenantHeader }),
@@ -250,7 +270,9 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
                 responses: {
                   '200': {
                     description: 'The job.',
-                    content: { 'application/json': { schema: jobView.meta({ id: 'Job' }) } },
+                    content: {
+                      'application/json': { schema: jobView.meta({ id: 'Job' }), example: JOB_EXAMPLE },
+                    },
                   },
                   ...problemResponses([...CALLER, 'job-not-found', 'internal']),
                 },

@@ -147,7 +147,7 @@ test('an integration: its configuration table once, then no secret any more', as
     z.strictObject({
       tokenUrl: z.url(),
       audience: z.string(),
-      scope: z.literal('jobs:enqueue'),
+      scope: z.literal('jobs:enqueue jobs:read'),
       tenant: z.literal('default'),
       printEndpoint: z.url(),
       apiKey: z.string(),

@@ -61,18 +61,18 @@ test('Commands', async () => {
 
 test('Send a job over HTTP', async () => {
   const lines = commands('Send a job over HTTP').join('\n');
-  const [create = '', ...requests] = lines.split(/(?<!\\)\n(?! )/);
-  expect(requests).toHaveLength(2);
+  const [create = '', token = '', send = '', ask = '', ...more] = lines.split(/(?<!\\)\n(?! )/);
+  expect(more).toEqual([]);
   const account = z
     .object({ apiKey: z.string(), apiSecret: z.string() })
     .parse(JSON.parse(await type(`${create} --json`)));
   const template = (await type('npx platen template import templates/shelf-50x25.json')).trim();
-  const answer = await type(requests.join('\n').replace('TEMPLATE_ID', template), {
-    API_KEY: account.apiKey,
-    API_SECRET: account.apiSecret,
-  });
+  const secrets = { API_KEY: account.apiKey, API_SECRET: account.apiSecret };
+  const answer = await type(`${token}\n${send.replace('TEMPLATE_ID', template)}`, secrets);
   const [id] = z.tuple([z.string()]).parse(JSON.parse(answer));
   expect(await up.ended(id)).toMatchObject({ status: 'printed', labels: { total: 2, printed: 2 } });
+  const state: unknown = JSON.parse(await type(`${token}\n${ask.replace('JOB_ID', id)}`, secrets));
+  expect(state).toMatchObject({ id, status: 'printed', labels: { total: 2, printed: 2 } });
 });
 
 test('the files that it links to are there', async () => {

@@ -1,6 +1,7 @@
 /** The internal interface, and the documents about the external one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { integrationCreated } from '../../src/contract/admin.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/server/problems.ts';
 import {
   ADMIN_TOKEN,
@@ -15,7 +16,7 @@ import {
 
 let service: ServiceHarness;
 beforeAll(async () => {
-  service = await ServiceHarness.start({ config: { publicJobStatus: true } });
+  service = await ServiceHarness.start();
   await service.tenant('acme');
   await service.agent([{}]);
 });
@@ -67,7 +68,7 @@ describe('/app', () => {
     expect(created.body).toEqual({
       tokenUrl: `${service.url}/oauth/token`,
       audience: 'platen',
-      scope: 'jobs:enqueue',
+      scope: 'jobs:enqueue jobs:read',
       tenant: 'acme',
       printEndpoint: `${service.url}/v2/jobs`,
       apiKey: expect.stringMatching(/^pk_/),
@@ -77,7 +78,7 @@ describe('/app', () => {
     const row = {
       apiKey,
       name: 'ERP',
-      scope: 'jobs:enqueue',
+      scope: 'jobs:enqueue jobs:read',
       createdAt: expect.any(String),
       revokedAt: null,
     };
@@ -209,7 +210,7 @@ describe('/app', () => {
   });
 });
 
-test('GET /v2/jobs/{id}, where it is turned on: with jobs:read, in the tenant', async () => {
+test('GET /v2/jobs/{id}: with jobs:read, in the tenant', async () => {
   const [tenant, other] = [await service.tenant('umbrella'), await service.tenant('hooli')];
   const both = await service.token(await service.integration(tenant, ['jobs:enqueue', 'jobs:read']));
   const writer = await service.token(await service.integration(tenant));
@@ -223,6 +224,24 @@ test('GET /v2/jobs/{id}, where it is turned on: with jobs:read, in the tenant', 
     'job-not-found',
   );
   expect(codeOf(await service.call(`/v2/jobs/${id}`, { tenant }))).toBe('token-missing');
+  for (const none of ['0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', 'nonsense', '%00', id.toUpperCase()]) {
+    expect(codeOf(await service.call(`/v2/jobs/${none}`, { token: both, tenant })), none).toBe(
+      'job-not-found',
+    );
+  }
+  const wrong = await service.call('/v2/jobs/validate', { method: 'GET', token: both, tenant });
+  expect([codeOf(wrong), wrong.headers.get('allow')]).toEqual(['method-not-allowed', 'POST']);
+});
+
+test('an account for which nothing is said may read its jobs', async () => {
+  const tenant = await service.tenant('initech');
+  const made = await service.admin('POST', `/tenants/${tenant}/integrations`, { name: 'usual' });
+  const account = integrationCreated.parse(made.body);
+  expect(account.scope).toBe('jobs:enqueue jobs:read');
+  const token = await service.token(account);
+  const body = { idT: await service.template(tenant), printerId: PRINTER };
+  const id = jobIdOf(await service.call('/v2/jobs', { token, tenant, key: newKey(), body }));
+  expect((await service.call(`/v2/jobs/${id}`, { token, tenant })).status).toBe(200);
 });
 
 describe('documents', () => {

@@ -176,6 +176,7 @@ describe('Versioning: only the two routes', () => {
   test.each([
     ['GET', '/v2/jobs', 405],
     ['DELETE', '/v2/jobs/validate', 405],
+    ['GET', '/v2/jobs/validate', 405],
     ['POST', '/v1/jobs', 404],
     ['GET', '/v2/jobs/0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', 404],
     ['GET', '/nothing', 404],

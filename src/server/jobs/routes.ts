@@ -1,4 +1,4 @@
-/** The external interface: `POST /v2/jobs`, `POST /v2/jobs/validate`, and `GET /v2/jobs/{id}` where it is turned on. */
+/** The external interface: `POST /v2/jobs`, `POST /v2/jobs/validate`, and `GET /v2/jobs/{id}` unless it is turned off. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
@@ -46,7 +46,8 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   );
 
   if (parts.publicJobStatus) {
-    app.get('/v2/jobs/:id', { onRequest: allow('jobs:read') }, async (request) =>
+    // Its neighbour, asked with the wrong method, is not a job that does not exist.
+    app.get('/v2/jobs/:id(^(?!validate$).*$)', { onRequest: allow('jobs:read') }, async (request) =>
       parts.table.get(idParam.parse(request.params).id, callerOf(request).tenantId),
     );
   }
