@@ -27,7 +27,7 @@ const SECRET_NAMES = [
 ];
 
 /** Credentials inside a connection string: `redis://user:password@host`. */
-const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi;
+const URL_CREDENTIALS = /(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/?#@]+@/gi;
 
 /** A text in which no connection string carries its credentials. */
 export function withoutCredentials(text: string): string {

@@ -61,7 +61,9 @@ function finish(file: Buffer, pages: readonly { width: number; height: number; c
       lines.findIndex((line) => line.startsWith('trailer')),
     )
     .map((line) => Number(line.slice(0, 10)));
-  const trailer = /trailer\n<<\/Size \d+([\s\S]*?)>>\nstartxref/.exec(text.slice(table))?.[1];
+  const trailerEnd = text.lastIndexOf('>>\nstartxref');
+  const trailerStart = text.lastIndexOf('trailer\n<</Size ', trailerEnd);
+  const [, trailer] = /^trailer\n<<\/Size \d+(.*)$/s.exec(text.slice(trailerStart, trailerEnd)) ?? [];
   const objects = offsets.map((offset, number) => {
     const head = `${number} 0 obj\n`;
     return text.startsWith(head, offset)
@@ -71,10 +73,10 @@ function finish(file: Buffer, pages: readonly { width: number; height: number; c
   // Many pages make a tree of nodes; all pages are put right under its root, which replaces the tree.
   const root = objects.findIndex((body) => body.startsWith('<</Type /Pages\n') && !body.includes('/Parent '));
   const leaves = (node: number): number[] => {
-    const kids = /\/Kids \[([^\]]*)\]/.exec(objects[node] ?? '')?.[1];
+    const kids = /\/Kids \[([^[\]]*)\]/.exec(objects[node] ?? '')?.[1];
     return kids === undefined
       ? [node]
-      : [...kids.matchAll(/(\d+) 0 R/g)].flatMap((kid) => leaves(Number(kid[1])));
+      : [...kids.matchAll(/\b(\d{1,10}) 0 R/g)].flatMap((kid) => leaves(Number(kid[1])));
   };
   const drawn = leaves(root);
   if (trailer === undefined || root < 0 || drawn.length !== pages.length) {
@@ -94,7 +96,7 @@ function finish(file: Buffer, pages: readonly { width: number; height: number; c
     const page = drawn[index] ?? 0;
     const box = `/MediaBox [0 0 ${width.toFixed(4)} ${height.toFixed(4)}]`;
     const body = (objects[page] ?? '')
-      .replace(/\/MediaBox \[[^\]]*\]/, box)
+      .replace(/\/MediaBox \[[^[\]]*\]/, box)
       .replace(/\/Parent \d+ 0 R/, `/Parent ${root} 0 R`);
     for (let copy = 0; copy < copies; copy++) {
       const number = copy === 0 ? page : offsets.length;

@@ -39,7 +39,11 @@ export function parseDeviceId(text: string): DeviceId {
     const value = plainText(part.slice(colon + 1, colon + 1 + LONGEST_VALUE));
     if (key === undefined || value === '') continue;
     if (key === 'commands') {
-      if (id.commands.length === 0) id.commands = value.split(/\s*,\s*/).filter((name) => name !== '');
+      if (id.commands.length > 0) continue;
+      id.commands = value
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '');
     } else {
       id[key] ??= value;
     }

@@ -20,12 +20,47 @@ export const orientation = z.enum(['portrait', 'landscape']);
 export type Orientation = z.infer<typeof orientation>;
 
 const REFERENCE = 'expected a string of 1 to 200 characters';
-const reference = z.string(REFERENCE).trim().min(1, REFERENCE).max(200, REFERENCE);
+/** Exactly as it is written: a name with a space at its end is another name. */
+const reference = z.string(REFERENCE).min(1, REFERENCE).max(200, REFERENCE);
+
+/**
+ * Whether `labelRecord` takes it, in a small part of the time: a body may hold half a million values, and looking
+ * at them is done beside other people's requests.
+ */
+export function isLabelRecord(value: unknown): value is LabelRecord {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const names = Object.keys(value);
+  if (names.length > LIMITS.fieldsPerRecord) return false;
+  for (const name of names) if (name === '' || name.length > 200 || name === '__proto__') return false;
+  const values: unknown[] = Object.values(value);
+  return values.every(isRecordValue);
+}
+
+function isRecordValue(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= LIMITS.valueLength;
+  return value === null || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+type RequestLimits = { records: number; labels: number };
 
 /** The payload's schema under a deployment's own limits. */
-export function printRequestWithin(limits: { records: number; labels: number }) {
+export function printRequestWithin(limits: RequestLimits) {
+  const expected = expectedRecords(limits);
+  return requestWithin(limits, z.array(labelRecord, expected).min(1, expected).max(limits.records, expected));
+}
+
+/** The same without a look into the records, for whoever looks at those by `isLabelRecord`. */
+export function printEnvelopeWithin(limits: RequestLimits) {
+  const fits = (data: unknown) => Array.isArray(data) && data.length > 0 && data.length <= limits.records;
+  return requestWithin(limits, z.custom<readonly unknown[]>(fits, expectedRecords(limits)));
+}
+
+function expectedRecords({ records }: RequestLimits): string {
+  return `expected an array of 1 to ${records} records`;
+}
+
+function requestWithin<T extends z.ZodType>(limits: RequestLimits, data: T) {
   const copies = `expected a whole number from 1 to ${limits.labels}`;
-  const records = `expected an array of 1 to ${limits.records} records`;
   return z
     .strictObject({
       idT: reference.meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
@@ -43,7 +78,7 @@ export function printRequestWithin(limits: { records: number; labels: number }) 
         .max(limits.labels, copies)
         .default(1)
         .meta({ description: 'Copies of each record.' }),
-      data: z.array(labelRecord, records).min(1, records).max(limits.records, records).optional().meta({
+      data: data.optional().meta({
         description: 'Label records. Left out for a template without dynamic data.',
       }),
     })

@@ -24,7 +24,8 @@ export class ErrorLog {
   /** Ports, process and job IDs in a message do not make it another one. */
   report(message: string, error: unknown, fields: object = {}): void {
     const reason = reasonOf(error);
-    const key = `${message} ${reason.replaceAll(/[0-9a-f-]*\d[0-9a-f-]*/gi, '#')}`;
+    const alike = reason.replaceAll(/[0-9a-f-]+/gi, (word) => (/\d/.test(word) ? '#' : word));
+    const key = `${message} ${alike}`;
     const now = Date.now();
     const seen = this.#seen.get(key);
     if (seen !== undefined && now < seen.until) {

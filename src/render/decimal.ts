@@ -44,12 +44,17 @@ export function roundDecimal({ units, scale }: Decimal, places: number): Decimal
   return { units: (units + half) / step, scale: places };
 }
 
+/** `1234567` as `1,234,567`. */
+function grouped(digits: string, group: string): string {
+  const first = digits.length % 3;
+  const thousands = digits.slice(first).match(/\d{3}/g) ?? [];
+  return (first === 0 ? thousands : [digits.slice(0, first), ...thousands]).join(group);
+}
+
 /** All of its digits; `point` between whole and fraction, `group` between thousands. */
 export function decimalText({ units, scale }: Decimal, point = '.', group = ''): string {
   const text = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
-  const whole = text
-    .slice(0, text.length - scale)
-    .replace(/\B(?=(?:\d{3})+$)/g, group.replaceAll('$', '$$$$'));
+  const whole = grouped(text.slice(0, text.length - scale), group);
   const fraction = scale === 0 ? '' : point + text.slice(text.length - scale);
   return (units < 0n ? '-' : '') + whole + fraction;
 }

@@ -33,6 +33,9 @@ import { createFontSet, type FaceWish } from './tenant-fonts.ts';
 export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;
 const RESOLUTIONS = [203, 300, 600];
 
+/** In JSON it is the name of no field: what reads a record would leave it out, or worse. */
+const UNSENDABLE = 'no field can be called "__proto__"';
+
 const MOST_PROBLEMS = 200;
 /** mm by which label and media may differ without a word. */
 const SIZE_TOLERANCE = 1;
@@ -102,10 +105,13 @@ function fieldProblems(template: Template): TemplateProblem[] {
   const declared = new Set(template.fields.map(({ name }) => name));
   for (const [index, { name }] of template.fields.entries()) {
     const pointer = `/fields/${index}`;
-    if (isBuiltIn(name)) problems.push(error('template-invalid', pointer, `${name} is a built-in field`));
+    if (name === '__proto__') problems.push(error('template-invalid', pointer, UNSENDABLE));
+    else if (isBuiltIn(name))
+      problems.push(error('template-invalid', pointer, `${name} is a built-in field`));
     else if (!used.has(name)) problems.push(warning('field-unused', pointer, 'the field is not used'));
   }
   for (const [field, pointer] of used) {
+    if (field === '__proto__') problems.push(error('template-invalid', pointer, UNSENDABLE));
     if (declared.has(field)) continue;
     const message = `the field ${JSON.stringify(field)} is not declared in "fields"`;
     problems.push(warning('field-undeclared', pointer, message));

@@ -7,8 +7,9 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from 'zod';
 import type { Logger } from '../log.ts';
 import type { ServerConfig } from './config.ts';
-import { ForbiddenKey, parseJson } from './json-body.ts';
+import { ForbiddenKey, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
+import { inStretches } from './stretches.ts';
 
 /** What the request's log line tells besides the request itself: IDs, never contents. */
 export type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
@@ -25,6 +26,9 @@ declare module 'fastify' {
 const REQUEST_TIMEOUT = 30_000;
 /** ms that an idle connection is kept: longer than load balancers keep theirs (60 s). */
 const KEEP_ALIVE = 65_000;
+
+/** Characters of a body that are about as much work as a record. */
+const RECORD = 500;
 
 /** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -57,7 +61,8 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     async (_request: FastifyRequest, body: Buffer) => {
       try {
         const text = utf8.decode(body);
-        return text.trim() === '' ? undefined : parseJson(text);
+        if (text.trim() === '') return undefined;
+        return await inStretches(readJson(text), text.length / RECORD);
       } catch (error) {
         throw new ProblemError('json-invalid', `the body is not valid JSON${whereInText(error)}`, {
           cause: error,

@@ -13,7 +13,7 @@ export const serverConfig = z.strictObject({
   /** 0: any free port. */
   port: z.int().min(0).max(65_535).default(8080),
   /** Where callers reach the service: the issuer of its tokens and the base of the URLs it hands out. */
-  publicUrl: url.transform((text) => text.replace(/\/+$/, '')).optional(),
+  publicUrl: url.transform((text) => text.replace(/(?<!\/)\/+$/, '')).optional(),
   audience: z.string().min(1).max(500).default('platen'),
   /** s. */
   tokenLifetime: z.int().min(30).max(86_400).default(600),

@@ -2,7 +2,10 @@
  * JSON bodies, read without losing anything. `JSON.parse` turns 340123450000000018123 into another number and says
  * nothing; on a label that is another parcel. Such a number is replaced by an `InexactNumber`, which no schema
  * accepts, so that the answer points at it.
+ *
+ * A body is a stranger's: each look at it takes time in proportion to its length, and is given in stretches.
  */
+import { type Long, whole } from './stretches.ts';
 
 /** A number in the body that a double does not hold. */
 export class InexactNumber {
@@ -13,6 +16,9 @@ export class InexactNumber {
   }
 
   get detail(): string {
+    if (this.source.length > LONGEST_NUMBER) {
+      return `a number of ${this.source.length} characters, the limit is ${LONGEST_NUMBER}; send it as a string`;
+    }
     return `the number ${this.source.slice(0, 40)} has more digits than a JSON number keeps; send it as a string`;
   }
 }
@@ -24,27 +30,142 @@ export class ForbiddenKey extends Error {
   }
 }
 
-/** Only a text with one of these can hold such a number or key; most bodies skip the slower parse. */
-const SUSPICIOUS = /\d[\d.]{15,}|__proto__|\\u00[57]/;
+/** Characters: more than any double has when it is written out without an exponent. */
+const LONGEST_NUMBER = 400;
+/** Most numbers that are pointed at; one is enough to refuse the body. */
+const MOST_FAULTS = 100;
+/** Tokens between two pauses. */
+const PAUSE = 2_000;
+
+/** Only a text with one of these can hold such a number or key; most bodies skip the slower look. */
+const SUSPICIOUS = /\d[\d.]{15}|\de[+-]?\d{3}|__proto__|\\u00/i;
 
 /** @throws SyntaxError, ForbiddenKey */
 export function parseJson(text: string): unknown {
-  if (!SUSPICIOUS.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (key, value: unknown, context?: { source?: string }) => {
-    if (key === '__proto__') throw new ForbiddenKey();
-    const source = context?.source;
-    if (typeof value !== 'number' || source === undefined || source.length < 16) return value;
-    return decimal(source) === decimal(String(value)) ? value : new InexactNumber(source);
-  });
+  return whole(readJson(text));
+}
+
+/** As `parseJson`, in stretches. */
+export function* readJson(text: string): Long<unknown> {
+  const value: unknown = JSON.parse(text);
+  yield;
+  if (!SUSPICIOUS.test(text)) return value;
+  const root = { value };
+  let faults = 0;
+  for (const token of numbers(text)) {
+    if (token === undefined) yield;
+    else if (!isExact(token.source)) {
+      replace(root, ['value', ...token.path], new InexactNumber(token.source));
+      faults += 1;
+      if (faults === MOST_FAULTS) break;
+    }
+  }
+  return root.value;
+}
+
+type Step = string | number;
+type NumberToken = { source: string; path: readonly Step[] };
+
+function replace(root: object, path: readonly Step[], by: InexactNumber): void {
+  let holder: unknown = root;
+  for (const step of path.slice(0, -1)) holder = Reflect.get(Object(holder), step);
+  const [last] = path.slice(-1);
+  if (typeof holder === 'object' && holder !== null && last !== undefined) Reflect.set(holder, last, by);
+}
+
+/** Where the scan is: in an array at an index, in an object at a key. */
+type Frame = { key: Step; array: boolean };
+
+const [QUOTE, COMMA, COLON, MINUS, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x2d, 0x5c];
+const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** The numbers in a valid JSON text that may not be exact; undefined now and then, for a pause. @throws ForbiddenKey */
+function* numbers(text: string): Generator<NumberToken | undefined> {
+  const frames: Frame[] = [];
+  let frame: Frame | undefined;
+  let string = '';
+  let tokens = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      // A name is known as one by the colon that follows it; only then is it looked into.
+      string = frame?.array === false ? text.slice(at, end + 1) : '';
+      at = end;
+    } else if (code === COLON && frame !== undefined) {
+      const name: unknown = JSON.parse(string);
+      if (name === '__proto__') throw new ForbiddenKey();
+      frame.key = String(name);
+    } else if (code === OBJECT || code === ARRAY) {
+      frame = { key: 0, array: code === ARRAY };
+      frames.push(frame);
+    } else if (code === OBJECT_END || code === ARRAY_END) {
+      frames.pop();
+      frame = frames.at(-1);
+    } else if (code === COMMA) {
+      if (frame?.array === true && typeof frame.key === 'number') frame.key += 1;
+    } else if (code === MINUS || isDigit(code)) {
+      const end = endOfNumber(text, at);
+      if (maybeInexact(text, at, end)) {
+        yield { source: text.slice(at, end), path: frames.map(({ key }) => key) };
+      }
+      at = end - 1;
+    } else continue;
+    tokens += 1;
+    if (tokens % PAUSE === 0) yield undefined;
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    // . + - e E
+    if (!isDigit(code) && code !== 0x2e && code !== 0x2b && code !== MINUS && code !== 0x65 && code !== 0x45)
+      break;
+  }
+  return end;
+}
+
+/** Fifteen digits with an exponent of two are always kept; most numbers need no closer look. */
+function maybeInexact(text: string, start: number, end: number): boolean {
+  if (end - start >= 16) return true;
+  for (let at = start; at < end - 3; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x65 || code === 0x45) return true;
+  }
+  return false;
+}
+
+/** Whether the number that is printed is the one that was sent. */
+function isExact(source: string): boolean {
+  if (source.length > LONGEST_NUMBER) return false;
+  const printed = String(Number(source));
+  return source === printed || decimal(source) === decimal(printed);
 }
 
 /** One spelling for each decimal number: significant digits and the exponent of the last. */
 function decimal(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  const digits = `${whole}${fraction}`.replace('-', '').replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return '0';
-  const last = Number(exponent) - fraction.length + (digits.length - significant.length);
-  return `${mantissa.startsWith('-') ? '-' : ''}${significant}e${last}`;
+  const [before = '', fraction = ''] = mantissa.split('.');
+  const digits = `${before}${fraction}`.replace('-', '');
+  let first = 0;
+  while (digits.charCodeAt(first) === 0x30) first += 1;
+  let end = digits.length;
+  while (end > first && digits.charCodeAt(end - 1) === 0x30) end -= 1;
+  if (first === end) return '0';
+  const last = Number(exponent) - fraction.length + (digits.length - end);
+  return `${mantissa.startsWith('-') ? '-' : ''}${digits.slice(first, end)}e${last}`;
 }

@@ -89,7 +89,7 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCo
 
 export const PROBLEM_TYPE = 'application/problem+json';
 /** Most faults that one answer lists. */
-const MAX_FAULTS = 100;
+export const MAX_FAULTS = 100;
 /** Longest part of a value that an answer repeats, characters. */
 const SHOWN = 60;
 
@@ -180,12 +180,12 @@ function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
  * The faults of a body, one for each place. An unknown field is a fault of its own, so that a misspelt one is
  * named by its own pointer.
  */
-export function faultsOf(error: z.core.$ZodError, body: unknown): Fault[] {
+export function faultsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Fault[] {
   const faults: Fault[] = [];
-  for (const issue of error.issues) {
+  for (const issue of issues) {
     if (faults.length >= MAX_FAULTS) break;
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) {
+      for (const key of issue.keys.slice(0, MAX_FAULTS)) {
         faults.push({ pointer: jsonPointer([...issue.path, key]), detail: `unknown field ${shorten(key)}` });
       }
     } else {
@@ -205,11 +205,14 @@ export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.outp
   if (body === undefined) throw new ProblemError('body-missing', 'the request needs a JSON body');
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const errors = faultsOf(result.error, body);
-  const count = result.error.issues.length;
+  throw payloadInvalid(faultsOf(result.error.issues, body), result.error.issues.length);
+}
+
+/** The refusal of a body. `count`: the faults there are, where they are more than those given. */
+export function payloadInvalid(errors: readonly Fault[], count = errors.length): ProblemError {
   const [first] = errors;
   const where = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `;
-  throw new ProblemError(
+  return new ProblemError(
     'payload-invalid',
     `${where}${first?.detail ?? 'invalid'}${count > 1 ? `, and ${count - 1} more` : ''}`,
     { errors },

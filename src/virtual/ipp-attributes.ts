@@ -113,7 +113,7 @@ export function selected(
 function descriptionAttributes(view: PrinterView): IppAttribute[] {
   const { identity, state, operations } = view;
   const now = Date.now();
-  const web = view.uri.replace(/^ipp:\/\/([^/]*).*$/, 'http://$1/');
+  const web = `http://${new URL(view.uri).host}/`;
   const reasons = stateReasons(state.faults);
   return [
     uri('printer-uri-supported', view.uri),

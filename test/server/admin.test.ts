@@ -176,6 +176,11 @@ describe('/app', () => {
       { ...TEMPLATE, sheet: { width: 210, height: 297, columns: 3, rows: 1, left: 0, top: 0 } },
       '/sheet/columns',
     ],
+    [
+      'a field that no record can have',
+      { ...TEMPLATE, elements: [{ type: 'text', x: 1, y: 1, size: 3, text: '{{__proto__}}' }], fields: [] },
+      '/elements/0',
+    ],
     ['a ZPL template without its source', { name: 'x', language: 'zpl' }, '/source'],
     [
       'an element that no record could print',

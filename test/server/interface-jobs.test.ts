@@ -98,6 +98,33 @@ describe('what POST /v2/jobs takes', () => {
     });
   });
 
+  test('a field may be called like what every object has', async () => {
+    const names = ['constructor', 'toString', 'hasOwnProperty', 'prototype', '__defineGetter__', 'valueOf'];
+    const idT = await site.service.template('acme', {
+      name: 'Inherited',
+      width: 101.6,
+      height: 152.4,
+      fields: names.map((name) => ({ name })),
+      elements: names.map((name, at) => ({
+        type: 'text',
+        x: 4,
+        y: 4 + 8 * at,
+        text: `{{${name}}}`,
+        size: 4,
+      })),
+    });
+    const data = [Object.fromEntries(names.map((name) => [name, `of ${name}`]))];
+    const body = site.payload({ idT, data });
+    expect((await site.validate({ body })).body).toMatchObject({ warnings: [], warningCount: 0 });
+    const answer = await site.enqueue({ body });
+    expect(answer.status).toBe(201);
+    const { rows } = await site.service.pool.query<{ records: unknown }>(
+      "SELECT payload->'records' AS records FROM platen.jobs WHERE id = $1",
+      [jobIdOf(answer)],
+    );
+    expect(rows[0]?.records).toEqual(data);
+  });
+
   test('Enqueue: a template-only request answers one ID, not an array', async () => {
     const answer = await site.enqueue({
       body: site.payload({ idT: site.ids.plain, data: undefined, numberCopies: 2 }),

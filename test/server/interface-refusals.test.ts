@@ -3,12 +3,30 @@
  * and the problem code. `rule` says which.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type CallOptions, codeOf, FORMAT_PDF, pointersOf } from './harness.ts';
+import {
+  type Answer,
+  type CallOptions,
+  codeOf,
+  FORMAT_203,
+  FORMAT_PDF,
+  PRINTER,
+  pointersOf,
+} from './harness.ts';
 import { GLOBEX_PRINTER, InterfaceSite, LEFT, PDF_ONLY } from './interface-site.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());
 afterAll(() => site.stop());
+
+function spacedRoute(
+  field: 'printerId' | 'printer' | 'format' | 'idT',
+  spaced: (text: string) => string,
+): Record<string, unknown> {
+  const known = { printerId: PRINTER, printer: 'Zebra', format: FORMAT_203.name, idT: site.ids.template };
+  const wrong = { [field]: spaced(known[field]) };
+  // By name alone: an ID that is known goes first.
+  return field === 'printer' ? { printerId: undefined, ...wrong } : wrong;
+}
 
 type Case = {
   rule: string;
@@ -19,6 +37,8 @@ type Case = {
   /** JSON pointers that the answer must name. */
   at?: string[];
 };
+
+const BAD_VALUES = Array.from({ length: 3_000 }, (_, index) => [`f${index}`, []] as const);
 
 const CALLER_CASES: Case[] = [
   {
@@ -206,6 +226,38 @@ const PAYLOAD_CASES: Case[] = [
     code: 'payload-invalid',
     at: ['/data/0/sku'],
   },
+  {
+    rule: 'a number that is too small for a double is refused, not printed as 0',
+    request: () => ({ raw: JSON.stringify(site.payload()).replace('"A-1"', '1e-400') }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data/0/sku'],
+  },
+  {
+    rule: 'more bad values than anybody counts are refused as one is',
+    request: () => ({ body: site.payload({ data: [Object.fromEntries(BAD_VALUES)] }) }),
+    status: 400,
+    code: 'payload-invalid',
+    at: ['/data/0'],
+  },
+  {
+    rule: 'of many bad records the first are named',
+    request: () => ({
+      body: site.payload({
+        data: Array.from({ length: 5 }, () => Object.fromEntries(BAD_VALUES.slice(0, 500))),
+      }),
+    }),
+    status: 400,
+    code: 'payload-invalid',
+    at: BAD_VALUES.slice(0, 100).map(([name]) => `/data/0/${name}`),
+  },
+  {
+    rule: 'unknown fields without number are refused, and the first are named',
+    request: () => ({ body: { ...site.payload(), ...Object.fromEntries(BAD_VALUES) } }),
+    status: 400,
+    code: 'payload-invalid',
+    at: BAD_VALUES.slice(0, 100).map(([name]) => `/${name}`),
+  },
   ...['__proto__', '_\\u005fproto__', '__\\u0070roto__'].map((key) => ({
     rule: `a field named ${key} is refused, not left out in silence`,
     request: () => ({ raw: JSON.stringify(site.payload()).replace('"sku"', `"${key}"`) }),
@@ -282,6 +334,17 @@ const PAYLOAD_CASES: Case[] = [
     status: 400,
     code: 'printer-unknown',
   },
+  ...(['printerId', 'printer', 'format', 'idT'] as const).flatMap((field) =>
+    [(text: string) => `${text} `, (text: string) => ` ${text}`, (text: string) => `${text}\t`].map(
+      (spaced) => ({
+        rule: `${field} is taken as it is written: ${JSON.stringify(spaced('name'))} is another`,
+        request: () => ({ body: site.payload(spacedRoute(field, spaced)) }),
+        status: field === 'idT' ? 404 : 400,
+        code:
+          field === 'idT' ? 'template-not-found' : field === 'format' ? 'format-unknown' : 'printer-unknown',
+      }),
+    ),
+  ),
   {
     rule: 'routing: a name with a NUL is unknown, not an error of the database',
     request: () => ({ body: site.payload({ printerId: 'a\0b', printer: 'a\0b' }) }),

@@ -1,7 +1,8 @@
 /** Numbers in a body are kept to the last digit, or refused. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { InexactNumber, parseJson } from '../../src/server/json-body.ts';
+import { isLabelRecord, labelRecord } from '../../src/contract/print-request.ts';
+import { ForbiddenKey, InexactNumber, parseJson } from '../../src/server/json-body.ts';
 
 test('every number that a JavaScript program sends is taken as it is', () => {
   fc.assert(
@@ -45,6 +46,49 @@ test.each([
   '123456789.1234567890123',
   '0.1000000000000000055511151231257827',
   '1e400000000000000000',
+  '1e-400',
+  '1E-324',
+  '1e400',
+  `1.${'0'.repeat(400)}`,
 ])('%s is not', (source) => {
   expect(parseJson(`[{"a":${source}}]`)).toEqual([{ a: new InexactNumber(source) }]);
+});
+
+test('wherever such a number stands, it is found there and nowhere else', () => {
+  const inexact = 12345678901234567891n;
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.string(), (value, name) => {
+      fc.pre(!JSON.stringify([value, name]).includes('__proto__'));
+      const body = { before: value, [`${name}"\\`]: [value, { x: 0.5 }, 'here', value], after: value };
+      const read: unknown = parseJson(JSON.stringify(body).replaceAll('"here"', String(inexact)));
+      const meant: unknown = JSON.parse(JSON.stringify(body), (_key, inner: unknown) =>
+        inner === 'here' ? new InexactNumber(String(inexact)) : inner,
+      );
+      expect(read).toEqual(meant);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test.each(['__proto__', '__pr\\u006ft\\u006f__', '\\u005F_proto__'])('the key %s is refused', (key) => {
+  expect(() => parseJson(`{"data":[{"a":1,"${key}":1}]}`)).toThrow(ForbiddenKey);
+  expect(parseJson(`{"data":["${key}"]}`)).toEqual({ data: ['__proto__'] });
+});
+
+test('the quick look at a record says what the schema says', () => {
+  const name = fc.oneof(fc.string(), fc.constantFrom('', 'x'.repeat(200), 'x'.repeat(201), 'constructor'));
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.constantFrom('x'.repeat(32_768), 'x'.repeat(32_769), Number.POSITIVE_INFINITY, Number.NaN, undefined),
+  );
+  fc.assert(
+    fc.property(fc.oneof(fc.dictionary(name, value), value, fc.array(value)), (record) => {
+      fc.pre(typeof record !== 'object' || record === null || !Object.hasOwn(record, '__proto__'));
+      expect(isLabelRecord(record)).toBe(labelRecord.safeParse(record).success);
+    }),
+    { numRuns: 2_000 },
+  );
+  const fields = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 1]));
+  expect([isLabelRecord(fields(500)), isLabelRecord(fields(501))]).toEqual([true, false]);
 });

@@ -35,7 +35,7 @@ export function runLength(data: Uint8Array, stride: number): string {
       continue;
     }
     before = row;
-    const used = row.replace(/0+$/, '');
+    const used = row.replace(/(?<!0)0+$/, '');
     text += used.replace(/(.)\1*/g, (run, digit: string) => repeated(digit, run.length));
     if (used.length < row.length) text += ',';
   }

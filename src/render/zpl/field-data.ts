@@ -36,15 +36,15 @@ export interface Serial {
   readonly zeros: boolean;
 }
 
-/** `^SNv,n,z`: the right-most digits of `v` count by `n`; `z` = Y keeps leading zeros. */
+/** `^SNv,n,z`: the right-most digits of `v`, at most 12, count by `n`; `z` = Y keeps leading zeros. */
 export function serialField(params: string): Serial {
   const [start = '1', step = '1', zeros = 'N'] = params.split(',');
-  const match = /^(.*?)(\d+)(\D*)$/s.exec(start);
+  const match = /(\d{1,12})(\D*)$/.exec(start);
   const by = /^-?\d{1,12}$/.test(step.trim()) ? BigInt(step.trim()) : 1n;
   return {
-    before: match?.[1] ?? start,
-    digits: match?.[2] ?? '',
-    after: match?.[3] ?? '',
+    before: start.slice(0, match?.index),
+    digits: match?.[1] ?? '',
+    after: match?.[2] ?? '',
     step: by,
     zeros: zeros.trim().toUpperCase() === 'Y',
   };

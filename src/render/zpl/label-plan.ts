@@ -124,6 +124,11 @@ function hexIndicator(command: ZplCommand): string {
   return text(command).charAt(0) || '_';
 }
 
+/** Most commands that stored formats add to one label: a few bytes recall many. */
+const MOST_RECALLED = 100_000;
+/** Most `^ID` with a `*` in one format that count: each looks at everything stored. */
+const MOST_SEARCHES = 100;
+
 /** Takes the commands of stored formats in place of `^XF`, with the values of the recalling format's `^FN`. */
 function recall(commands: readonly ZplCommand[], memory: PrinterMemory, faults: string[]): ZplCommand[] {
   const at = commands.findIndex((command) => command.name === 'XF');
@@ -145,8 +150,11 @@ function recall(commands: readonly ZplCommand[], memory: PrinterMemory, faults: 
     if (command.name === 'XF') {
       const name = objectName(text(command), 'ZPL');
       const object = memory.object(name);
-      if (object?.kind === 'format') stored.push(...object.commands);
-      else faults.push(`stored format ${name} does not exist`);
+      if (object?.kind !== 'format') faults.push(`stored format ${name} does not exist`);
+      else if (stored.length + object.commands.length > MOST_RECALLED) {
+        faults.push(`the stored formats of one label have more than ${MOST_RECALLED} commands`);
+        break;
+      } else for (const each of object.commands) stored.push(each);
       continue;
     }
     field.push(command);
@@ -208,6 +216,7 @@ class PlanBuilder {
   readonly #graphics = new Map<string, string>();
   readonly #fields = new FieldMarks();
   #printable = false;
+  #searches = 0;
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
@@ -275,7 +284,7 @@ class PlanBuilder {
     else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
     else if (name === 'PQ') this.#quantity = text(command).split(',');
     else if (name === 'PP') this.#pauseAfter = true;
-    else if (name === 'ID') this.#memory.delete(objectName(text(command), 'GRF'));
+    else if (name === 'ID') this.#delete(objectName(text(command), 'GRF'));
     else if (name === 'EF') this.#memory.deleteKind('format');
     else if (name === 'LH') {
       this.#set(command);
@@ -286,6 +295,11 @@ class PlanBuilder {
     } else if (name === 'GB') this.#print(boxField(this.#dots(command)));
     else if (PRINTABLE.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) this.#pieces.push(this.#plain(command));
+  }
+
+  #delete(pattern: string): void {
+    if (pattern.includes('*')) this.#searches += 1;
+    if (this.#searches <= MOST_SEARCHES) this.#memory.delete(pattern);
   }
 
   #print(piece: string | Serial): void {

@@ -19,16 +19,50 @@ export type StoredObject =
   | { kind: 'format'; commands: readonly ZplCommand[]; bytes: number }
   | { kind: 'graphic'; definition: string; bytes: number };
 
+/** Longest name and extension that count, characters; and most objects. Firmware has such limits too. */
+const NAME = 16;
+const EXTENSION = 3;
+const MOST_OBJECTS = 1_000;
+
 /** `d:o.x` in upper case, with the printer's defaults for what is left out. */
 export function objectName(text: string, extension: string): string {
   const match = /^(?:([A-Z]):)?([^.:]*)(?:\.(.*))?$/.exec(text.trim().toUpperCase());
-  return `${match?.[1] ?? 'R'}:${match?.[2] || 'UNKNOWN'}.${match?.[3] || extension}`;
+  const name = match?.[2]?.slice(0, NAME) || 'UNKNOWN';
+  return `${match?.[1] ?? 'R'}:${name}.${match?.[3]?.slice(0, EXTENSION) || extension}`;
+}
+
+/**
+ * Whether a name fits a pattern with `*` for any text. Only the last `*` is ever taken back, so the work is at most
+ * the product of both lengths, whatever a stranger writes.
+ */
+function matches(pattern: string, name: string): boolean {
+  let at = 0;
+  let star = -1;
+  let behindStar = 0;
+  let from = 0;
+  while (from < name.length) {
+    if (pattern[at] === '*') {
+      star = at;
+      behindStar = from;
+      at += 1;
+    } else if (pattern[at] === name[from]) {
+      at += 1;
+      from += 1;
+    } else if (star >= 0) {
+      behindStar += 1;
+      from = behindStar;
+      at = star + 1;
+    } else return false;
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
 }
 
 export class PrinterMemory {
   readonly #limit: number;
   readonly settings = new Map<LastingSetting, string>();
   readonly #objects = new Map<string, StoredObject>();
+  #used = 0;
 
   /** `limit`: the most bytes that all stored objects may have together. */
   constructor(limit: number) {
@@ -45,27 +79,32 @@ export class PrinterMemory {
 
   /** False when there is no room left; then nothing changes. */
   store(name: string, object: StoredObject): boolean {
-    let used = object.bytes;
-    for (const [other, stored] of this.#objects) if (other !== name) used += stored.bytes;
-    if (used > this.#limit) return false;
+    const replaced = this.#objects.get(name);
+    const used = this.#used + object.bytes - (replaced?.bytes ?? 0);
+    if (used > this.#limit || (replaced === undefined && this.#objects.size >= MOST_OBJECTS)) return false;
     this.#objects.set(name, object);
+    this.#used = used;
     return true;
   }
 
   /** `^ID`: the name may have `*` for any text in its name and its extension. */
   delete(pattern: string): void {
-    const literal = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-    const matcher = new RegExp(`^${literal}$`);
-    for (const name of this.#objects.keys()) if (matcher.test(name)) this.#objects.delete(name);
+    if (!pattern.includes('*')) this.#forget(pattern);
+    else for (const name of this.#objects.keys()) if (matches(pattern, name)) this.#forget(name);
   }
 
   deleteKind(kind: StoredObject['kind']): void {
-    for (const [name, object] of this.#objects) if (object.kind === kind) this.#objects.delete(name);
+    for (const [name, object] of this.#objects) if (object.kind === kind) this.#forget(name);
   }
 
   /** Power off: settings fall back to their defaults, DRAM is empty. */
   powerLoss(): void {
     this.settings.clear();
-    for (const name of this.#objects.keys()) if (name.startsWith('R:')) this.#objects.delete(name);
+    for (const name of this.#objects.keys()) if (name.startsWith('R:')) this.#forget(name);
+  }
+
+  #forget(name: string): void {
+    this.#used -= this.#objects.get(name)?.bytes ?? 0;
+    this.#objects.delete(name);
   }
 }

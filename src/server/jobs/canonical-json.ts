@@ -1,13 +1,38 @@
 /** The fingerprint by which a retry is told from another request: the same JSON, whatever its spacing and key order. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
+import type { Long } from '../stretches.ts';
 
 /** SHA-256 of the value with the keys of every object sorted. */
-export function fingerprint(value: unknown): Buffer {
-  return createHash('sha256').update(JSON.stringify(value, sorted)).digest();
+export function* fingerprint(value: unknown): Long<Buffer> {
+  const hash = createHash('sha256');
+  yield* hashed(hash, value);
+  return hash.digest();
 }
 
-function sorted(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+function* hashed(hash: Hash, value: unknown): Long<void> {
+  if (typeof value !== 'object' || value === null) {
+    hash.update(JSON.stringify(value));
+  } else if (Object.values(value).every((inner) => inner === null || typeof inner !== 'object')) {
+    // Most of a body are flat records: one text each.
+    hash.update(JSON.stringify(sorted(value)));
+    yield;
+  } else if (Array.isArray(value)) {
+    for (const [index, inner] of value.entries()) {
+      hash.update(index === 0 ? '[' : ',');
+      yield* hashed(hash, inner);
+    }
+    hash.update(']');
+  } else {
+    for (const [index, [key, inner]] of Object.entries(sorted(value)).entries()) {
+      hash.update(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`);
+      yield* hashed(hash, inner);
+    }
+    hash.update('}');
+  }
+}
+
+function sorted(value: object): object {
+  if (Array.isArray(value)) return value;
   // An object's own order puts keys that look like integers first, always; that is an order too. Null prototype:
   // a key `__proto__` is a key like any other.
   const copy: Record<string, unknown> = Object.create(null);

@@ -8,6 +8,7 @@ import type { ValidationResult } from '../../contract/admin.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
+import { inStretches } from '../stretches.ts';
 import { checkQuota, takeQuota } from '../tenants/tenants.ts';
 import { fingerprint } from './canonical-json.ts';
 import type { Dispatcher } from './dispatch.ts';
@@ -44,7 +45,7 @@ export class Jobs {
 
   /** The checks of `enqueue` without its effects. @throws ProblemError as `enqueue` would */
   async validate(tenantId: string, body: unknown): Promise<ValidationResult> {
-    const checked = await this.#check.references(tenantId, this.#check.payload(body));
+    const checked = await this.#check.references(tenantId, await this.#check.payload(body));
     await checkQuota(this.#pool, tenantId, checked.labels);
     const { printer, agentId, format } = checked.route;
     return {
@@ -76,8 +77,8 @@ export class Jobs {
 
   async #accept(submission: Submission): Promise<Accepted> {
     const { tenantId, key } = submission;
-    const parsed = this.#check.payload(submission.body);
-    const bodyHash = fingerprint(submission.body);
+    const parsed = await this.#check.payload(submission.body);
+    const bodyHash = await inStretches(fingerprint(submission.body), parsed.request.data?.length ?? 1);
     if (key !== undefined) {
       // An identical retry gets its answer even if the template or the printer has gone since.
       const before = await previousAnswer(this.#pool, tenantId, key, bodyHash);

@@ -2,11 +2,28 @@
  * The checks that enqueueing and validating share, in the order that the interface lays down: payload (400),
  * template (404), routing and format (400). The quota (403) comes last, and is the caller's to check or to take.
  */
-import { type PrintRequest, printRequestWithin } from '../../contract/print-request.ts';
+
+import { LIMITS } from '../../contract/limits.ts';
+import {
+  isLabelRecord,
+  type LabelRecord,
+  labelRecord,
+  type PrintRequest,
+  printEnvelopeWithin,
+} from '../../contract/print-request.ts';
 import type { Template } from '../../contract/template.ts';
 import type { ServerConfig } from '../config.ts';
-import { ProblemError, parseBody, shorten } from '../problems.ts';
+import {
+  type Fault,
+  faultsOf,
+  MAX_FAULTS,
+  ProblemError,
+  parseBody,
+  payloadInvalid,
+  shorten,
+} from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
+import { inStretches, type Long } from '../stretches.ts';
 import type { Templates } from '../templates/templates.ts';
 import { type Route, route } from './route.ts';
 
@@ -16,19 +33,21 @@ export class RequestCheck {
   readonly #pool: Pool;
   readonly #templates: Templates;
   readonly #limits: ServerConfig['limits'];
-  readonly #schema: ReturnType<typeof printRequestWithin>;
+  readonly #envelope: ReturnType<typeof printEnvelopeWithin>;
 
   constructor(pool: Pool, templates: Templates, limits: ServerConfig['limits']) {
     this.#pool = pool;
     this.#templates = templates;
     this.#limits = limits;
-    this.#schema = printRequestWithin(limits);
+    this.#envelope = printEnvelopeWithin(limits);
   }
 
   /** @throws ProblemError `payload-invalid`, `labels-limit` */
-  payload(body: unknown): { request: PrintRequest; labels: number } {
-    const request = parseBody(this.#schema, body);
-    const records = request.data?.length ?? 1;
+  async payload(body: unknown): Promise<{ request: PrintRequest; labels: number }> {
+    const { data, ...rest } = parseBody(this.#envelope, body);
+    const request =
+      data === undefined ? rest : { ...rest, data: await inStretches(recordsOf(data), data.length) };
+    const records = data?.length ?? 1;
     const labels = records * request.numberCopies;
     if (labels > this.#limits.labels) {
       const detail = `${records} records × ${request.numberCopies} copies are ${labels} labels; the limit is ${this.#limits.labels}`;
@@ -47,4 +66,29 @@ export class RequestCheck {
     const { template } = await this.#templates.get(tenantId, parsed.request.idT);
     return { ...parsed, template, route: await route(this.#pool, tenantId, parsed.request, template) };
   }
+}
+
+/** @throws ProblemError `payload-invalid` */
+function* recordsOf(data: readonly unknown[]): Long<LabelRecord[]> {
+  const records: LabelRecord[] = [];
+  const faults: Fault[] = [];
+  for (const [index, record] of data.entries()) {
+    if (isLabelRecord(record)) records.push(record);
+    else faults.push(...recordFaults(index, record));
+    // The rest is not looked at: its faults would not be told.
+    if (faults.length >= MAX_FAULTS) break;
+    yield;
+  }
+  if (faults.length > 0) throw payloadInvalid(faults);
+  return records;
+}
+
+function recordFaults(index: number, record: unknown): Fault[] {
+  const pointer = `/data/${index}`;
+  if (typeof record === 'object' && record !== null && Object.keys(record).length > LIMITS.fieldsPerRecord) {
+    return [{ pointer, detail: `expected at most ${LIMITS.fieldsPerRecord} fields` }];
+  }
+  const faults = faultsOf(labelRecord.safeParse(record).error?.issues ?? [], record);
+  if (faults.length === 0) return [{ pointer, detail: 'expected a record' }];
+  return faults.map((fault) => ({ ...fault, pointer: pointer + fault.pointer }));
 }

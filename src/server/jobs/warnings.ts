@@ -7,6 +7,7 @@ import type { Template } from '../../contract/template.ts';
 import { rawPlacementFaults } from '../../render/raw-placement.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { shorten } from '../problems.ts';
+import { inStretches, type Long } from '../stretches.ts';
 import { valueWarnings } from './value-warnings.ts';
 
 type Warning = ValidationResult['warnings'][number];
@@ -23,12 +24,13 @@ export async function warningsFor(
 ): Promise<{ warnings: Warning[]; warningCount: number }> {
   const warnings: Warning[] = [];
   let warningCount = 0;
-  const warn = (warning: Warning) => {
+  // Made only where it is listed: there may be millions.
+  const warn = (make: () => Warning) => {
     warningCount += 1;
-    if (warnings.length < MAX_WARNINGS) warnings.push(warning);
+    if (warnings.length < MAX_WARNINGS) warnings.push(make());
   };
-  for (const warning of sizeWarnings(template, request, format)) warn(warning);
-  for (const warning of placementWarnings(template, format)) warn(warning);
+  for (const warning of sizeWarnings(template, request, format)) warn(() => warning);
+  for (const warning of placementWarnings(template, format)) warn(() => warning);
 
   const fields = templateFields(template);
   const known = new Set(fields);
@@ -36,29 +38,33 @@ export async function warningsFor(
     template.fields.filter((field) => field.default !== undefined).map((field) => field.name),
   );
   const records = request.data ?? [{}];
-  for (const [index, record] of records.entries()) {
-    const where = request.data === undefined ? {} : { record: index };
-    for (const field of fields) {
-      if (Object.hasOwn(record, field)) continue;
-      const instead = defaults.has(field) ? 'its default' : 'nothing';
-      warn({
-        code: 'field-missing',
-        message: `the field is missing; ${instead} is printed`,
-        ...where,
-        field,
-      });
+  const namesOf = function* (): Long<void> {
+    for (const [index, record] of records.entries()) {
+      const where = request.data === undefined ? {} : { record: index };
+      for (const field of fields) {
+        if (Object.hasOwn(record, field)) continue;
+        const instead = defaults.has(field) ? 'its default' : 'nothing';
+        warn(() => ({
+          code: 'field-missing',
+          message: `the field is missing; ${instead} is printed`,
+          ...where,
+          field,
+        }));
+      }
+      for (const field of Object.keys(record)) {
+        if (known.has(field)) continue;
+        warn(() => ({
+          code: 'field-unknown',
+          message: `the template has no field ${shorten(field)}`,
+          ...where,
+          field,
+        }));
+      }
+      yield;
     }
-    for (const field of Object.keys(record)) {
-      if (known.has(field)) continue;
-      warn({
-        code: 'field-unknown',
-        message: `the template has no field ${shorten(field)}`,
-        ...where,
-        field,
-      });
-    }
-  }
-  for (const warning of await valueWarnings(template, request, format)) warn(warning);
+  };
+  await inStretches(namesOf(), records.length);
+  for (const warning of await valueWarnings(template, request, format)) warn(() => warning);
   return { warnings, warningCount };
 }
 

@@ -1,0 +1,83 @@
+/**
+ * Texts of the largest size that is let in, for what once took the square of their length. Run as a worker, it
+ * works one of them off and says so.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+import { parseDeviceId } from '../drivers/transports/device-id.ts';
+import { LIMITS } from '../src/contract/limits.ts';
+import { designedTemplate, fieldName } from '../src/contract/template.ts';
+import { withoutCredentials } from '../src/log.ts';
+import { decimalText, parseDecimal } from '../src/render/decimal.ts';
+import { compileFilters } from '../src/render/filters.ts';
+import { templateProblems } from '../src/render/template-check.ts';
+import { planLabel } from '../src/render/zpl/label-plan.ts';
+import { PrinterMemory } from '../src/render/zpl/printer-memory.ts';
+import { defaultSyntax, ZplStream } from '../src/render/zpl/zpl-stream.ts';
+import { parseJson } from '../src/server/json-body.ts';
+
+const BODY = LIMITS.bodyBytes - 100;
+const VALUE = LIMITS.valueLength;
+const MESSAGE = 2 * 1024 * 1024;
+
+function filled(piece: string, length: number): string {
+  return piece.repeat(Math.floor(length / piece.length));
+}
+
+function body(piece: string): void {
+  parseJson(`[${filled(`${piece},`, BODY)}1]`);
+}
+
+/** What the virtual printer does with a message, but for drawing. */
+function zpl(message: string): void {
+  const memory = new PrinterMemory(16 * 1024 * 1024);
+  const media = { width: 800, height: 1200, dpi: 203 };
+  new ZplStream(defaultSyntax(), 8 * 1024 * 1024, (event) => {
+    if (event.kind === 'format') planLabel(event.format, memory, media);
+  }).push(Buffer.from(message, 'latin1'));
+}
+
+function stored(count: number): string {
+  return Array.from({ length: count }, (_, index) => `^XA^DFR:${'A'.repeat(10)}${index}^FS^XZ`).join('');
+}
+
+async function template(text: string): Promise<void> {
+  const element = { type: 'text', x: 1, y: 1, width: 90, height: 90, text, size: 4 };
+  const parsed = designedTemplate.safeParse({ name: 'x', width: 100, height: 100, elements: [element] });
+  if (parsed.success) await templateProblems(parsed.data);
+}
+
+export const TEXTS: Readonly<Record<string, () => unknown>> = {
+  'a number of zeros with a one at its end': () => parseJson(`{"x":1${'0'.repeat(300_000)}1}`),
+  'a number as long as the body': () => parseJson(`[${'7'.repeat(BODY)}]`),
+  'zeros behind the point': () => parseJson(`[0.${'0'.repeat(BODY)}1]`),
+  'exact numbers of 20 digits': () => body('10000000000000000000'),
+  'numbers of 20 digits that are not exact': () => body('12345678901234567891'),
+  'exact numbers of 390 digits': () => body(`1.${'0'.repeat(388)}`),
+  exponents: () => body('1e-100'),
+  'names with backslashes': () => parseJson(`{"${filled('\\\\\\"', BODY)}":12345678901234567891}`),
+  'arrays in arrays': () => parseJson(`${'['.repeat(5_000)}12345678901234567891${']'.repeat(5_000)}`),
+  'thousands of a long number': () =>
+    decimalText(parseDecimal('7'.repeat(VALUE)) ?? { units: 0n, scale: 0 }, ',', '.'),
+  'blanks in a filter': () => compileFilters(`|upper${' '.repeat(VALUE)}`),
+  'blanks in a placeholder that is none': () => template(`{{a|upper${' '.repeat(VALUE - 20)}|}}`),
+  'colons in a placeholder that is none': () => template(`{{a|default${filled(' : a', VALUE - 20)}}}`),
+  'a field name of blanks': () => fieldName.safeParse(`a${' '.repeat(BODY)}{`),
+  'a template of opening braces': () => template('{'.repeat(VALUE)),
+  'a template of braces in braces': () => template('{{'.repeat(VALUE / 4) + '}}'.repeat(VALUE / 4)),
+  'a template of placeholders without an end': () => template(filled('{{a|', VALUE)),
+  'digits in ^SN': () => zpl(`^XA^FO1,1^SN${'1'.repeat(MESSAGE)}a1a,1^FS^XZ`),
+  'digits and letters in ^SN': () => zpl(`^XA^FO1,1^SN${filled('1a', MESSAGE)},1^FS^XZ`),
+  'wildcards in ^ID': () => zpl(`${stored(900)}^XA^ID${filled('*A', 200_000)}B.*^FS^XZ`),
+  'many ^ID with wildcards': () => zpl(`${stored(900)}^XA${filled('^IDR:*Z.*^FS', MESSAGE)}^XZ`),
+  'many objects': () => zpl(Array.from({ length: 60_000 }, (_, index) => `^XA^DFR:${index}^XZ`).join('')),
+  'many recalled formats': () =>
+    zpl(`^XA^DFR:A^FS${filled('^FO1,1', MESSAGE / 2)}^XZ^XA${filled('^XFR:A', MESSAGE / 2)}^XZ`),
+  'commands of a device ID': () => parseDeviceId(`CMD:${' '.repeat(VALUE)}x,;`),
+  'an address in an error': () => withoutCredentials(`${filled('a+', BODY)} redis://a:b@host`),
+};
+
+if (parentPort !== null) {
+  await TEXTS[z.string().parse(workerData)]?.();
+  parentPort.postMessage('done');
+}

@@ -1,0 +1,63 @@
+/**
+ * Every regular expression of the product takes time in proportion to the text, whatever the text is: most of them
+ * see what a stranger wrote, and one that does not today may tomorrow.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { parse, type Token } from 'acorn';
+import { checkSync } from 'recheck';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+const root = join(import.meta.dirname, '..');
+const literal = z.object({ pattern: z.string(), flags: z.string() });
+
+type Found = { where: string; pattern: string; flags: string };
+
+function literalsIn(file: string): Found[] {
+  const tokens: Token[] = [];
+  parse(stripTypeScriptTypes(readFileSync(join(root, file), 'utf8')), {
+    ecmaVersion: 'latest',
+    sourceType: 'module',
+    locations: true,
+    onToken: tokens,
+  });
+  return tokens
+    .filter((token) => token.type.label === 'regexp')
+    .map((token) => ({
+      where: `${file}:${token.loc?.start.line}`,
+      ...literal.parse('value' in token ? token.value : undefined),
+    }));
+}
+
+const files = globSync(['src/**/*.ts', 'drivers/**/*.ts'], { cwd: root }).sort();
+
+test('none is quadratic or worse', () => {
+  const found = files.flatMap(literalsIn);
+  expect(found.length).toBeGreaterThan(200);
+  const wrong = new Map<string, string>();
+  for (const { where, pattern, flags } of found) {
+    // Proven where it can be; what looks around itself is attacked with generated texts.
+    const proof = checkSync(pattern, flags, { checker: 'automaton', timeout: 60_000 });
+    const verdict =
+      proof.status === 'unknown' ? checkSync(pattern, flags, { checker: 'fuzz', timeout: 60_000 }) : proof;
+    if (verdict.status === 'safe') continue;
+    const shown = verdict.status === 'vulnerable' ? verdict.attack.pattern : 'nobody knows';
+    wrong.set(`${where} /${pattern}/${flags}`, shown);
+  }
+  expect(Object.fromEntries(wrong)).toEqual({});
+});
+
+test('those made at run time are made of our own words alone', () => {
+  const makers = files.filter((file) => /\bRegExp\(/.test(readFileSync(join(root, file), 'utf8')));
+  expect(makers).toEqual([
+    // The name of a reply of the printer's, of a table here.
+    'drivers/languages/zpl/replies.ts',
+    // A reason of lpq's, of a table here.
+    'drivers/transports/send-queue.ts',
+    // A count of digits.
+    'src/render/symbology/linear.ts',
+    'src/render/symbology/retail.ts',
+  ]);
+});
