@@ -13,13 +13,13 @@ import { deviceFor } from '../src/agent/devices.ts';
 import { printerIdOf } from '../src/agent/discovery/identity.ts';
 import { standardDrivers } from '../src/agent/drivers.ts';
 import { Journal } from '../src/agent/journal.ts';
-import { RenderPool } from '../src/agent/render-pool.ts';
 import { Reporter } from '../src/agent/reporter.ts';
 import { now as instant, Term } from '../src/agent/term.ts';
 import { PrinterWorker } from '../src/agent/worker.ts';
 import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { template } from '../src/contract/template.ts';
+import { RenderPool } from '../src/rendering/render-pool.ts';
 import { now } from './figures.ts';
 import { record, TEMPLATE } from './label.ts';
 

@@ -12,6 +12,7 @@ import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
+import { RenderPool } from '../rendering/render-pool.ts';
 import { PinnedCertificates } from './certificates.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from './config.ts';
 import { openDataDir } from './data-dir.ts';
@@ -26,7 +27,6 @@ import { type Drivers, standardDrivers } from './drivers.ts';
 import type { JobSource } from './job-source.ts';
 import { Journal } from './journal.ts';
 import { Leases } from './leases.ts';
-import { RenderPool } from './render-pool.ts';
 import { Reporter } from './reporter.ts';
 import { PrinterStation } from './station.ts';
 

@@ -5,16 +5,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobFaultError } from '../contract/fault.ts';
-import type { Timings } from './config.ts';
-import { JobRecord, type RecordContext } from './job-record.ts';
-import type { HandlerResult, PickedUpJob } from './job-source.ts';
-import { Backoff, pause } from './pause.ts';
 import {
   RenderCrash,
   type RenderPool,
   type RenderSession,
   type RenderSessionOptions,
-} from './render-pool.ts';
+} from '../rendering/render-pool.ts';
+import type { Timings } from './config.ts';
+import { JobRecord, type RecordContext } from './job-record.ts';
+import type { HandlerResult, PickedUpJob } from './job-source.ts';
+import { Backoff, pause } from './pause.ts';
 
 export interface AttemptContext extends RecordContext {
   pool: Pick<RenderPool, 'open'>;

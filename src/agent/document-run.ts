@@ -52,6 +52,7 @@ import {
 } from '../../drivers/transports/document.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
+import type { Chunk } from '../rendering/render-protocol.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { DocumentDevice } from './document-device.ts';
@@ -60,7 +61,6 @@ import type { PrinterDocument } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { Backoff } from './pause.ts';
 import { isIdle } from './printer-state.ts';
-import type { Chunk } from './render-protocol.ts';
 import { printedAtRest, type WindowSize } from './tally.ts';
 
 export interface DocumentRunContext extends AttemptContext {

@@ -6,13 +6,13 @@ import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
+import { RenderCrash } from '../rendering/render-pool.ts';
+import type { Chunk } from '../rendering/render-protocol.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { Device } from './device.ts';
 import type { PickedUpJob } from './job-source.ts';
 import { canConfirm, isBlocked, isIdle } from './printer-state.ts';
-import { RenderCrash } from './render-pool.ts';
-import type { Chunk } from './render-protocol.ts';
 import { printedAtRest, type WindowSize } from './tally.ts';
 
 export interface RunContext extends AttemptContext {

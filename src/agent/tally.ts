@@ -8,9 +8,9 @@
  */
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { JobFaultError } from '../contract/fault.ts';
+import type { Chunk } from '../rendering/render-protocol.ts';
 import type { JournalEntry } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import type { Chunk } from './render-protocol.ts';
 
 export interface WindowSize {
   labels: number;

@@ -115,7 +115,7 @@ export function validateCommand(): Command {
       );
       for (const { message, code, record, field } of result.warnings) {
         const place = [
-          ...(record === undefined ? [] : [`record ${record}`]),
+          ...(record === undefined ? [] : [`record ${record + 1}`]),
           ...(field === undefined ? [] : [`field "${field}"`]),
         ];
         printLine(`warning: ${place.length === 0 ? '' : `${place.join(', ')}: `}${message} [${code}]`);

@@ -107,7 +107,7 @@ export const jobResume = z.strictObject({
 
 /** Answer of a validation: `POST /v2/jobs/validate`. */
 export const validationWarning = z.object({
-  code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'off-label', 'value-invalid']),
+  code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'off-label']),
   message: z.string(),
   /** Index of the record in `data`. */
   record: z.int().min(0).optional(),

@@ -37,6 +37,8 @@ export const jobFault = z.object({
   record: z.int().min(0).optional(),
   /** JSON pointer into the template: `/elements/3`. */
   element: z.string().max(200).optional(),
+  /** The record's field, where one alone is at fault. */
+  field: z.string().max(200).optional(),
 });
 export type JobFault = z.infer<typeof jobFault>;
 
@@ -44,7 +46,11 @@ export type JobFault = z.infer<typeof jobFault>;
 export class JobFaultError extends Error {
   readonly fault: JobFault;
 
-  constructor(code: JobFaultCode, message: string, where: { record?: number; element?: string } = {}) {
+  constructor(
+    code: JobFaultCode,
+    message: string,
+    where: { record?: number; element?: string; field?: string } = {},
+  ) {
     super(message);
     this.name = 'JobFaultError';
     this.fault = { code, message, ...where };

@@ -71,7 +71,9 @@ function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayou
       try {
         return inner.layout(record, quick);
       } catch (error) {
-        if (error instanceof ValueFault) throw new ElementFault('value-invalid', place, error.message);
+        if (error instanceof ValueFault) {
+          throw new ElementFault('value-invalid', place, error.message, error.field);
+        }
         throw error;
       }
     },

@@ -29,6 +29,13 @@ import {
 /** A value that a filter cannot take; the message does not repeat it. */
 export class ValueFault extends Error {
   override readonly name = 'ValueFault';
+  /** Whose value it is, where it is known. */
+  readonly field: string | undefined;
+
+  constructor(reason: string, field?: string) {
+    super(reason);
+    this.field = field;
+  }
 }
 
 /** A filter that the template uses wrongly. */

@@ -83,7 +83,7 @@ export function placeholderText({ field, filter }: Placeholder, record: LabelRec
     return filter(value, scope.get('$timeZone') ?? 'UTC');
   } catch (error) {
     if (!(error instanceof ValueFault)) throw error;
-    throw new ValueFault(`field ${JSON.stringify(field)}: ${error.message}`);
+    throw new ValueFault(`field ${JSON.stringify(field)}: ${error.message}`, field);
   }
 }
 

@@ -28,23 +28,33 @@ export interface ElementLayout {
 export class ElementFault extends Error {
   readonly code: JobFaultCode;
   readonly place: ElementPlace;
+  /** The record's field, where one alone is at fault. */
+  readonly field: string | undefined;
 
-  constructor(code: JobFaultCode, place: ElementPlace, reason: string) {
+  constructor(code: JobFaultCode, place: ElementPlace, reason: string, field?: string) {
     super(reason);
     this.name = 'ElementFault';
     this.code = code;
     this.place = place;
+    this.field = field;
   }
 }
 
-/** The error that a job shows; without a record for what is wrong in the template itself. */
-export function jobFaultOf(fault: ElementFault, record?: number): JobFaultError {
-  const { template, pointer, what } = fault.place;
-  const where = record === undefined ? '' : `, record ${record}`;
+/**
+ * The error that a job shows; without a record for what is wrong in the template itself. In words, records are counted
+ * from 1.
+ */
+export function jobFaultOf({ code, place, message, field }: ElementFault, record?: number): JobFaultError {
+  const { template, pointer, what } = place;
+  const where = record === undefined ? '' : `, record ${record + 1}`;
   return new JobFaultError(
-    fault.code,
-    `Template ${JSON.stringify(template)}, element ${pointer} (${what})${where}: ${fault.message}`,
-    record === undefined ? { element: pointer } : { element: pointer, record },
+    code,
+    `Template ${JSON.stringify(template)}, element ${pointer} (${what})${where}: ${message}`,
+    {
+      element: pointer,
+      ...(record === undefined ? {} : { record }),
+      ...(field === undefined ? {} : { field }),
+    },
   );
 }
 

@@ -3,9 +3,12 @@ import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { isBlack } from './bitmap.ts';
 import { dots, type Item, type Rect } from './display-list.ts';
-import { stampOf } from './ink.ts';
+import { type Stamp, stampOf } from './ink.ts';
 import { isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
+
+/** Bytes of drawn items that are kept. */
+const MOST_KEPT = 32 * 1024 * 1024;
 
 /** Where an item is, as far as its template's author placed it; text has been looked after by its layout. */
 function extent(item: Item): Rect | undefined {
@@ -89,11 +92,11 @@ function enclosing(rects: readonly Rect[]): Rect | undefined {
 }
 
 /** Does an item leave dots in a rectangle? Its own dots are asked, so that a frame around a symbol is none. */
-function marks(item: Item, rect: Rect): boolean {
+function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
   if (item.kind === 'fill' || item.kind === 'bars') return meet(item, rect);
   const around = extent(item);
   if (around !== undefined && item.kind !== 'stroke' && !meet(around, rect)) return false;
-  const { x, y, bitmap } = stampOf(item);
+  const { x, y, bitmap } = stamp(item);
   for (let row = Math.max(0, rect.y - y); row < Math.min(bitmap.height, rect.y + rect.height - y); row++) {
     for (
       let column = Math.max(0, rect.x - x);
@@ -109,19 +112,33 @@ function marks(item: Item, rect: Rect): boolean {
 /**
  * Pairs of a barcode and an element that prints in its quiet zones or on it, by their place in the template.
  * @param drawn the items of the elements that are drawn
+ * @param at told of each barcode before it is looked at, by its JSON pointer
  */
 export function quietZoneConflicts(
   template: DesignedTemplate,
   drawn: ReadonlyMap<number, readonly Item[]>,
   dpi: number,
+  at: (pointer: string) => void,
 ): [barcode: number, other: number][] {
   const conflicts: [number, number][] = [];
+  // Each is drawn once, however many barcodes there are, as far as memory goes.
+  const stamps = new Map<Item, Stamp>();
+  let room = MOST_KEPT;
+  const stamp = (item: Item): Stamp => {
+    const known = stamps.get(item);
+    if (known !== undefined) return known;
+    const made = stampOf(item);
+    room -= made.bitmap.data.length;
+    if (room >= 0) stamps.set(item, made);
+    return made;
+  };
   for (const [index, items] of drawn) {
     const element = template.elements[index];
     const rect = element?.type === 'barcode' ? quietRect(element, items, dpi) : undefined;
     if (rect === undefined) continue;
+    at(`/elements/${index}`);
     for (const [other, theirs] of drawn) {
-      if (other !== index && theirs.some((item) => marks(item, rect))) conflicts.push([index, other]);
+      if (other !== index && theirs.some((item) => marks(item, rect, stamp))) conflicts.push([index, other]);
     }
   }
   return conflicts;

@@ -288,8 +288,8 @@ function rawZpl(
     const refuse = (reason: string) =>
       new JobFaultError(
         'value-invalid',
-        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index}: ${reason}`,
-        { element: '/source', record: index },
+        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index + 1}: ${reason}`,
+        { element: '/source', record: index, field: place.field },
       );
     let text: string;
     try {
@@ -313,7 +313,7 @@ function rawZpl(
       if (length > LIMITS.filledSource) {
         throw new JobFaultError(
           'value-invalid',
-          `Template ${JSON.stringify(template.name)}, record ${index}: the label has more than ${LIMITS.filledSource} characters with its values`,
+          `Template ${JSON.stringify(template.name)}, record ${index + 1}: the label has more than ${LIMITS.filledSource} characters with its values`,
           { element: '/source', record: index },
         );
       }

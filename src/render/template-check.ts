@@ -45,17 +45,26 @@ const MODULE_TOLERANCE = 0.2;
 /** Stands in for the job: a check must not come out otherwise tomorrow. */
 const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', copies: 1, records: { length: 1 } };
 
+/** Told where a check has come to, a JSON pointer: one that is ended says where it was. */
+type Progress = (pointer: string) => void;
+
 /**
  * Checks a template that is as the schema wants it; errors first.
  * @param format what it is to be printed on; without it, at the resolutions that label printers have
  */
-export async function templateProblems(template: Template, format?: CheckTarget): Promise<TemplateProblem[]> {
+export async function templateProblems(
+  template: Template,
+  format?: CheckTarget,
+  at: Progress = () => undefined,
+): Promise<TemplateProblem[]> {
   const problems = fieldProblems(template);
   if (format !== undefined) problems.push(...sizeProblems(template, format));
-  if (template.language === 'zpl') problems.push(...rawProblems(template, format ?? template));
-  else {
+  if (template.language === 'zpl') {
+    at('/source');
+    problems.push(...rawProblems(template, format ?? template));
+  } else {
     const dpis = format === undefined ? (template.dpi ? [template.dpi] : RESOLUTIONS) : [format.dpi];
-    problems.push(...(await designProblems(template, dpis)));
+    problems.push(...(await designProblems(template, dpis, at)));
     if (dpis.length === 1) problems.push(...moduleProblems(template, dpis[0] ?? 0));
   }
   const rank = (problem: TemplateProblem) => (problem.severity === 'error' ? 0 : 1);
@@ -175,25 +184,26 @@ function rawProblems(template: RawZplTemplate, media: RawMedia): TemplateProblem
 async function designProblems(
   template: DesignedTemplate,
   dpis: readonly number[],
+  at: Progress,
 ): Promise<TemplateProblem[]> {
   const found = new Map<string, { problem: TemplateProblem; dpis: number[] }>();
   for (const dpi of dpis) {
-    for (const problem of await problemsAt(template, dpi)) {
+    for (const problem of await problemsAt(template, dpi, at)) {
       const key = `${problem.severity} ${problem.code} ${problem.pointer}`;
       const known = found.get(key);
       if (known === undefined) found.set(key, { problem, dpis: [dpi] });
       else if (known.dpis.at(-1) !== dpi) known.dpis.push(dpi);
     }
   }
-  const problems = [...found.values()].map(({ problem, dpis: at }) => {
-    if (at.length === dpis.length) return problem;
-    const message = `${problem.message} (at ${at.join(' and ')} dpi)`;
+  const problems = [...found.values()].map(({ problem, dpis: some }) => {
+    if (some.length === dpis.length) return problem;
+    const message = `${problem.message} (at ${some.join(' and ')} dpi)`;
     return { ...problem, severity: 'warning' as const, message };
   });
-  return [...problems, ...(await imageProblems(template)), ...fontProblems(template)];
+  return [...problems, ...(await imageProblems(template, at)), ...fontProblems(template, at)];
 }
 
-async function problemsAt(template: DesignedTemplate, dpi: number): Promise<TemplateProblem[]> {
+async function problemsAt(template: DesignedTemplate, dpi: number, at: Progress): Promise<TemplateProblem[]> {
   const problems: TemplateProblem[] = [];
   const grid = labelGrid(template, dpi);
   const assets = createAssets(template);
@@ -209,8 +219,9 @@ async function problemsAt(template: DesignedTemplate, dpi: number): Promise<Temp
     return [{ severity: 'error', ...reasonOf(thrown, '/timeZone') }];
   }
   for (const index of template.elements.keys()) {
-    await breathe();
     const pointer = `/elements/${index}`;
+    at(pointer);
+    await breathe();
     let compiled: ElementLayout | undefined;
     try {
       compiled = await compileElement(template, index, grid, scope, assets);
@@ -228,7 +239,7 @@ async function problemsAt(template: DesignedTemplate, dpi: number): Promise<Temp
       });
     }
   }
-  for (const [index, other] of quietZoneConflicts(template, drawn, dpi)) {
+  for (const [index, other] of quietZoneConflicts(template, drawn, dpi, at)) {
     const message = `/elements/${other} is printed on the symbol or in its quiet zone`;
     problems.push(warning('quiet-zone', `/elements/${index}`, message));
   }
@@ -253,10 +264,11 @@ function borrowed(items: readonly Item[], pointer: string): TemplateProblem[] {
   return [];
 }
 
-function fontProblems(template: DesignedTemplate): TemplateProblem[] {
+function fontProblems(template: DesignedTemplate, at: Progress): TemplateProblem[] {
   const fonts = createFontSet(template.fonts);
   const used = new Set(template.elements.map((element) => (element.type === 'text' ? faceKey(element) : '')));
   return template.fonts.flatMap((font, index) => {
+    at(`/fonts/${index}`);
     const wish = { font: font.name, bold: font.bold, italic: font.italic };
     try {
       fonts.face(wish);
@@ -273,7 +285,7 @@ function faceKey({ font, bold, italic }: FaceWish): string {
   return JSON.stringify([font, bold, italic]);
 }
 
-async function imageProblems(template: DesignedTemplate): Promise<TemplateProblem[]> {
+async function imageProblems(template: DesignedTemplate, at: Progress): Promise<TemplateProblem[]> {
   const problems: TemplateProblem[] = [];
   const images = createImageSet(template.images);
   const names = template.elements.flatMap((element) =>
@@ -282,6 +294,7 @@ async function imageProblems(template: DesignedTemplate): Promise<TemplateProble
   const chosen = names.some((name) => name.includes('{{'));
   for (const [index, { name }] of template.images.entries()) {
     const pointer = `/images/${index}`;
+    at(pointer);
     if (!chosen && !names.includes(name)) {
       problems.push(warning('image-unused', pointer, 'no element shows the image'));
     }

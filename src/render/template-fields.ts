@@ -45,6 +45,15 @@ export function templateTexts(template: DesignedTemplate): { pointer: string; te
   });
 }
 
+/** The fields of records that an element of a designed template prints or asks for. */
+export function fieldsAt(template: Template, element: string | undefined): string[] {
+  if (template.language === 'zpl' || element === undefined) return [];
+  const texts = templateTexts(template).filter(
+    ({ pointer }) => pointer === element || pointer.startsWith(`${element}/`),
+  );
+  return [...new Set(texts.flatMap(({ pointer, text }) => fieldsIn(text, pointer)))];
+}
+
 /** The fields of records that a text uses. @throws JobFaultError `template-invalid` */
 export function fieldsIn(text: string, pointer: string): string[] {
   return parsePlaceholders(text, pointer).flatMap((part) =>

@@ -77,6 +77,7 @@ const PAYLOAD: readonly ProblemCode[] = [
   'format-unknown',
   'format-ambiguous',
   'format-incompatible',
+  'data-unprintable',
   'quota-exceeded',
   'internal',
 ];

@@ -63,6 +63,7 @@ export const PROBLEMS = {
     title: 'The template cannot be printed in this format',
     retrySafe: false,
   },
+  'data-unprintable': { status: 400, title: 'A value cannot be printed', retrySafe: false },
   'quota-exceeded': { status: 403, title: 'The print quota blocks the request', retrySafe: false },
   'enqueue-failed': { status: 500, title: 'The job could not be enqueued', retrySafe: true },
   'job-not-found': { status: 404, title: 'The job does not exist', retrySafe: false },

@@ -2,10 +2,12 @@
  * The service: the HTTP interface, the way of accepted jobs into the queue, and the way of reports out of it. It
  * keeps no state of its own, so any number may run on one database and queue.
  */
+import { availableParallelism } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
+import { CheckPool } from '../rendering/check-pool.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
@@ -46,6 +48,9 @@ export type ServerOptions = {
 
 /** ms that requests in hand may take after a stop was asked for. */
 const CLOSE_TIMEOUT = 10_000;
+
+/** Threads that look at templates and values; more are no use, for the machine has other work. */
+const CHECK_THREADS = Math.min(4, Math.max(2, availableParallelism() - 1));
 
 /** What exists between `start` and `stop`. */
 type Running = {
@@ -144,9 +149,13 @@ export class Server {
     sweep.start();
     stack.defer(() => sweep.stop());
 
-    const templates = new Templates(pool);
+    const checks = new CheckPool({ threads: CHECK_THREADS, logger });
+    checks.start();
+    stack.defer(() => checks.stop());
+    const templates = new Templates(pool, checks);
     const tenants = new Tenants(pool);
-    const jobs = new Jobs(pool, new RequestCheck(pool, templates, config.limits), dispatcher);
+    const requestCheck = new RequestCheck(pool, templates, config.limits, checks);
+    const jobs = new Jobs(pool, requestCheck, dispatcher, checks);
     const table = new JobTable(pool);
     const decisions = new JobDecisions({ pool, queue: queues, table, dispatcher, logger });
 

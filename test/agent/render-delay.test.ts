@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, onTestFinished, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { RenderPool } from '../../src/agent/render-pool.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
+import { RenderPool } from '../../src/rendering/render-pool.ts';
 import { jobFor, logger } from './site.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 /** The render threads, with a language that misbehaves where a test wants it to. */
 import { afterEach, expect, test } from 'vitest';
-import { RenderPool, type RenderSession } from '../../src/agent/render-pool.ts';
+import { RenderPool, type RenderSession } from '../../src/rendering/render-pool.ts';
 import { jobFor, logger, testDrivers } from './site.ts';
 
 const PRINTER = 'serial-0123456789abcdef';

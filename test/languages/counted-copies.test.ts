@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
-import { planChunks, planDocuments } from '../../src/agent/chunk-plan.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { RenderPool } from '../../src/agent/render-pool.ts';
 import { languageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import { copiesDiffer } from '../../src/render/template-fields.ts';
+import { planChunks, planDocuments } from '../../src/rendering/chunk-plan.ts';
+import { RenderPool } from '../../src/rendering/render-pool.ts';
 import { logger } from '../agent/site.ts';
 import { design, drawPdf, drawZpl, jobFor, readSymbols } from '../render/judges.ts';
 

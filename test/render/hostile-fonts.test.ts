@@ -1,10 +1,10 @@
 /** Hostile fonts, in the process, on the agent's render threads: a label or a fault, and the threads go on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { RenderPool } from '../../src/agent/render-pool.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
 import { designedTemplate } from '../../src/contract/template.ts';
+import { RenderPool } from '../../src/rendering/render-pool.ts';
 import { logger } from '../agent/site.ts';
 import { jobFor } from './judges.ts';
 import { INCONSOLATA, OCR_B } from './sample-fonts.ts';

@@ -86,7 +86,7 @@ describe('native', () => {
   });
 
   test.each([
-    ['control characters', { symbology: 'code128' }, 'A\tB', /^value-invalid .*record 0.*set A/],
+    ['control characters', { symbology: 'code128' }, 'A\tB', /^value-invalid .*record 1.*set A/],
     ['a change of code set', { symbology: 'code128' }, 'AB123456', /^value-invalid .*set C/],
     ['a character that is a command', { symbology: 'code128' }, 'a^b', /^value-invalid .*reads as something/],
     ['a character that invokes', { symbology: 'code128' }, 'a>b', /^value-invalid .*reads as something/],

@@ -3,12 +3,12 @@ import { GlobalFonts } from '@napi-rs/canvas';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { RenderPool } from '../../src/agent/render-pool.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { type DesignedTemplate, designedTemplate } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
+import { RenderPool } from '../../src/rendering/render-pool.ts';
 import { logger } from '../agent/site.ts';
 import {
   differingDots,

@@ -104,7 +104,7 @@ test('template import, validate, print --wait, job show, jobs', async () => {
     ...['validate', 'Shelf', '--printer', 'virtual-2', '--field', 'typo=1', '--data', up.dataDir],
   ]);
   expect(shown.stdout).toMatch(
-    /^warning: record 0, field "sku": the field is missing; .*\[field-missing\]$/m,
+    /^warning: record 1, field "sku": the field is missing; .*\[field-missing\]$/m,
   );
 
   const shape = z.object({

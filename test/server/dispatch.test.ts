@@ -233,7 +233,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   test('a large backlog is added in batches, in order', async () => {
     const printerId = await newPrinter();
     queue.broken = true;
-    const first = await enqueue(printerId, { data: [{ sku: 'x'.repeat(20_000) }] });
+    const first = await enqueue(printerId, { data: [{ sku: 'x', unprinted: 'x'.repeat(20_000) }] });
     // 450 more like it, as a long outage leaves them.
     await service.pool.query(
       `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name, format,

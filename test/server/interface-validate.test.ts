@@ -90,24 +90,6 @@ describe('POST /v2/jobs/validate', () => {
     });
   });
 
-  test('warns of a value that the barcode cannot hold, without repeating it', async () => {
-    const idT = await site.service.template('acme', {
-      name: 'EAN',
-      width: 101.6,
-      height: 152.4,
-      elements: [{ type: 'barcode', symbology: 'ean13', value: '{{ean}}', x: 5, y: 5, height: 20 }],
-    });
-    const answer = await site.validate({
-      body: site.payload({ idT, data: [{ ean: '4006381333931' }, { ean: '4006381333932' }] }),
-    });
-    expect(answer.body).toMatchObject({
-      valid: true,
-      warnings: [{ code: 'value-invalid', record: 1 }],
-      warningCount: 1,
-    });
-    expect(answer.text).not.toContain('4006381333932');
-  });
-
   test('warns of what a raw ZPL template prints beyond the media, and of another resolution', async () => {
     const source = '^XA\n^PW1200^LL1800\n^FO20,20^FDHello^FS\n^XZ';
     const wide = await site.service.template('acme', { name: 'Wide', language: 'zpl', source });

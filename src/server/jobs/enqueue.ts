@@ -6,6 +6,7 @@
 import { v7 as uuid } from 'uuid';
 import type { ValidationResult } from '../../contract/admin.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
+import type { CheckPool } from '../../rendering/check-pool.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
 import { inStretches } from '../stretches.ts';
@@ -36,9 +37,11 @@ export class Jobs {
   readonly #pool: Pool;
   readonly #check: RequestCheck;
   readonly #dispatcher: Dispatcher;
+  readonly #checks: CheckPool;
 
-  constructor(pool: Pool, check: RequestCheck, dispatcher: Dispatcher) {
+  constructor(pool: Pool, check: RequestCheck, dispatcher: Dispatcher, checks: CheckPool) {
     this.#pool = pool;
+    this.#checks = checks;
     this.#check = check;
     this.#dispatcher = dispatcher;
   }
@@ -57,7 +60,7 @@ export class Jobs {
         agentId,
         format: { id: format.id, name: format.name },
       },
-      ...(await warningsFor(checked.template, checked.request, format)),
+      ...(await warningsFor(this.#checks, tenantId, checked.template, checked.request, format)),
     };
   }
 

@@ -1,6 +1,6 @@
 /**
  * The checks that enqueueing and validating share, in the order that the interface lays down: payload (400),
- * template (404), routing and format (400). The quota (403) comes last, and is the caller's to check or to take.
+ * template (404), routing, format and values (400). The quota (403) comes last, and is the caller's to check or to take.
  */
 
 import { LIMITS } from '../../contract/limits.ts';
@@ -12,6 +12,7 @@ import {
   printEnvelopeWithin,
 } from '../../contract/print-request.ts';
 import type { Template } from '../../contract/template.ts';
+import type { CheckPool } from '../../rendering/check-pool.ts';
 import type { ServerConfig } from '../config.ts';
 import {
   type Fault,
@@ -25,6 +26,7 @@ import {
 import type { Pool } from '../store/pool.ts';
 import { inStretches, type Long } from '../stretches.ts';
 import type { Templates } from '../templates/templates.ts';
+import { requirePrintable } from './printable-values.ts';
 import { type Route, route } from './route.ts';
 
 export type CheckedRequest = { request: PrintRequest; template: Template; route: Route; labels: number };
@@ -34,10 +36,12 @@ export class RequestCheck {
   readonly #templates: Templates;
   readonly #limits: ServerConfig['limits'];
   readonly #envelope: ReturnType<typeof printEnvelopeWithin>;
+  readonly #checks: CheckPool;
 
-  constructor(pool: Pool, templates: Templates, limits: ServerConfig['limits']) {
+  constructor(pool: Pool, templates: Templates, limits: ServerConfig['limits'], checks: CheckPool) {
     this.#pool = pool;
     this.#templates = templates;
+    this.#checks = checks;
     this.#limits = limits;
     this.#envelope = printEnvelopeWithin(limits);
   }
@@ -58,13 +62,16 @@ export class RequestCheck {
     return { request, labels };
   }
 
-  /** @throws ProblemError `template-not-found` and those of `route` */
+  /** @throws ProblemError `template-not-found`, those of `route`, and `data-unprintable` */
   async references(
     tenantId: string,
     parsed: { request: PrintRequest; labels: number },
   ): Promise<CheckedRequest> {
     const { template } = await this.#templates.get(tenantId, parsed.request.idT);
-    return { ...parsed, template, route: await route(this.#pool, tenantId, parsed.request, template) };
+    const way = await route(this.#pool, tenantId, parsed.request, template);
+    const { request } = parsed;
+    await requirePrintable(this.#checks, tenantId, { template, request, format: way.format });
+    return { ...parsed, template, route: way };
   }
 }
 

@@ -4,11 +4,11 @@ import type { PrinterFormat } from '../../contract/format.ts';
 import type { PrintRequest } from '../../contract/print-request.ts';
 import { mediaOf } from '../../contract/sheet.ts';
 import type { Template } from '../../contract/template.ts';
-import { rawPlacementFaults } from '../../render/raw-placement.ts';
+import type { RawMedia } from '../../render/raw-placement.ts';
 import { templateFields } from '../../render/template-fields.ts';
+import { type CheckPool, CheckStopped } from '../../rendering/check-pool.ts';
 import { shorten } from '../problems.ts';
 import { inStretches, type Long } from '../stretches.ts';
-import { valueWarnings } from './value-warnings.ts';
 
 type Warning = ValidationResult['warnings'][number];
 
@@ -17,7 +17,12 @@ export const MAX_WARNINGS = 1_000;
 /** mm by which label and media may differ without a word. */
 const SIZE_TOLERANCE = 1;
 
+/** ms for a look at where a raw ZPL template prints, waiting for a thread and on it. */
+const TIMES = { wait: 1_000, run: 2_000 };
+
 export async function warningsFor(
+  checks: CheckPool,
+  tenantId: string,
   template: Template,
   request: PrintRequest,
   format: PrinterFormat,
@@ -30,7 +35,7 @@ export async function warningsFor(
     if (warnings.length < MAX_WARNINGS) warnings.push(make());
   };
   for (const warning of sizeWarnings(template, request, format)) warn(() => warning);
-  for (const warning of placementWarnings(template, format)) warn(() => warning);
+  for (const warning of await placementWarnings(checks, tenantId, template, format)) warn(() => warning);
 
   const fields = templateFields(template);
   const known = new Set(fields);
@@ -64,7 +69,6 @@ export async function warningsFor(
     }
   };
   await inStretches(namesOf(), records.length);
-  for (const warning of await valueWarnings(template, request, format)) warn(() => warning);
   return { warnings, warningCount };
 }
 
@@ -87,14 +91,20 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
   };
 }
 
-function placementWarnings(template: Template, format: PrinterFormat): Warning[] {
+async function placementWarnings(
+  checks: CheckPool,
+  tenantId: string,
+  template: Template,
+  format: PrinterFormat,
+): Promise<readonly Warning[]> {
   if (template.language !== 'zpl') return [];
-  if (format.language === 'zpl') return rawPlacementFaults(template, format);
   // A picture of it has the template's own dots.
-  const { dpi, width, height } = template;
-  return rawPlacementFaults(template, {
-    dpi: dpi ?? format.dpi,
-    width: width ?? format.width,
-    height: height ?? format.height,
-  });
+  const own: RawMedia = format.language === 'zpl' ? {} : template;
+  const { dpi = format.dpi, width = format.width, height = format.height } = own;
+  try {
+    return await checks.placement(tenantId, { template, media: { dpi, width, height } }, TIMES);
+  } catch (error) {
+    if (error instanceof CheckStopped) return [];
+    throw error;
+  }
 }

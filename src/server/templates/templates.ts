@@ -7,25 +7,33 @@ import type { TemplateView } from '../../contract/admin.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateFields } from '../../render/template-fields.ts';
+import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
 
 type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
 export type SavedTemplate = { id: string; template: Template };
 
+/** For the check of a template; large ones of many barcodes take a second. */
+const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
+
 const FOREIGN_KEY_VIOLATION = '23503';
 
 export class Templates {
   readonly #pool: Pool;
+  readonly #checks: CheckPool;
+  readonly #times: CheckTimes;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, checks: CheckPool, times: CheckTimes = TIMES) {
     this.#pool = pool;
+    this.#checks = checks;
+    this.#times = times;
   }
 
-  /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found` */
+  /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found`, `not-ready` */
   async import(tenantId: string, body: unknown): Promise<{ created: boolean; view: TemplateView }> {
     const checked = parsedTemplate(body);
-    const warnings = await warningsOf(checked);
+    const warnings = await this.#warnings(tenantId, checked);
     try {
       const { rows } = await this.#pool.query<Row & { created: boolean }>(
         `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
@@ -34,7 +42,7 @@ export class Templates {
         [uuid(), tenantId, checked.name, JSON.stringify(checked)],
       );
       const row = onlyRow(rows);
-      return { created: row.created, view: { ...view(row), warnings } };
+      return { created: row.created, view: { ...view(row), warnings: [...warnings] } };
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
       throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
@@ -59,6 +67,24 @@ export class Templates {
     return { id, template: parsed(await this.#row(tenantId, id)) };
   }
 
+  /** @throws ProblemError `payload-invalid` where no record could be printed, or it takes too long; `not-ready` */
+  async #warnings(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
+    let problems: readonly TemplateProblem[];
+    try {
+      problems = await this.#checks.template(tenantId, { template: checked }, this.#times);
+    } catch (error) {
+      if (error instanceof CheckStopped) throw stopped(error, this.#times);
+      throw error;
+    }
+    const errors = problems.filter(({ severity }) => severity === 'error');
+    const [first] = errors;
+    if (first === undefined) return problems;
+    const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+    throw new ProblemError('payload-invalid', `${first.pointer}: ${first.message}${more}`, {
+      errors: errors.map(({ pointer, message }) => ({ pointer, detail: message })),
+    });
+  }
+
   async #row(tenantId: string, id: string): Promise<Row> {
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
     const { rows } = /^[\w-]+$/.test(id)
@@ -81,18 +107,17 @@ function parsedTemplate(body: unknown): Template {
   return raw ? parseBody(rawZplTemplate, body) : parseBody(designedTemplate, body);
 }
 
-/** @throws ProblemError `payload-invalid` where no record could be printed */
-async function warningsOf(checked: Template): Promise<TemplateProblem[]> {
-  // The renderer brings fonts and a canvas: a service that never imports does without.
-  const { templateProblems } = await import('../../render/template-check.ts');
-  const problems = await templateProblems(checked);
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const [first] = errors;
-  if (first === undefined) return problems;
-  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
-  throw new ProblemError('payload-invalid', `${first.pointer}: ${first.message}${more}`, {
-    errors: errors.map(({ pointer, message }) => ({ pointer, detail: message })),
-  });
+function stopped(error: CheckStopped, times: CheckTimes): ProblemError {
+  const { reason, at } = error;
+  if (reason === 'deadline' || reason === 'memory') {
+    const limit = reason === 'deadline' ? `longer than ${times.run / 1000} s` : 'too much memory';
+    const detail = `it takes ${limit} to lay out: simplify it`;
+    return new ProblemError('payload-invalid', `${at}: ${detail}`, { errors: [{ pointer: at, detail }] });
+  }
+  if (reason === 'busy') {
+    return new ProblemError('not-ready', 'other templates are being checked: send it again');
+  }
+  return new ProblemError('internal', 'the template could not be checked', { cause: error });
 }
 
 function parsed(row: Row): Template {

@@ -1,0 +1,262 @@
+/**
+ * The check threads of a service. What a stranger sent is drawn and measured here and nowhere else: with a deadline, a
+ * bound on memory, and off the thread that serves sockets.
+ *
+ * A thread has one check at a time; what waits takes turns by its owner (the tenant), and no owner has all threads, so
+ * that a slow check delays its own owner's and nobody else's.
+ */
+import { Worker } from 'node:worker_threads';
+import type { TemplateProblem } from '../contract/template-problem.ts';
+import type { Logger } from '../log.ts';
+import type { RawPlacementFault } from '../render/raw-placement.ts';
+import type {
+  Check,
+  CheckAnswer,
+  CheckRequest,
+  CheckResult,
+  PlacementCheck,
+  RecordsCheck,
+  RecordsVerdict,
+  TemplateCheck,
+} from './check-protocol.ts';
+
+/** A thread's heap, MB; over it the thread dies, not the process. What is new of it: see `render-pool.ts`. */
+const HEAP_MB = 256;
+const YOUNG_MB = 12;
+/** Checks that one owner may have waiting. */
+const MOST_WAITING = 1_000;
+
+/** Why a check came to no result: `deadline` and `memory` are the check's own fault, `busy` is not. */
+export class CheckStopped extends Error {
+  readonly reason: 'deadline' | 'memory' | 'busy' | 'broken';
+  /** The place in the template that it had come to, a JSON pointer. */
+  readonly at: string;
+
+  constructor(reason: CheckStopped['reason'], at: string, detail: string = reason) {
+    super(`A check stopped: ${detail}`);
+    this.name = 'CheckStopped';
+    this.reason = reason;
+    this.at = at;
+  }
+}
+
+/** ms that a check may wait for a thread, and take once it has one. */
+export interface CheckTimes {
+  readonly wait: number;
+  readonly run: number;
+}
+
+interface Task {
+  readonly owner: string;
+  readonly check: Check;
+  readonly times: CheckTimes;
+  readonly settle: (outcome: CheckResult | CheckStopped) => void;
+  /** Ends its wait. */
+  timer: NodeJS.Timeout | undefined;
+}
+
+export class CheckPool {
+  readonly #size: number;
+  readonly #logger: Logger;
+  readonly #threads = new Set<CheckThread>();
+  /** By owner, in the order in which they take their turns. */
+  readonly #waiting = new Map<string, Task[]>();
+  readonly #running = new Map<string, number>();
+  #stopped = false;
+
+  /** @param options.threads at least 2, so that one owner cannot have all */
+  constructor(options: { threads: number; logger: Logger }) {
+    this.#size = Math.max(2, options.threads);
+    this.#logger = options.logger;
+  }
+
+  /** One thread is ready before it is asked. */
+  start(): void {
+    this.#thread();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const tasks of this.#waiting.values()) {
+      for (const task of tasks) this.#leave(task, new CheckStopped('busy', '', 'the service is stopping'));
+    }
+    this.#waiting.clear();
+    await Promise.all([...this.#threads].map((thread) => thread.stop('busy')));
+  }
+
+  /**
+   * What is wrong with a template.
+   * @param owner whose it is: a tenant's ID
+   * @throws CheckStopped
+   */
+  async template(
+    owner: string,
+    check: Omit<TemplateCheck, 'kind'>,
+    times: CheckTimes,
+  ): Promise<readonly TemplateProblem[]> {
+    const result = await this.#run(owner, { kind: 'template', ...check }, times);
+    return result.kind === 'template' ? result.problems : misread(result);
+  }
+
+  /** Which records cannot be printed. @throws CheckStopped */
+  async records(
+    owner: string,
+    check: Omit<RecordsCheck, 'kind'>,
+    times: CheckTimes,
+  ): Promise<RecordsVerdict> {
+    const result = await this.#run(owner, { kind: 'records', ...check }, times);
+    return result.kind === 'records' ? result.verdict : misread(result);
+  }
+
+  /** What a raw ZPL template prints beside its label. @throws CheckStopped */
+  async placement(
+    owner: string,
+    check: Omit<PlacementCheck, 'kind'>,
+    times: CheckTimes,
+  ): Promise<readonly RawPlacementFault[]> {
+    const result = await this.#run(owner, { kind: 'placement', ...check }, times);
+    return result.kind === 'placement' ? result.faults : misread(result);
+  }
+
+  async #run(owner: string, check: Check, times: CheckTimes): Promise<CheckResult> {
+    const { promise, resolve } = Promise.withResolvers<CheckResult | CheckStopped>();
+    const tasks = this.#waiting.get(owner) ?? [];
+    if (this.#stopped || tasks.length >= MOST_WAITING) throw new CheckStopped('busy', '');
+    const task: Task = { owner, check, times, settle: resolve, timer: undefined };
+    task.timer = setTimeout(() => {
+      const at = tasks.indexOf(task);
+      if (at >= 0) tasks.splice(at, 1);
+      if (tasks.length === 0 && this.#waiting.get(owner) === tasks) this.#waiting.delete(owner);
+      this.#leave(task, new CheckStopped('busy', ''));
+    }, times.wait);
+    tasks.push(task);
+    this.#waiting.set(owner, tasks);
+    this.#next();
+    const outcome = await promise;
+    if (outcome instanceof CheckStopped) throw outcome;
+    return outcome;
+  }
+
+  #leave(task: Task, outcome: CheckStopped): void {
+    clearTimeout(task.timer);
+    task.settle(outcome);
+  }
+
+  /** Gives what waits to threads that are free. */
+  #next(): void {
+    for (const [owner, tasks] of this.#waiting) {
+      if ((this.#running.get(owner) ?? 0) >= this.#size - 1) continue;
+      const thread = this.#thread();
+      if (thread === undefined) return;
+      const task = tasks.shift();
+      // To the end of the turn.
+      this.#waiting.delete(owner);
+      if (tasks.length > 0) this.#waiting.set(owner, tasks);
+      if (task !== undefined) this.#begin(thread, task);
+    }
+  }
+
+  #begin(thread: CheckThread, task: Task): void {
+    const { owner } = task;
+    clearTimeout(task.timer);
+    this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
+    thread.begin(task.check, task.times.run, (outcome) => {
+      const left = (this.#running.get(owner) ?? 1) - 1;
+      if (left === 0) this.#running.delete(owner);
+      else this.#running.set(owner, left);
+      task.settle(outcome);
+      this.#next();
+    });
+  }
+
+  /** One that is free, a new one where there may be; undefined: all are at work. */
+  #thread(): CheckThread | undefined {
+    let alive = 0;
+    for (const thread of this.#threads) {
+      if (thread.free) return thread;
+      if (!thread.ending) alive += 1;
+    }
+    // One that was ended in the middle of the drawing library's work goes on until that is done, and counts for once.
+    if (alive >= this.#size || this.#threads.size >= 2 * this.#size || this.#stopped) return undefined;
+    const thread = new CheckThread(this.#logger, () => {
+      this.#threads.delete(thread);
+      if (!this.#stopped) this.#next();
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+}
+
+function misread({ kind }: CheckResult): never {
+  throw new TypeError(`a check thread answered with ${kind}`);
+}
+
+type Settle = Task['settle'];
+
+class CheckThread {
+  readonly #worker: Worker;
+  #task: { id: number; at: string; settle: Settle; timer: NodeJS.Timeout } | undefined;
+  #asked = 0;
+  ending = false;
+
+  constructor(logger: Logger, onExit: () => void) {
+    this.#worker = new Worker(new URL('./check-worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
+      // What a library prints there could be label data, or mix with a command's output.
+      stdout: true,
+      stderr: true,
+    });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.unref();
+    this.#worker.on('message', (answer: CheckAnswer) => this.#received(answer));
+    this.#worker.on('error', (error: Error & { code?: string }) => {
+      const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      logger.warn({ reason: memory ? 'memory' : error.name }, 'a check thread stopped');
+      this.ending = true;
+      this.#settle(new CheckStopped(memory ? 'memory' : 'broken', this.#task?.at ?? '', error.name));
+    });
+    this.#worker.on('exit', () => {
+      this.ending = true;
+      this.#settle(new CheckStopped('broken', this.#task?.at ?? '', 'its thread ended'));
+      onExit();
+    });
+  }
+
+  get free(): boolean {
+    return this.#task === undefined && !this.ending;
+  }
+
+  begin(check: Check, ms: number, settle: Settle): void {
+    const id = ++this.#asked;
+    const timer = setTimeout(() => void this.stop('deadline'), ms);
+    this.#task = { id, at: '', settle, timer };
+    this.#worker.ref();
+    this.#worker.postMessage({ id, check } satisfies CheckRequest);
+  }
+
+  /** Ends the thread; its check, if it has one, stops for this reason. */
+  async stop(reason: CheckStopped['reason']): Promise<void> {
+    this.ending = true;
+    const ended = this.#worker.terminate();
+    this.#settle(new CheckStopped(reason, this.#task?.at ?? ''));
+    await ended;
+  }
+
+  #received(answer: CheckAnswer): void {
+    const task = this.#task;
+    if (task === undefined || answer.id !== task.id) return;
+    if ('at' in answer) task.at = answer.at;
+    else if ('broke' in answer) this.#settle(new CheckStopped('broken', task.at, answer.broke));
+    else this.#settle(answer.result);
+  }
+
+  #settle(outcome: CheckResult | CheckStopped): void {
+    const task = this.#task;
+    if (task === undefined) return;
+    this.#task = undefined;
+    clearTimeout(task.timer);
+    this.#worker.unref();
+    task.settle(outcome);
+  }
+}

@@ -1,0 +1,65 @@
+/** What a service's thread and its check threads say to each other; both ends are this repository. */
+import type { JobFaultCode } from '../contract/fault.ts';
+import type { LabelRecord, Orientation } from '../contract/print-request.ts';
+import type { Template } from '../contract/template.ts';
+import type { TemplateProblem } from '../contract/template-problem.ts';
+import type { JobFacts } from '../render/built-ins.ts';
+import type { RawMedia, RawPlacementFault } from '../render/raw-placement.ts';
+
+/** A check of a whole template. */
+export interface TemplateCheck {
+  readonly kind: 'template';
+  readonly template: Template;
+}
+
+/** Would these records print? Some of a job's at a time, so that a large job takes turns with others. */
+export interface RecordsCheck {
+  readonly kind: 'records';
+  readonly template: Template;
+  readonly dpi: number;
+  readonly orientation: Orientation;
+  readonly job: JobFacts;
+  readonly records: readonly LabelRecord[];
+  /** The number of the first of them in the job, from 0. */
+  readonly first: number;
+  /** ms that may be spent; what is not reached by then is not checked. */
+  readonly budget: number;
+}
+
+/** Is what a raw ZPL template prints on its label? */
+export interface PlacementCheck {
+  readonly kind: 'placement';
+  readonly template: Extract<Template, { language: 'zpl' }>;
+  readonly media: RawMedia;
+}
+
+export type Check = TemplateCheck | RecordsCheck | PlacementCheck;
+
+/** What cannot be printed; without a record it is the template that cannot, in this format. */
+export interface Unprintable {
+  readonly code: JobFaultCode;
+  readonly message: string;
+  readonly record?: number;
+  /** The fields that the element prints; the one at fault alone where it is known. */
+  readonly fields: readonly string[];
+}
+
+export interface RecordsVerdict {
+  readonly faults: readonly Unprintable[];
+  /** ms that were spent, and whether all records were reached. */
+  readonly spent: number;
+  readonly complete: boolean;
+}
+
+export type CheckResult =
+  | { readonly kind: 'template'; readonly problems: readonly TemplateProblem[] }
+  | { readonly kind: 'records'; readonly verdict: RecordsVerdict }
+  | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] };
+
+export type CheckRequest = { readonly id: number; readonly check: Check };
+export type CheckAnswer =
+  /** No answer: the check has come to this place of the template, a JSON pointer. */
+  | { readonly id: number; readonly at: string }
+  | { readonly id: number; readonly result: CheckResult }
+  /** The check broke; only the error's name, for its text may quote label data. */
+  | { readonly id: number; readonly broke: string };

@@ -1,0 +1,103 @@
+/**
+ * A check thread: does for the service what printing does, as far as it takes to know whether something would print.
+ * Templates and values are a stranger's, so it is a thread with a bound on its memory, which is ended when it takes too
+ * long.
+ */
+import { createHash } from 'node:crypto';
+import { parentPort } from 'node:worker_threads';
+import { JobFaultError } from '../contract/fault.ts';
+import { createRecordCheck, type RecordCheck } from '../render/check.ts';
+import { rawPlacementFaults } from '../render/raw-placement.ts';
+import { templateProblems } from '../render/template-check.ts';
+import { fieldsAt } from '../render/template-fields.ts';
+import type {
+  Check,
+  CheckAnswer,
+  CheckRequest,
+  CheckResult,
+  RecordsCheck,
+  RecordsVerdict,
+  Unprintable,
+} from './check-protocol.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('check-worker.ts runs as a worker thread');
+
+/** Faults that are told; an answer lists no more. */
+const MOST_FAULTS = 100;
+/** Templates that are kept compiled, and how large they may be, characters of JSON. */
+const MOST_COMPILED = 16;
+const LARGEST_COMPILED = 200_000;
+
+const compiled = new Map<string, RecordCheck>();
+
+/** Jobs of one template follow each other. What depends on the job, the time for one, is compiled for each. */
+async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): Promise<RecordCheck> {
+  const source = JSON.stringify(template);
+  const keeps = source.length <= LARGEST_COMPILED && !/\{\{\s*\$/.test(source);
+  if (!keeps) return await createRecordCheck(template, { dpi, orientation, job });
+  const key = createHash('sha256').update(`${dpi} ${orientation} ${source}`).digest('base64');
+  const check = compiled.get(key) ?? (await createRecordCheck(template, { dpi, orientation, job }));
+  compiled.delete(key);
+  compiled.set(key, check);
+  for (const oldest of compiled.keys()) {
+    if (compiled.size <= MOST_COMPILED) break;
+    compiled.delete(oldest);
+  }
+  return check;
+}
+
+async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
+  const started = performance.now();
+  const faults: Unprintable[] = [];
+  const note = (error: unknown) => {
+    if (!(error instanceof JobFaultError)) throw error;
+    const { code, message, record, element, field } = error.fault;
+    const fields = field === undefined ? fieldsAt(request.template, element) : [field];
+    faults.push({ code, message, fields, ...(record === undefined ? {} : { record }) });
+  };
+  const verdict = (complete: boolean) => ({ faults, spent: performance.now() - started, complete });
+  let check: RecordCheck;
+  try {
+    check = await recordCheck(request);
+  } catch (error) {
+    note(error);
+    return verdict(true);
+  }
+  for (const [at, record] of request.records.entries()) {
+    try {
+      check(record, request.first + at);
+    } catch (error) {
+      note(error);
+    }
+    if (faults.length >= MOST_FAULTS || performance.now() - started > request.budget) {
+      return verdict(at + 1 === request.records.length);
+    }
+  }
+  return verdict(true);
+}
+
+async function run(check: Check, at: (pointer: string) => void): Promise<CheckResult> {
+  switch (check.kind) {
+    case 'template':
+      return { kind: 'template', problems: await templateProblems(check.template, undefined, at) };
+    case 'records':
+      return { kind: 'records', verdict: await checkRecords(check) };
+    case 'placement':
+      return { kind: 'placement', faults: rawPlacementFaults(check.template, check.media) };
+  }
+}
+
+function answer(message: CheckAnswer): void {
+  port?.postMessage(message);
+}
+
+async function serve({ id, check }: CheckRequest): Promise<void> {
+  try {
+    answer({ id, result: await run(check, (at) => answer({ id, at })) });
+  } catch (error) {
+    answer({ id, broke: error instanceof Error ? error.name : typeof error });
+  }
+}
+
+port.on('message', (request: CheckRequest) => void serve(request));

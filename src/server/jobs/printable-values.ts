@@ -1,0 +1,81 @@
+/**
+ * Values that cannot be printed, told at the door: a letter in an EAN, a wrong check digit, a text that does not fit
+ * where its template says that it must. The renderer's own check, in its threads, within a budget of time. Records
+ * beyond it are accepted; the agent checks all of them before it prints the first.
+ */
+import type { PrinterFormat } from '../../contract/format.ts';
+import type { PrintRequest } from '../../contract/print-request.ts';
+import type { Template } from '../../contract/template.ts';
+import { type CheckPool, CheckStopped } from '../../rendering/check-pool.ts';
+import type { Unprintable } from '../../rendering/check-protocol.ts';
+import { type Fault, jsonPointer, ProblemError } from '../problems.ts';
+
+/** ms of checking for one request. */
+const BUDGET = 500;
+/** Records that are checked at a time: those of others come between. */
+const BATCH = 500;
+/** ms for one of these, waiting for a thread and on it; over it the rest is the agent's to check. */
+const TIMES = { wait: 1_000, run: 2_000 };
+/** Faults that are told. */
+const MOST_FAULTS = 100;
+
+type Request = Pick<PrintRequest, 'data' | 'orientation' | 'numberCopies'>;
+
+/** @throws ProblemError `data-unprintable` with the records and fields; `format-incompatible`: no record would print */
+export async function requirePrintable(
+  checks: CheckPool,
+  tenantId: string,
+  job: { template: Template; request: Request; format: PrinterFormat },
+): Promise<void> {
+  const { template, request, format } = job;
+  const records = request.data ?? [{}];
+  const facts = {
+    createdAt: new Date().toISOString(),
+    copies: request.numberCopies,
+    records: { length: records.length },
+  };
+  const faults: Unprintable[] = [];
+  let budget = BUDGET;
+  for (let first = 0; first < records.length && budget > 0 && faults.length < MOST_FAULTS; first += BATCH) {
+    const check = {
+      template,
+      dpi: format.dpi,
+      orientation: request.orientation,
+      job: facts,
+      records: records.slice(first, first + BATCH),
+      first,
+      budget,
+    };
+    try {
+      const verdict = await checks.records(tenantId, check, TIMES);
+      faults.push(...verdict.faults);
+      budget -= verdict.spent;
+      if (!verdict.complete) break;
+    } catch (error) {
+      if (error instanceof CheckStopped) break;
+      throw error;
+    }
+  }
+  const [fault] = faults;
+  if (fault === undefined) return;
+  if (fault.record === undefined) {
+    const detail = `the template cannot be printed in the format ${JSON.stringify(format.name)}: ${fault.message}`;
+    throw new ProblemError('format-incompatible', detail, { errors: [{ pointer: '/format', detail }] });
+  }
+  const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
+  throw new ProblemError('data-unprintable', `${fault.message}${more}`, {
+    errors: faults.map((one) => faultOf(one, request.data !== undefined)),
+  });
+}
+
+/** The field where it is one alone; else the record, and the fields by name. */
+function faultOf({ record = 0, fields, message }: Unprintable, hasData: boolean): Fault {
+  if (!hasData) return { pointer: '/data', detail: message };
+  const [field] = fields;
+  if (fields.length === 1 && field !== undefined) {
+    return { pointer: jsonPointer(['data', record, field]), detail: message };
+  }
+  const names = fields.map((name) => JSON.stringify(name)).join(', ');
+  const detail = fields.length === 0 ? message : `${message}; it prints the fields ${names}`;
+  return { pointer: jsonPointer(['data', record]), detail };
+}

@@ -1,0 +1,142 @@
+/** The threads in which a service looks at what strangers send. */
+import { afterEach, expect, test } from 'vitest';
+import type { Template } from '../../src/contract/template.ts';
+import { createLogger } from '../../src/log.ts';
+import { CheckPool, CheckStopped } from '../../src/rendering/check-pool.ts';
+import { design } from '../render/judges.ts';
+
+const TIMES = { wait: 60_000, run: 60_000 };
+/** Some ten milliseconds for each element. */
+const HEAVY = { type: 'image', x: 0, y: 0, width: 100, height: 100, halftone: 'dither' };
+const PICTURE = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0L9 9H0z"/></svg>',
+).toString('base64');
+const LIGHT = design(50, 25, [{ type: 'text', x: 2, y: 2, width: 40, size: 4, text: '{{v}}' }]);
+
+let pool: CheckPool;
+function start(threads: number): CheckPool {
+  pool = new CheckPool({ threads, logger: createLogger({ level: 'silent' }) });
+  pool.start();
+  return pool;
+}
+afterEach(() => pool.stop());
+
+function heavy(elements: number): Template {
+  return {
+    ...design(
+      500,
+      500,
+      Array.from({ length: elements }, () => ({ ...HEAVY, data: PICTURE })),
+    ),
+    dpi: 203,
+  };
+}
+
+const records = (template: Template, values: object[], more = {}) => ({
+  template,
+  dpi: 203,
+  orientation: 'portrait' as const,
+  job: { createdAt: '2026-11-22T08:00:00.000Z', copies: 1, records: values },
+  records: values.map((value) => ({ ...value })),
+  first: 0,
+  budget: 1_000,
+  ...more,
+});
+
+test('a template that takes too long is ended, and the element named; the next has a thread again', async () => {
+  const checks = start(2);
+  await checks.template('a', { template: LIGHT }, TIMES);
+  const ended = await checks
+    .template('a', { template: heavy(1_000) }, { ...TIMES, run: 1_500 })
+    .catch((e) => e);
+  expect(ended).toBeInstanceOf(CheckStopped);
+  expect(ended).toMatchObject({ reason: 'deadline', at: expect.stringMatching(/^\/elements\/\d+$/) });
+  expect(await checks.template('a', { template: LIGHT }, TIMES)).toEqual([
+    expect.objectContaining({ code: 'field-undeclared' }),
+  ]);
+});
+
+test('the slow checks of one owner leave a thread to the others', async () => {
+  const checks = start(2);
+  const done: string[] = [];
+  const slow = Array.from({ length: 4 }, (_, index) =>
+    checks.template('slow', { template: heavy(10) }, TIMES).then(() => done.push(`slow ${index}`)),
+  );
+  for (const owner of ['b', 'c', 'd']) {
+    await checks.records(owner, records(LIGHT, [{ v: 'x' }]), TIMES);
+    done.push(owner);
+  }
+  await Promise.all(slow);
+  // While its first ones are drawn, the others have come and gone.
+  expect(done.indexOf('d')).toBeLessThan(done.indexOf('slow 2'));
+  expect(done.filter((one) => one.startsWith('slow'))).toHaveLength(4);
+});
+
+test('what waits for too long, or behind too much, is told so', async () => {
+  const checks = start(2);
+  const first = checks.template('a', { template: heavy(20) }, TIMES);
+  const late = checks.template('a', { template: LIGHT }, { wait: 50, run: 1_000 });
+  await expect(late).rejects.toMatchObject({ reason: 'busy' });
+  const many = Array.from({ length: 1_001 }, () =>
+    checks.template('a', { template: LIGHT }, TIMES).catch((error: unknown) => error),
+  );
+  expect(await many.at(-1)).toMatchObject({ reason: 'busy' });
+  await first;
+  expect((await Promise.all(many)).filter((one) => one instanceof CheckStopped)).toHaveLength(1);
+});
+
+test('records: each that cannot be printed, with its number in the job and its field', async () => {
+  const checks = start(2);
+  const ean = { type: 'barcode', symbology: 'ean13', x: 1, y: 1, height: 8, value: '{{ean}}' };
+  const filtered = { type: 'text', x: 1, y: 14, width: 40, size: 3, text: '{{who}} {{price | number:2}}' };
+  const template = design(50, 25, [ean, filtered]);
+  const good = { ean: '4006381333931', price: '1.5', who: 'x' };
+  const values = [
+    good,
+    { ...good, ean: '40063813339AB' },
+    { ...good, price: 'ten' },
+    { ...good, who: '\u{13000}' },
+  ];
+  const verdict = await checks.records('a', records(template, values, { first: 500 }), TIMES);
+  expect(verdict.complete).toBe(true);
+  expect(verdict.faults).toEqual([
+    expect.objectContaining({ code: 'value-invalid', record: 501, fields: ['ean'] }),
+    expect.objectContaining({ code: 'value-invalid', record: 502, fields: ['price'] }),
+    expect.objectContaining({ code: 'value-invalid', record: 503, fields: ['who', 'price'] }),
+  ]);
+  expect(verdict.faults[0]?.message).toContain('record 502');
+});
+
+test('records beyond the budget are not reached, and faults beyond a hundred not told', async () => {
+  const checks = start(2);
+  const template = design(50, 25, [
+    { type: 'barcode', symbology: 'ean13', x: 1, y: 1, height: 8, value: '{{ean}}' },
+  ]);
+  const bad = Array.from({ length: 300 }, () => ({ ean: 'x' }));
+  const all = await checks.records('a', records(template, bad), TIMES);
+  expect(all).toMatchObject({ complete: false, faults: { length: 100 } });
+  const one = await checks.records('a', records(template, bad, { budget: 0 }), TIMES);
+  expect(one).toMatchObject({ complete: false, faults: { length: 1 } });
+});
+
+test('a template compiled before is not taken for another, or for another resolution', async () => {
+  const checks = start(2);
+  const box = (width: number) =>
+    design(60, 25, [{ type: 'barcode', symbology: 'code128', x: 1, y: 1, height: 8, width, value: '{{v}}' }]);
+  const faults = async (width: number, dpi: number) =>
+    (await checks.records('a', records(box(width), [{ v: 'ABCDEF' }], { dpi }), TIMES)).faults.length;
+  expect(await faults(55, 203)).toBe(0);
+  expect(await faults(20, 203)).toBe(1);
+  expect(await faults(55, 203)).toBe(0);
+  expect(await faults(55, 300)).toBe(0);
+});
+
+test('who waits when the service stops is told', async () => {
+  const checks = start(2);
+  const first = checks.template('a', { template: heavy(100) }, TIMES).catch((error: unknown) => error);
+  const second = checks.template('a', { template: LIGHT }, TIMES).catch((error: unknown) => error);
+  await checks.stop();
+  expect(await first).toMatchObject({ reason: 'busy' });
+  expect(await second).toMatchObject({ reason: 'busy' });
+  await expect(checks.template('a', { template: LIGHT }, TIMES)).rejects.toMatchObject({ reason: 'busy' });
+});
