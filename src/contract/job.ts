@@ -25,12 +25,9 @@ export const jobView = z.object({
     .meta({ description: 'Records × copies; what the connection took; what is known to be out.' }),
   reasons: z.array(printerReason),
   error: jobFault.nullable(),
-  uncertain: z
-    .object({ from: z.int(), to: z.int() })
-    .nullable()
-    .meta({
-      description: 'Labels that may or may not be out, counted from 0; `to` is the first that is not.',
-    }),
+  uncertain: z.object({ from: z.int(), to: z.int() }).nullable().meta({
+    description: 'Labels that may or may not be out, counted from 0; `to` is the first that is not.',
+  }),
   printer: z.object({ id: z.string(), name: z.string() }),
   template: z.object({ id: z.string(), name: z.string() }),
   format: z.string(),
