@@ -6,6 +6,7 @@ import { agentCommand } from './cli/agent.ts';
 import { demoCommand } from './cli/demo.ts';
 import { discoverCommand } from './cli/discover.ts';
 import { doctorCommand } from './cli/doctor.ts';
+import { done } from './cli/ending.ts';
 import { CommandFailure, EXIT, explain } from './cli/failure.ts';
 import { integrationCommand } from './cli/integration.ts';
 import { jobCommand, jobsCommand } from './cli/jobs.ts';
@@ -68,3 +69,4 @@ try {
     process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
   }
 }
+done();

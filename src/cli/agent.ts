@@ -4,6 +4,7 @@ import { queueSource } from '../agent/queue-source.ts';
 import { createLogger } from '../log.ts';
 import { openQueues } from '../queue/index.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
+import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { placesFromEnv } from './installation.ts';
 import { append } from './option-values.ts';
@@ -64,7 +65,7 @@ export function agentCommand(): Command {
         ...(queuePrefix === undefined ? {} : { prefix: queuePrefix }),
         logger,
       });
-      stack.defer(() => queues.close());
+      stack.defer(() => ending('queues', () => queues.close()));
       const agent = new Agent({
         config,
         source: queueSource(queues),
@@ -72,7 +73,7 @@ export function agentCommand(): Command {
         logger,
       });
       await agent.start();
-      stack.defer(() => agent.stop());
+      stack.defer(() => ending('agent', () => agent.stop()));
       printLine(`agent ${agent.id} runs`);
       await stopped(stopSignal);
     });

@@ -18,6 +18,7 @@ import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
+import { ending } from './ending.ts';
 import { CommandFailure, explain } from './failure.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
@@ -134,10 +135,10 @@ export class Installation {
       ...(prefix === undefined ? {} : { prefix }),
       logger,
     });
-    stack.defer(() => queues.close());
+    stack.defer(() => ending('queues', () => queues.close()));
     const server = new Server({ config, database, queues, logger });
     const { url } = await server.start();
-    stack.defer(() => server.stop());
+    stack.defer(() => ending('service', () => server.stop()));
     await server.ensureTenant({ id: DEFAULT_TENANT });
 
     const virtual = await this.#startVirtualPrinters(stack);
@@ -148,7 +149,7 @@ export class Installation {
       const config = { ...agentConfig, dataDir, printers };
       const agent = new Agent({ config, source: queueSource(queues), logger });
       await agent.start();
-      stack.defer(() => agent.stop({ graceMs: AGENT_GRACE_MS }));
+      stack.defer(() => ending('agent', () => agent.stop({ graceMs: AGENT_GRACE_MS })));
     }
 
     const service = serviceFile.parse({ url, adminToken: config.adminToken });
@@ -183,7 +184,7 @@ export class Installation {
       signal,
       ...(onLost === undefined ? {} : { onLost }),
     });
-    stack.defer(() => embedded.stop());
+    stack.defer(() => ending('database', () => embedded.stop()));
     return embedded.poolConfig;
   }
 
@@ -196,7 +197,7 @@ export class Installation {
           ? new VirtualIppPrinter({ ...options, announce: false })
           : new VirtualZplPrinter(options);
         await printer.start();
-        stack.defer(() => printer.stop());
+        stack.defer(() => ending(spec.name, () => printer.stop()));
         const { name, dpi, width, height } = spec;
         const uri = 'uri' in printer ? printer.uri : `socket://127.0.0.1:${printer.port}`;
         return { uri, name, dpi, width, height };

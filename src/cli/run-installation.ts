@@ -1,5 +1,6 @@
 /** Runs an installation until the process is told to stop, or until it cannot go on. */
 import { createLogger } from '../log.ts';
+import { mustEnd } from './ending.ts';
 import { Installation, type InstallationOptions, type Ready } from './installation.ts';
 import { printLine } from './output.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -26,6 +27,7 @@ export async function runInstallation(
   } catch (error) {
     if (!toldToStop.aborted) throw error;
   } finally {
+    mustEnd();
     await installation.stop();
   }
 }

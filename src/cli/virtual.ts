@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { createLogger } from '../log.ts';
 import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
 import { type PrintedLabel, VirtualZplPrinter } from '../virtual/zpl-printer.ts';
+import { ending } from './ending.ts';
 import { numberFrom, positiveNumber } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
@@ -63,7 +64,7 @@ export function virtualCommand(): Command {
         options.json ? printJson({ uri }) : printLine(`${options.name} listens at ${uri}`);
         await stopped(stopSignal);
       } finally {
-        await printer.stop();
+        await ending('printer', () => printer.stop());
       }
     });
 }

@@ -15,6 +15,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import type { LeaseStore } from './lease.ts';
+import { within } from './queue-error.ts';
 
 /**
  * What BullMQ stores. The payload is one string: PostgreSQL keeps job data as `jsonb`, which refuses U+0000 and
@@ -33,9 +34,10 @@ export type StoredJob = Job<Stored, null, string>;
 type Listener = WorkerListener<Stored, null, string>;
 export type StoredWorker = Pick<
   Worker<Stored, null, string>,
-  'close' | 'isPaused' | 'pause' | 'resume' | 'run' | 'waitUntilReady'
+  'isPaused' | 'pause' | 'resume' | 'run' | 'waitUntilReady'
 > & {
   takeBackStalled(): Promise<void>;
+  end(force: boolean): Promise<void>;
   on<E extends 'completed' | 'error' | 'lockRenewalFailed'>(event: E, listener: Listener[E]): unknown;
 };
 export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
@@ -69,6 +71,8 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** How long a worker has to close, ms. */
+export const CLOSE_MS = 5_000;
 /** How soon a worker asks again after a failure, ms. */
 export const RETRY_MS = 1_000;
 
@@ -102,6 +106,21 @@ export class PacedWorker<B extends IQueueBackend = RedisQueueBackend, C = Connec
   /** Looks once for jobs whose lock has ended, and puts them back. BullMQ's own look is skipped by a paused worker. */
   async takeBackStalled(): Promise<void> {
     await this.backend.moveStalledJobsToWait();
+  }
+
+  /**
+   * Closes. What is not closed after 5 s is cut off: with its server away BullMQ's own `close` may wait for ever,
+   * while its connection is tried again and again, and keeps the process alive.
+   * @throws QueueError `unavailable` when it was cut off
+   */
+  async end(force: boolean): Promise<void> {
+    try {
+      await within(CLOSE_MS, 'closing', this.close(force));
+    } catch (error) {
+      await this.lockManager.close();
+      await within(CLOSE_MS, 'closing', this.backend.close(true));
+      throw error;
+    }
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<StoredJob> {

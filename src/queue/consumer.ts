@@ -12,7 +12,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { UnrecoverableError, WaitingError } from 'bullmq';
-import type { Backend, StoredJob, StoredWorker, WorkerTiming } from './backend.ts';
+import { type Backend, CLOSE_MS, type StoredJob, type StoredWorker, type WorkerTiming } from './backend.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 
@@ -70,7 +70,6 @@ export interface ConsumerPlan<T> {
   onStopped(): void;
 }
 
-const CLOSE_MS = 5_000;
 const BACKOFF_MS = { first: 250, most: 30_000 };
 
 interface Active {
@@ -111,7 +110,7 @@ export class QueueConsumer<T> implements Consumer {
     try {
       await within(10_000, `queue ${queue}`, worker.waitUntilReady());
     } catch (error) {
-      await within(CLOSE_MS, 'closing', worker.close(true)).catch(() => undefined);
+      await worker.end(true).catch(() => undefined);
       throw error instanceof QueueError
         ? error
         : new QueueError('unavailable', `queue ${queue}: ${reasonOf(error)}`);
@@ -200,7 +199,7 @@ export class QueueConsumer<T> implements Consumer {
       if (!(await this.#idleWithin(timeoutMs))) this.#abort();
       const idle = await this.#idleWithin(graceMs);
       // By force: the lock is not renewed, and the job goes back when it ends.
-      await within(CLOSE_MS, 'closing', worker.close(!idle));
+      await worker.end(!idle);
     } catch (error) {
       this.#plan.errors.report('queue worker did not close', error, { queue: this.#plan.queue });
     } finally {

@@ -1,8 +1,11 @@
 /** What a service and an agent do, as processes, while the servers that they need break, are away, or come late. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdminClient } from '../../src/cli/admin-client.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { BreakableRoad } from '../queue/breakable-road.ts';
 import { type OpenBackend, onRedis } from '../setup/backends.ts';
 import { temporaryDirectory } from './platen.ts';
 import { RunningPrograms } from './running.ts';
@@ -28,6 +31,15 @@ afterAll(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
+/** A road to a server that can be closed. */
+async function roadTo(address = ''): Promise<BreakableRoad & { url: string }> {
+  const url = new URL(address);
+  const road = new BreakableRoad(url.hostname, Number(url.port));
+  await road.open();
+  url.port = String(road.port);
+  return Object.assign(road, { url: url.href });
+}
+
 function env() {
   return {
     DATABASE_URL: backend.databaseUrl,
@@ -37,6 +49,7 @@ function env() {
   };
 }
 
+const MEDIA = { dpi: 203, width: 50, height: 25 } as const;
 const dataDir = (name: string) => join(directory.path, name);
 
 test('connections that the database ends under load, in the middle of transactions, end no service', async () => {
@@ -68,6 +81,61 @@ test('connections that the database ends under load, in the middle of transactio
   for (const jobId of accepted) expect(known).toContain(jobId);
   up.kill('SIGTERM');
   expect(await up.exited(30_000)).toBe(0);
+});
+
+describe.each(['agent', 'up'] as const)(
+  '%s, told to stop after Redis was away for longer than a lease',
+  (command) => {
+    let road: Awaited<ReturnType<typeof roadTo>>;
+    beforeEach(async () => {
+      road = await roadTo(backend.redisUrl);
+    });
+    afterEach(() => road.close());
+
+    test.each(['back', 'still away'] as const)('and is %s', async (then) => {
+      const name = `${command} ${then}`;
+      const printer = new VirtualZplPrinter({ name, outDir: dataDir(`${name} labels`), ...MEDIA });
+      await printer.start();
+      const config = dataDir(`${name}.json`);
+      await writeFile(config, JSON.stringify({ timings: { lease: 4_000 } }));
+      const args = {
+        agent: ['agent', '--config', config],
+        up: ['up', '--port', '0', '--virtual', '0', '--agent-config', config],
+      }[command];
+      const program = programs.start(
+        [...args, '--data', dataDir(name), '--printer', `socket://127.0.0.1:${printer.port}`],
+        { ...env(), REDIS_URL: road.url, ...(command === 'agent' && { DATABASE_URL: undefined }) },
+      );
+      await program.until(() => program.said().includes('this agent serves the printer'));
+      await road.close();
+      await program.until(() => program.said().includes('does not serve the printer any more'));
+      if (then === 'back') {
+        await road.open();
+        await program.until(() => /does not serve.*this agent serves the printer/s.test(program.said()));
+      }
+      program.kill('SIGTERM');
+      expect(await program.exited(40_000)).toBe(0);
+      expect(program.said()).not.toMatch('what is open still');
+      await printer.stop();
+    });
+  },
+);
+
+test.each(['closed', 'silent'] as const)('a service ends while its database is %s', async (outage) => {
+  const road = await roadTo(backend.databaseUrl);
+  const server = programs.start(['server', '--data', dataDir(`server ${outage}`), '--port', '0'], {
+    ...env(),
+    DATABASE_URL: road.url,
+  });
+  await server.until(() => server.said().includes('platen is ready'));
+  if (outage === 'closed') await road.close();
+  else road.silence();
+  // A sweep is under way, or about to be.
+  await fetch(`${server.url}/readyz`).catch(() => undefined);
+  server.kill('SIGTERM');
+  expect(await server.exited(50_000)).toBe(0);
+  expect(server.said()).not.toMatch('what is open still');
+  await road.close();
 });
 
 test('a log that cannot be written, on a full disk, costs its lines and not the process', async () => {
