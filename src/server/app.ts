@@ -6,10 +6,13 @@ import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Logger } from '../log.ts';
+import { BodyRoom } from './body-room.ts';
 import type { ServerConfig } from './config.ts';
+import { boundConnections } from './connections.ts';
 import { ForbiddenKey, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 import { inStretches } from './stretches.ts';
+import { answerWithRest, hasUnreadBody } from './unread-body.ts';
 
 /** What the request's log line tells besides the request itself: IDs, never contents. */
 export type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
@@ -24,9 +27,15 @@ declare module 'fastify' {
 
 /** ms for a whole request to arrive. */
 const REQUEST_TIMEOUT = 30_000;
+/** ms for its headers. */
+const HEADERS_TIMEOUT = 10_000;
+/** ms without a byte either way, while a request or its answer is under way. */
+const IDLE_TIMEOUT = 60_000;
 /** ms that an idle connection is kept: longer than load balancers keep theirs (60 s). */
 const KEEP_ALIVE = 65_000;
 
+/** Bytes of large bodies in hand; one account may have half of them. */
+const BODIES = 32 * 1024 * 1024;
 /** Characters of a body that are about as much work as a record. */
 const RECORD = 500;
 
@@ -40,7 +49,9 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
     requestTimeout: REQUEST_TIMEOUT,
+    connectionTimeout: IDLE_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE,
+    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 300 },
@@ -84,13 +95,36 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     // Before the body is read: nobody needs to send one to an address that does not exist.
     if (request.is404) throw notFound(app, request);
   });
+  // After who calls is known: a stranger's body is not read at all.
+  const room = new BodyRoom({
+    total: Math.max(BODIES, config.limits.bodyBytes),
+    perAccount: Math.max(BODIES / 2, config.limits.bodyBytes),
+  });
+  app.addHook('preParsing', async (request, reply) => {
+    if (!hasUnreadBody(request.raw)) return;
+    const limit = request.routeOptions.bodyLimit ?? config.limits.bodyBytes;
+    const length = Number(request.headers['content-length'] ?? limit);
+    // Larger ones are refused before a byte is read.
+    if (length > limit) return;
+    const gone = new AbortController();
+    const { raw } = reply;
+    raw.once('close', () => gone.abort(new ProblemError('request-malformed', 'the connection was closed')));
+    const account = request.facts.account ?? request.ip;
+    const giveBack = await room.take(account, length, gone.signal);
+    if (raw.destroyed) giveBack();
+    else raw.once('close', giveBack);
+  });
   // A connection that is kept alive would hold up the stop until it idles out.
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     if (closing) reply.header('connection', 'close');
+    if (typeof payload !== 'string' || !hasUnreadBody(request.raw)) return payload;
+    const bytes = Buffer.from(payload);
+    reply.header('content-length', bytes.length);
+    return answerWithRest(request.raw, bytes);
   });
   app.addHook('onResponse', async (request, reply) => {
     logger[reply.statusCode >= 500 ? 'error' : 'info'](
@@ -110,6 +144,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   app.setErrorHandler((error, request, reply) => {
     sendProblem(request, reply, asProblem(error, config));
   });
+  boundConnections(app.server, config.limits.connections);
   app.setNotFoundHandler((request, reply) => {
     sendProblem(request, reply, notFound(app, request));
   });

@@ -44,6 +44,8 @@ export const serverConfig = z.strictObject({
         .default(LIMITS.bodyBytes),
       records: z.int().min(1).max(1_000_000).default(LIMITS.records),
       labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
+      /** Of HTTP; over it the one that is idle for longest is closed. */
+      connections: z.int().min(10).max(100_000).default(1_000),
     })
     .prefault({}),
   /** Failed token requests in `window` s after which more are refused. */
@@ -85,6 +87,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
+  PLATEN_MAX_CONNECTIONS: { path: ['limits', 'connections'], kind: 'integer' },
   PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },
   AUTH_ISSUER: { path: ['externalAuth', 'issuer'], kind: 'text' },
   AUTH_JWKS_URL: { path: ['externalAuth', 'jwksUrl'], kind: 'text' },

@@ -2,7 +2,12 @@
  * `/openapi.json` and a page to read it by at `/docs/`. The page and its script come from this service alone, and
  * its content security policy keeps it from asking anyone else: it works without the internet.
  */
-import Fastify, { type FastifyInstance } from 'fastify';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { FastifyInstance } from 'fastify';
+import { Asset, assetParts } from './asset.ts';
+import type { DocsPage } from './docs-page.ts';
+import { ProblemError } from './problems.ts';
 
 const POLICY = [
   "default-src 'none'",
@@ -15,45 +20,37 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** ms to make the page. */
+const DEADLINE = 60_000;
+
 export function docsRoutes(app: FastifyInstance, document: () => object): void {
-  let made: object | undefined;
-  app.get('/openapi.json', async (_request, reply) => {
-    made ??= document();
-    return reply.header('cache-control', 'no-cache').send(made);
+  let api: Asset | undefined;
+  app.get('/openapi.json', async (request, reply) => {
+    api ??= new Asset(assetParts('application/json; charset=utf-8', JSON.stringify(document())));
+    return api.send(request, reply);
   });
 
-  // The page's package is 4 MB of script in one string: loaded when somebody looks, not at every start.
-  let page: Promise<FastifyInstance> | undefined;
+  // Made when somebody looks, not at every start.
+  let page: Promise<ReadonlyMap<string, Asset>> | undefined;
   app.get('/docs', async (_request, reply) => reply.redirect('/docs/', 301));
   app.get('/docs/*', async (request, reply) => {
-    page ??= createPage();
-    const answer = await (await page).inject({ url: request.url });
-    const type = answer.headers['content-type'];
-    return reply
-      .code(answer.statusCode)
-      .type(typeof type === 'string' ? type : 'text/plain')
-      .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
-      .send(answer.rawPayload);
+    page ??= makePage().catch((error: unknown) => {
+      page = undefined;
+      throw error;
+    });
+    const [path = ''] = request.url.split('?');
+    const asset = (await page).get(path);
+    if (asset === undefined) throw new ProblemError('not-found', 'there is nothing at this address');
+    return asset.send(request, reply.header('content-security-policy', POLICY));
   });
 }
 
-async function createPage(): Promise<FastifyInstance> {
-  const { default: reference } = await import('@scalar/fastify-api-reference');
-  const page = Fastify();
-  await page.register(reference, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '/openapi.json',
-      pageTitle: 'Platen: label print interface',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      defaultOpenAllTags: true,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  });
-  await page.ready();
-  return page;
+async function makePage(): Promise<ReadonlyMap<string, Asset>> {
+  const worker = new Worker(new URL('./docs-page.ts', import.meta.url), { execArgv: [] });
+  try {
+    const [files]: DocsPage[] = await once(worker, 'message', { signal: AbortSignal.timeout(DEADLINE) });
+    return new Map(Object.entries(files ?? {}).map(([path, parts]) => [path, new Asset(parts)]));
+  } finally {
+    await worker.terminate();
+  }
 }

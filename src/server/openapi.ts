@@ -79,6 +79,7 @@ const PAYLOAD: readonly ProblemCode[] = [
   'format-incompatible',
   'data-unprintable',
   'quota-exceeded',
+  'overloaded',
   'internal',
 ];
 const KEY: readonly ProblemCode[] = [

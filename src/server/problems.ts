@@ -66,6 +66,8 @@ export const PROBLEMS = {
   'data-unprintable': { status: 400, title: 'A value cannot be printed', retrySafe: false },
   'quota-exceeded': { status: 403, title: 'The print quota blocks the request', retrySafe: false },
   'enqueue-failed': { status: 500, title: 'The job could not be enqueued', retrySafe: true },
+  // The interface knows no other status for it than 500.
+  overloaded: { status: 500, title: 'The service has too much in hand', retrySafe: true },
   'job-not-found': { status: 404, title: 'The job does not exist', retrySafe: false },
   'job-not-queued': { status: 409, title: 'The job can no longer be canceled', retrySafe: false },
   'job-not-held': { status: 409, title: 'The job is neither held nor failed', retrySafe: false },

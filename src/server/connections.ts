@@ -1,0 +1,57 @@
+/**
+ * A bound on connections that nobody can use to shut others out: where there are too many, the one that has been
+ * idle or slow for longest is closed for the new one. A request that has come in whole, and is being worked on,
+ * keeps its connection.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** ms for an answer to be taken: a reader that is slower than that holds it up for nobody. */
+const ANSWER_TIMEOUT = 60_000;
+
+/** Keeps the server at `most` connections. */
+export function boundConnections(server: Server, most: number): void {
+  /** All, the longest idle first: a set keeps the order in which its members came. */
+  const idle = new Set<Socket>();
+  const working = new Set<Socket>();
+
+  server.on('connection', (socket: Socket) => {
+    if (idle.size + working.size >= most) {
+      const [oldest] = idle;
+      // All of them at work: no room.
+      if (oldest === undefined) {
+        socket.destroy();
+        return;
+      }
+      idle.delete(oldest);
+      oldest.destroy();
+    }
+    idle.add(socket);
+    socket.once('close', () => {
+      idle.delete(socket);
+      working.delete(socket);
+    });
+  });
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const rest = () => {
+      if (socket.destroyed) return;
+      working.delete(socket);
+      idle.delete(socket);
+      idle.add(socket);
+    };
+    rest();
+    request.once('end', () => {
+      if (socket.destroyed || response.writableEnded) return;
+      idle.delete(socket);
+      working.add(socket);
+    });
+    // From here on it is the reader who keeps us waiting.
+    response.once('prefinish', () => {
+      rest();
+      const timer = setTimeout(() => socket.destroy(), ANSWER_TIMEOUT);
+      response.once('close', () => clearTimeout(timer));
+    });
+  });
+}

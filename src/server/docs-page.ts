@@ -1,0 +1,36 @@
+/**
+ * Makes the page of `/docs/`, as a worker thread: its package is 4 MB of script in one string, which this way is
+ * read and compressed beside the service, and is none of its memory afterwards.
+ */
+import { parentPort } from 'node:worker_threads';
+import reference from '@scalar/fastify-api-reference';
+import Fastify from 'fastify';
+import { type AssetParts, assetParts } from './asset.ts';
+
+/** What the thread answers: each file of the page by its path. */
+export type DocsPage = Readonly<Record<string, AssetParts>>;
+
+const PATHS = ['/docs/', '/docs/js/scalar.js'];
+
+const page = Fastify();
+await page.register(reference, {
+  routePrefix: '/docs',
+  configuration: {
+    url: '/openapi.json',
+    pageTitle: 'Platen: label print interface',
+    withDefaultFonts: false,
+    telemetry: false,
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    defaultOpenAllTags: true,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  },
+});
+const files: Record<string, AssetParts> = {};
+for (const url of PATHS) {
+  const { statusCode, headers, rawPayload } = await page.inject({ url });
+  if (statusCode !== 200) throw new Error(`the page has no ${url}`);
+  files[url] = assetParts(String(headers['content-type'] ?? 'text/plain'), rawPayload);
+}
+parentPort?.postMessage(files satisfies DocsPage);

@@ -1,0 +1,43 @@
+/**
+ * An answer that goes out before the request's body is in: a client that writes all of it before it reads would
+ * find the connection broken, and never learn why. So the rest is read and thrown away, within bounds, and only
+ * then is the answer ended.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+
+/** Bytes that are thrown away at most, and ms. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const DEADLINE = 10_000;
+
+/** Whether something of the request's body is still to come. */
+export function hasUnreadBody(request: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  return !request.complete && (coding !== undefined || length !== '0');
+}
+
+/** The answer's body: all of `payload` at once, its end when the request has ended too. */
+export function answerWithRest(request: IncomingMessage, payload: Uint8Array): Readable {
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    yield payload;
+    await thrownAway(request);
+  }
+  return Readable.from(parts(), { objectMode: false, highWaterMark: payload.length + 1 });
+}
+
+async function thrownAway(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let bytes = 0;
+  const count = (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) resolve();
+  };
+  const timer = setTimeout(resolve, DEADLINE);
+  request.on('data', count).once('end', resolve).once('close', resolve).resume();
+  await promise;
+  clearTimeout(timer);
+  request.off('data', count).off('end', resolve).off('close', resolve);
+  // Whoever has still more to say is not listened to.
+  if (!request.complete) setImmediate(() => request.socket.destroySoon());
+}

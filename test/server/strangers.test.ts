@@ -1,0 +1,293 @@
+/** Callers that read slowly, send halves, or never stop sending: the others are served, and memory stays bounded. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { BodyRoom } from '../../src/server/body-room.ts';
+import { codeOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+
+const MIB = 1024 * 1024;
+const CONNECTIONS = 120;
+
+let service: ServiceHarness;
+let token: string;
+let otherToken: string;
+let idT: string;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({ config: { limits: { connections: CONNECTIONS } } });
+  for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
+  token = await service.token(await service.integration('acme'));
+  otherToken = await service.token(await service.integration('globex'));
+  idT = await service.template('globex');
+  await service.agent([{}]);
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(() => service?.stop());
+
+/** A connection of its own, which reads nothing until it is asked to. */
+async function dial(): Promise<Socket> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.on('error', () => undefined).pause();
+  sockets.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+function head(path: string, headers: Record<string, string> = {}): string {
+  const all = { host: 'platen', 'x-tenant': 'acme', 'content-type': 'application/json', ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+async function written(socket: Socket, chunk: string | Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    socket.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Bytes of buffers, ours and the service's. */
+function buffered(): number {
+  return process.memoryUsage().arrayBuffers;
+}
+
+async function expectServed(): Promise<void> {
+  expect((await service.call('/healthz')).status).toBe(200);
+  const answer = await service.call('/v2/jobs', {
+    token: otherToken,
+    tenant: 'globex',
+    key: newKey(),
+    body: { idT, printerId: PRINTER, data: [{ sku: 'x'.repeat(30_000), name: 'y'.repeat(30_000) }] },
+  });
+  expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
+}
+
+describe('what is the same for everybody', () => {
+  test.each(['/docs/', '/docs/js/scalar.js', '/openapi.json'])(
+    '%s is sent compressed, or not at all',
+    async (path) => {
+      const plain = await service.call(path, { headers: { 'accept-encoding': 'gzip;q=0, identity' } });
+      expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
+      const response = await fetch(service.url + path, { headers: { 'accept-encoding': 'br, gzip' } });
+      expect(response.headers.get('content-encoding')).toBe('gzip');
+      expect(response.headers.get('vary')).toBe('accept-encoding');
+      expect(await response.text()).toBe(plain.text);
+      const tag = response.headers.get('etag') ?? '';
+      expect(tag).not.toBe(plain.headers.get('etag'));
+      for (const known of [tag, `"other", W/${tag}`, '*']) {
+        const again = await fetch(service.url + path, {
+          headers: { 'accept-encoding': 'gzip', 'if-none-match': known },
+        });
+        expect([again.status, await again.text()]).toEqual([304, '']);
+      }
+      const changed = await fetch(service.url + path, { headers: { 'if-none-match': '"other"' } });
+      expect(changed.status).toBe(200);
+      await changed.body?.cancel();
+    },
+  );
+
+  test('nothing else is there, and the script is compressed to a quarter at least', async () => {
+    expect(codeOf(await service.call('/docs/../package.json'))).toBe('not-found');
+    expect(codeOf(await service.call('/docs/js/other.js'))).toBe('not-found');
+    const socket = await dial();
+    await written(
+      socket,
+      'GET /docs/js/scalar.js HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\nconnection: close\r\n\r\n',
+    );
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk);
+    const answer = Buffer.concat(chunks);
+    const body = answer.subarray(answer.indexOf('\r\n\r\n') + 4);
+    expect(gunzipSync(body).length).toBeGreaterThan(4 * body.length * 0.8);
+    expect(body.length).toBeLessThan(1.5 * MIB);
+  });
+
+  test('slow readers without number share it', async () => {
+    await service.call('/docs/js/scalar.js');
+    const before = buffered();
+    for (let reader = 0; reader < 100; reader++) {
+      const socket = await dial();
+      await written(
+        socket,
+        'GET /docs/js/scalar.js HTTP/1.1\r\nhost: x\r\naccept-encoding: identity\r\n\r\n',
+      );
+      await once(socket, 'readable');
+    }
+    expect(buffered() - before).toBeLessThan(40 * MIB);
+    await expectServed();
+  });
+});
+
+test('one connection too many closes the one that has been idle for longest, not the newcomer', async () => {
+  const idle: Socket[] = [];
+  for (let one = 0; one < CONNECTIONS; one++) idle.push(await dial());
+  const [first] = idle;
+  if (first === undefined) throw new Error('there is no connection');
+  const closed = once(first.resume(), 'end');
+  await dial();
+  await closed;
+  await expectServed();
+});
+
+test('a request that is being worked on keeps its connection', async () => {
+  // Another has the tenant's key, so this one waits in the database.
+  const client = await service.pool.connect();
+  try {
+    const key = newKey();
+    await client.query('BEGIN');
+    await client.query(
+      `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response)
+       VALUES ('globex', $1, '\\x00', gen_random_uuid(), '"x"')`,
+      [key],
+    );
+    const waiting = service.call('/v2/jobs', {
+      token: otherToken,
+      tenant: 'globex',
+      key,
+      body: { idT, printerId: PRINTER, data: [{}] },
+    });
+    await vi.waitFor(async () => {
+      const { rows } = await service.pool.query(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+      );
+      expect(rows).toHaveLength(1);
+    });
+    for (let one = 0; one < CONNECTIONS + 5; one++) await dial();
+    await client.query('ROLLBACK');
+    expect((await waiting).status).toBe(201);
+  } finally {
+    client.release();
+  }
+});
+
+test('halves of large bodies take bounded room, and none of another tenant', async () => {
+  const before = buffered();
+  const half = Buffer.alloc(4 * MIB, ' ');
+  const length = String(5 * MIB);
+  const headers = { authorization: `Bearer ${token}`, 'content-length': length, 'idempotency-key': newKey() };
+  for (let one = 0; one < 60; one++) {
+    const socket = await dial();
+    await written(socket, head('/v2/jobs', headers));
+    socket.write(half);
+  }
+  await expectServed();
+  const large = await service.call('/v2/jobs', {
+    token: otherToken,
+    tenant: 'globex',
+    key: newKey(),
+    body: {
+      idT,
+      printerId: PRINTER,
+      data: Array.from({ length: 100 }, () => ({ sku: 'x'.repeat(20_000), name: 'y'.repeat(20_000) })),
+    },
+  });
+  expect([large.status, large.text]).toEqual([201, expect.any(String)]);
+  expect(buffered() - before).toBeLessThan(80 * MIB);
+});
+
+test('whoever does not say who it is has nothing read', async () => {
+  for (let one = 0; one < 50; one++) {
+    const socket = await dial();
+    await written(socket, head('/v2/jobs', { 'content-length': String(5 * MIB) }));
+    await written(socket, Buffer.alloc(64 * 1024));
+  }
+  await expectServed();
+});
+
+describe('an answer before the body is in reaches a client that writes it all first', () => {
+  const large = Buffer.alloc(20 * MIB, ' ');
+  const chunked = Buffer.concat([
+    Buffer.from(`${large.length.toString(16)}\r\n`),
+    large,
+    Buffer.from('\r\n0\r\n\r\n'),
+  ]);
+  const length = { 'content-length': String(large.length) };
+  test.each([
+    ['413, told beforehand', 413, { ...length }, large],
+    ['413, and it wants the connection closed', 413, { ...length, connection: 'close' }, large],
+    ['413, in chunks', 413, { 'transfer-encoding': 'chunked' }, chunked],
+    ['413, in chunks, and closed', 413, { 'transfer-encoding': 'chunked', connection: 'close' }, chunked],
+    ['401', 401, { ...length, authorization: 'Bearer x', connection: 'close' }, large],
+    ['400 for a missing key', 400, { ...length, 'idempotency-key': '', connection: 'close' }, large],
+  ])('%s', async (_name, status, headers, body) => {
+    const socket = await dial();
+    const all = { authorization: `Bearer ${token}`, 'idempotency-key': newKey(), ...headers };
+    await written(socket, head('/v2/jobs', all));
+    await written(socket, body);
+    socket.end();
+    const answer = await text(socket.resume());
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\{.*"status":\d+.*\}$/);
+  });
+
+  test('and one that reads at once has it at once', async () => {
+    const socket = await dial();
+    await written(
+      socket,
+      head('/v2/jobs', { authorization: `Bearer ${token}`, 'idempotency-key': 'k', ...length }),
+    );
+    const [chunk] = await once(socket.resume(), 'data');
+    expect(String(chunk)).toMatch(/^HTTP\/1.1 413 .*\}$/s);
+    socket.destroy();
+  });
+
+  test('one that never stops sending is hung up on', async () => {
+    const socket = await dial();
+    await written(socket, head('/v2/jobs', { 'transfer-encoding': 'chunked' }));
+    const closed = new Promise((resolve) => socket.resume().once('close', resolve));
+    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MIB), Buffer.from('\r\n')]);
+    for (let sent = 0; sent < 500 && !socket.destroyed; sent++)
+      await written(socket, chunk).catch(() => undefined);
+    await closed;
+  });
+});
+
+describe('room for bodies', () => {
+  const never = new AbortController().signal;
+
+  test('an account waits for itself, and the others do not', async () => {
+    const room = new BodyRoom({ total: 4 * MIB, perAccount: 2 * MIB });
+    const first = await room.take('a', 2 * MIB, never);
+    const order: string[] = [];
+    const second = room.take('a', MIB, never).then((back) => {
+      order.push('a');
+      return back;
+    });
+    const other = await room.take('b', 2 * MIB, never);
+    const third = room.take('c', MIB, never).then((back) => {
+      order.push('c');
+      return back;
+    });
+    first();
+    first();
+    for (const back of await Promise.all([second, third])) back();
+    expect(order).toEqual(['a', 'c']);
+    other();
+    (await room.take('a', 9 * MIB, never))();
+    (await room.take('b', 1_000, never))();
+  });
+
+  test('who goes away, or finds none in time, leaves nothing behind', async () => {
+    vi.useFakeTimers();
+    try {
+      const room = new BodyRoom({ total: MIB, perAccount: MIB });
+      const back = await room.take('a', MIB, never);
+      const gone = new AbortController();
+      const left = expect(room.take('b', MIB, gone.signal)).rejects.toThrow('gone');
+      gone.abort(new Error('gone'));
+      await left;
+      const late = expect(room.take('b', MIB, never)).rejects.toMatchObject({ code: 'overloaded' });
+      await vi.advanceTimersByTimeAsync(10_000);
+      await late;
+      back();
+      (await room.take('c', MIB, never))();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
