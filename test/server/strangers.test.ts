@@ -62,7 +62,11 @@ async function expectServed(): Promise<void> {
     token: otherToken,
     tenant: 'globex',
     key: newKey(),
-    body: { idT, printerId: PRINTER, data: [{ sku: 'x'.repeat(30_000), name: 'y'.repeat(30_000) }] },
+    body: {
+      idT,
+      printerId: PRINTER,
+      data: [{ sku: 'A-1', other: 'x'.repeat(30_000), more: 'y'.repeat(30_000) }],
+    },
   });
   expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
 }
@@ -183,7 +187,7 @@ test('halves of large bodies take bounded room, and none of another tenant', asy
     body: {
       idT,
       printerId: PRINTER,
-      data: Array.from({ length: 100 }, () => ({ sku: 'x'.repeat(20_000), name: 'y'.repeat(20_000) })),
+      data: Array.from({ length: 100 }, () => ({ other: 'x'.repeat(20_000), more: 'y'.repeat(20_000) })),
     },
   });
   expect([large.status, large.text]).toEqual([201, expect.any(String)]);
