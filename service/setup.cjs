@@ -3,6 +3,8 @@
 // dependencies). Installs the locked packages when they are absent or when the lock file changed; among
 // them is the Node that Platen itself runs on (optionalDependencies node-<os>-<cpu>), which `npm run`
 // then finds first on the PATH. No package's install script is needed or run.
+//
+// `npm run setup -- --link [DIR]` also puts `platen` on the PATH: see link.cjs.
 const { createHash } = require('node:crypto');
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -37,4 +39,10 @@ if (now.lock !== lock || (dev && !now.dev)) {
     process.exit(run.status === null ? 1 : run.status);
   }
   writeFileSync(stampFile, lock + (dev ? ' dev' : ''));
+  process.stderr.write(
+    'Done. The program is service/platen; "npm run setup -- --link" puts platen on the PATH.\n',
+  );
 }
+
+const asked = process.argv.indexOf('--link');
+if (asked >= 0) require('./link.cjs').link(process.argv[asked + 1]);

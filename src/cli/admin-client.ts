@@ -11,6 +11,7 @@ import {
   type IntegrationView,
   integrationCreated,
   integrationView,
+  type JobFilter,
   jobList,
   type PrinterView,
   printerView,
@@ -51,12 +52,6 @@ export class ServiceRefusal extends CommandFailure {
     this.status = status;
     this.code = code;
   }
-}
-
-export interface JobFilter {
-  tenant?: string | undefined;
-  status?: string | undefined;
-  limit?: number | undefined;
 }
 
 export class AdminClient {
@@ -125,7 +120,7 @@ export class AdminClient {
     return this.#call(validationResult, 'POST', `${this.#of(tenant, 'jobs')}/validate`, request);
   }
 
-  jobs(filter: JobFilter = {}): Promise<JobView[]> {
+  jobs(filter: Partial<Record<keyof JobFilter, string | number | undefined>> = {}): Promise<JobView[]> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filter))
       if (value !== undefined) query.set(name, String(value));

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { PERMISSIONS, USUAL_SCOPE } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { printJson, printLine, table } from './output.ts';
+import { localTime } from './times.ts';
 
 interface TenantOptions extends ServiceOptions {
   tenant: string;
@@ -42,8 +43,8 @@ export function integrationCommand(): Command {
         one.apiKey,
         one.name,
         one.scope,
-        one.createdAt,
-        one.revokedAt ?? '',
+        localTime(one.createdAt),
+        one.revokedAt === null ? '' : localTime(one.revokedAt),
       ]);
       printLine(table(['API KEY', 'NAME', 'SCOPE', 'CREATED', 'REVOKED'], rows));
     });

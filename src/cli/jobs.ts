@@ -5,6 +5,8 @@ import { CommandFailure, EXIT } from './failure.ts';
 import { followFor, jobLine, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
+import { jobIdOf, shortIds } from './short-id.ts';
+import { localTime, timeFrom } from './times.ts';
 
 /** `platen jobs` */
 export function jobsCommand(): Command {
@@ -12,33 +14,48 @@ export function jobsCommand(): Command {
     .description('list the newest jobs')
     .option('--tenant <id>', 'only this tenant')
     .option('--status <status>', `only jobs that are ${JOB_STATUSES.join(', ')}`)
+    .option('--printer <printer>', 'only those of this printer: its name, or how its ID begins')
+    .option('--template <template>', 'only those of this template: its name, or how its ID begins')
+    .option('--since <time>', 'only those accepted since then: 2h (ago), 3d, "2026-11-22 14:05"', timeFrom)
+    .option('--until <time>', 'only those accepted before', timeFrom)
     .option('--limit <n>', 'how many', numberFrom(1, 1000), 50)
-    .option('--json', 'print JSON')
-    .action(
-      async (options: ServiceOptions & { tenant?: string; status?: string; limit: number; json?: true }) => {
-        if (options.status !== undefined && !jobStatus.safeParse(options.status).success) {
-          throw new CommandFailure(`--status: expected one of ${JOB_STATUSES.join(', ')}`, EXIT.usage);
-        }
-        const client = await connect(options);
-        const jobs = await client.jobs({
-          tenant: options.tenant,
-          status: options.status,
-          limit: options.limit,
-        });
-        if (options.json) return printJson(jobs);
-        const rows = jobs.map((job) => [
-          job.id,
-          job.status,
-          `${job.labels.printed}/${job.labels.total}`,
-          job.printer.name,
-          job.template.name,
-          job.createdAt,
-          job.error?.code ?? job.reasons.join(', '),
-        ]);
-        printLine(table(['ID', 'STATUS', 'LABELS', 'PRINTER', 'TEMPLATE', 'CREATED', 'REASON'], rows));
-      },
-    );
+    .option('--json', 'print JSON, with times in UTC')
+    .action(async (options: JobsOptions) => {
+      const { tenant, printer, template, since, until, limit } = options;
+      const status = jobStatus.optional().safeParse(options.status);
+      if (!status.success) {
+        throw new CommandFailure(`--status: expected one of ${JOB_STATUSES.join(', ')}`, EXIT.usage);
+      }
+      const client = await connect(options);
+      const filter = { tenant, status: status.data, printer, template, since, until, limit };
+      const jobs = await client.jobs(filter);
+      if (options.json) return printJson(jobs);
+      const short = shortIds(jobs.map(({ id }) => id));
+      const rows = jobs.map((job) => [
+        short.get(job.id) ?? job.id,
+        job.status,
+        `${job.labels.printed}/${job.labels.total}`,
+        job.printer.name,
+        job.template.name,
+        localTime(job.createdAt),
+        job.error?.code ?? job.reasons.join(', '),
+      ]);
+      printLine(table(['ID', 'STATUS', 'LABELS', 'PRINTER', 'TEMPLATE', 'ACCEPTED', 'REASON'], rows));
+    });
 }
+
+interface JobsOptions extends ServiceOptions {
+  tenant?: string;
+  status?: string;
+  printer?: string;
+  template?: string;
+  since?: string;
+  until?: string;
+  limit: number;
+  json?: true;
+}
+
+const JOB = 'the job: its ID, or as much of its beginning as no other has';
 
 /** `platen job show|cancel|release|retry` */
 export function jobCommand(): Command {
@@ -46,50 +63,58 @@ export function jobCommand(): Command {
 
   withService(command.command('show'))
     .description("show a job's state")
-    .argument('<id>', 'the job')
+    .argument('<id>', JOB)
     .option('--follow', 'stay until the job has ended')
     .option('--timeout <seconds>', 'how long --follow stays', numberFrom(1, 1_000_000), 3600)
     .option('--json', 'print JSON')
-    .action(async (id: string, options: ServiceOptions & { follow?: true; timeout: number; json?: true }) => {
-      const client = await connect(options);
-      const job = options.follow ? await followFor(client, id, options.timeout) : await client.job(id);
-      options.json ? printJson(job) : printLine(jobLine(job) + nextStep(job));
-    });
+    .action(
+      async (begun: string, options: ServiceOptions & { follow?: true; timeout: number; json?: true }) => {
+        const { client, id } = await theJob(begun, options);
+        const job = options.follow ? await followFor(client, id, options.timeout) : await client.job(id);
+        options.json ? printJson(job) : printLine(jobLine(job) + nextStep(job));
+      },
+    );
 
   withService(command.command('cancel'))
     .description('cancel a job that no printer has begun, or that is held or failed')
-    .argument('<id>', 'the job')
+    .argument('<id>', JOB)
     .option('--json', 'print JSON')
-    .action(async (id: string, options: ServiceOptions & { json?: true }) => {
-      const job = await (await connect(options)).cancelJob(id);
+    .action(async (begun: string, options: ServiceOptions & { json?: true }) => {
+      const { client, id } = await theJob(begun, options);
+      const job = await client.cancelJob(id);
       options.json ? printJson(job) : printLine(jobLine(job));
     });
 
   withService(command.command('release'))
     .description('have a held job go on, after a look at which labels are out')
-    .argument('<id>', 'the job')
+    .argument('<id>', JOB)
     .option('--print-uncertain', 'the uncertain labels are not there: print them, and what follows')
     .option('--skip-uncertain', 'the uncertain labels are there: print what follows')
     .option('--from <label>', 'print from this label on, counted from 1', numberFrom(1, 1_000_000))
     .option('--json', 'print JSON')
-    .action(async (id: string, options: ServiceOptions & Choice & { json?: true }) => {
-      const client = await connect(options);
+    .action(async (begun: string, options: ServiceOptions & Choice & { json?: true }) => {
+      const { client, id } = await theJob(begun, options);
       const resumed = await client.resumeJob(id, firstLabel(await endedAs(client, id, 'held'), options));
       options.json ? printJson(resumed) : printLine(jobLine(resumed));
     });
 
   withService(command.command('retry'))
     .description('have a failed job go on at its first label that is not printed')
-    .argument('<id>', 'the job')
+    .argument('<id>', JOB)
     .option('--json', 'print JSON')
-    .action(async (id: string, options: ServiceOptions & { json?: true }) => {
-      const client = await connect(options);
+    .action(async (begun: string, options: ServiceOptions & { json?: true }) => {
+      const { client, id } = await theJob(begun, options);
       await endedAs(client, id, 'failed');
       const resumed = await client.resumeJob(id);
       options.json ? printJson(resumed) : printLine(jobLine(resumed));
     });
 
   return command;
+}
+
+async function theJob(begun: string, options: ServiceOptions) {
+  const client = await connect(options);
+  return { client, id: await jobIdOf(client, begun) };
 }
 
 interface Choice {

@@ -1,4 +1,5 @@
 /** What commands print on stdout: tables for people, JSON for programs. */
+import { widthOf, wrapped } from './text-width.ts';
 
 export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
@@ -8,15 +9,39 @@ export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2));
 }
 
-/** Columns as wide as their widest cell; no border, so that a cell can be selected and copied. */
-export function table(header: string[], rows: string[][]): string {
+/** Columns that a page is taken to have where nobody says; a terminal does. */
+const PAGE = 100;
+/** A column that is made narrower is still this wide. */
+const NARROWEST = 10;
+const GAP = 2;
+
+/**
+ * Columns as wide as their widest cell; no border, so that a cell can be selected and copied. Where that does not fit
+ * the page, the widest columns are made narrower, and their cells take several lines.
+ */
+export function table(header: string[], rows: string[][], page = process.stdout.columns ?? PAGE): string {
   const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
   );
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [line(header), ...rows.map(line)].join('\n');
+  const sum = () => widths.reduce((all, width) => all + width + GAP, -GAP);
+  while (sum() > page) {
+    const widest = widths.indexOf(Math.max(...widths));
+    const width = widths[widest] ?? 0;
+    if (width <= NARROWEST) break;
+    widths[widest] = width - 1;
+  }
+  const lines = (cells: string[]) => {
+    const columns = widths.map((width, column) => wrapped(cells[column] ?? '', width));
+    const height = Math.max(...columns.map(({ length }) => length));
+    return Array.from({ length: height }, (_, line) =>
+      columns
+        .map((column, place) => {
+          const text = column[line] ?? '';
+          return text + ' '.repeat(Math.max(0, (widths[place] ?? 0) - widthOf(text)));
+        })
+        .join(' '.repeat(GAP))
+        .trimEnd(),
+    );
+  };
+  return [header, ...rows].flatMap(lines).join('\n');
 }

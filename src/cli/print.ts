@@ -8,6 +8,7 @@ import { readRecords } from './input-file.ts';
 import { followFor, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
+import { wholeId } from './short-id.ts';
 
 interface PrintOptions extends ServiceOptions {
   tenant: string;
@@ -32,10 +33,13 @@ function fieldValue(text: string, fields: [string, string][]): [string, string][
 /** Adds what a print request is made from. */
 function withRequest(command: Command): Command {
   return withService(command)
-    .argument('<template>', 'ID or name of a saved template')
+    .argument(
+      '<template>',
+      'name or ID of a saved template; of an ID as much of its beginning as no other has',
+    )
     .option('--tenant <id>', 'the tenant', 'default')
     .option('--printer <name>', 'printer name')
-    .option('--printer-id <id>', 'printer ID (see "platen printers")')
+    .option('--printer-id <id>', 'printer ID, or how it begins (see "platen printers")')
     .option('--format <format>', "printer format, by name or ID; the printer's default otherwise")
     .option('--orientation <orientation>', orientation.options.join(' or '))
     .option('--copies <n>', 'copies of each record', numberFrom(1, LIMITS.labels))
@@ -64,7 +68,9 @@ async function printRequestOf(
         : undefined;
   return {
     idT: await templateIdOf(client, options.tenant, template),
-    ...(options.printerId === undefined ? {} : { printerId: options.printerId }),
+    ...(options.printerId === undefined
+      ? {}
+      : { printerId: await printerIdOf(client, options.tenant, options.printerId) }),
     ...(options.printer === undefined ? {} : { printer: options.printer }),
     ...(options.format === undefined ? {} : { format: options.format }),
     ...(chosen.data === undefined ? {} : { orientation: chosen.data }),
@@ -73,8 +79,8 @@ async function printRequestOf(
   };
 }
 
-/** A template by its ID, or by its name where one template alone bears it. */
-async function templateIdOf(client: AdminClient, tenant: string, idOrName: string): Promise<string> {
+/** A template by its ID, by its name where one template alone bears it, or by how its ID begins. */
+export async function templateIdOf(client: AdminClient, tenant: string, idOrName: string): Promise<string> {
   const templates = await client.templates(tenant);
   if (templates.some((one) => one.id === idOrName)) return idOrName;
   const named = templates.filter((one) => one.name === idOrName);
@@ -82,7 +88,23 @@ async function templateIdOf(client: AdminClient, tenant: string, idOrName: strin
     const ids = named.map((one) => one.id).join(', ');
     throw new CommandFailure(`${named.length} templates are named "${idOrName}": give an ID, one of ${ids}`);
   }
-  return named[0]?.id ?? idOrName;
+  return (
+    named[0]?.id ??
+    wholeId(
+      'templates',
+      idOrName,
+      templates.map(({ id }) => id),
+    )
+  );
+}
+
+async function printerIdOf(client: AdminClient, tenant: string, begun: string): Promise<string> {
+  const printers = await client.printers(tenant);
+  return wholeId(
+    'printers',
+    begun,
+    printers.map(({ id }) => id),
+  );
 }
 
 /** `platen print`: a job with the deployment's own authority. */

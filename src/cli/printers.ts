@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { PrinterView } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { printJson, printLine, table } from './output.ts';
+import { shortIds } from './short-id.ts';
 
 /** `platen printers` */
 export function printersCommand(): Command {
@@ -12,16 +13,23 @@ export function printersCommand(): Command {
     .action(async (options: ServiceOptions & { tenant?: string; json?: true }) => {
       const printers = await (await connect(options)).printers(options.tenant);
       if (options.json) return printJson(printers);
+      const short = shortIds(printers.map(({ id }) => id));
       const rows = printers.map((printer) => [
-        printer.id,
+        short.get(printer.id) ?? printer.id,
         printer.name,
         printer.status,
         printer.reasons.join(', '),
-        printer.formats.map((format) => format.name).join('; '),
+        formatsText(printer),
         printer.agents.map((agent) => agentText(agent, printer.agents.length)).join(', '),
       ]);
       printLine(table(['ID', 'NAME', 'STATUS', 'REASONS', 'FORMATS', 'AGENTS'], rows));
     });
+}
+
+/** The first is the one that is taken where a job names none. */
+function formatsText({ formats: [first, ...others] }: PrinterView): string {
+  if (first === undefined) return '';
+  return others.length === 0 ? first.name : `${first.name}, +${others.length}`;
 }
 
 /** Of several agents that reach a printer, one serves it. */

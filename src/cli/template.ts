@@ -4,6 +4,8 @@ import { template } from '../contract/template.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { readTemplateSource } from './input-file.ts';
 import { printJson, printLine, table } from './output.ts';
+import { templateIdOf } from './print.ts';
+import { shortIds } from './short-id.ts';
 import { checkCommand, printProblem } from './template-check.ts';
 
 interface TenantOptions extends ServiceOptions {
@@ -34,15 +36,23 @@ export function templateCommand(): Command {
     .action(async (options: TenantOptions) => {
       const templates = await (await connect(options)).templates(options.tenant);
       if (options.json) return printJson(templates);
-      const rows = templates.map((one) => [one.id, one.name, one.language, one.fields.join(', ')]);
+      const short = shortIds(templates.map(({ id }) => id));
+      const rows = templates.map((one) => [
+        short.get(one.id) ?? one.id,
+        one.name,
+        one.language,
+        one.fields.join(', '),
+      ]);
       printLine(table(['ID', 'NAME', 'LANGUAGE', 'FIELDS'], rows));
     });
 
   withTenant('show')
     .description('print a saved template as JSON')
-    .argument('<id>', 'the template')
-    .action(async (id: string, options: TenantOptions) => {
-      const saved = await (await connect(options)).template(options.tenant, id);
+    .argument('<template>', 'its name, or its ID or how that begins')
+    .action(async (idOrName: string, options: TenantOptions) => {
+      const client = await connect(options);
+      const id = await templateIdOf(client, options.tenant, idOrName);
+      const saved = await client.template(options.tenant, id);
       printJson(options.json ? saved : saved.template);
     });
 

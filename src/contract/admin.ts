@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
-import { jobView } from './job.ts';
+import { jobStatus, jobView } from './job.ts';
 import { printerReason, printerState } from './printer.ts';
 import { templateProblem } from './template-problem.ts';
 
@@ -97,7 +97,25 @@ export const printerView = z.object({
 });
 export type PrinterView = z.infer<typeof printerView>;
 
-// POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?tenant=&status=&limit=, GET /app/jobs/{id}
+// POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?…, GET /app/jobs/{id}
+/** Which jobs are listed; what is left out does not matter. */
+export const jobFilter = z.strictObject({
+  /** How the ID begins; hyphens do not matter. */
+  id: z
+    .string()
+    .regex(/^[0-9a-f-]{1,36}$/)
+    .optional(),
+  tenant: z.string().optional(),
+  status: jobStatus.optional(),
+  /** The name, or how the ID begins. */
+  printer: z.string().min(1).max(200).optional(),
+  template: z.string().min(1).max(200).optional(),
+  /** When the job was accepted: from, and before. */
+  since: z.iso.datetime().optional(),
+  until: z.iso.datetime().optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+export type JobFilter = z.output<typeof jobFilter>;
 export const jobList = z.array(jobView);
 // POST /app/jobs/{id}/cancel, POST /app/jobs/{id}/resume
 export const jobResume = z.strictObject({

@@ -1,17 +1,19 @@
 /**
  * What the README tells a newcomer to type, typed as it stands. Only the ports are replaced, since a test has none of
- * its own, and `npx platen` by the program that it runs in a checkout.
+ * its own.
  */
 import { execFile } from 'node:child_process';
-import { access, readdir, readFile, symlink } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barcodesIn } from './judges.ts';
-import { PLATEN, PlatenUp, temporaryDirectory } from './platen.ts';
+import { PlatenUp, temporaryDirectory } from './platen.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+/** What `npm run setup -- --link` does once the packages are there. */
+const LINK = join(ROOT, 'service', 'link.cjs');
 const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
 
 /** The indented lines of a section. */
@@ -22,10 +24,13 @@ function commands(heading: string): string[] {
 }
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let bin: string;
 let up: PlatenUp;
 beforeAll(async () => {
   directory = await temporaryDirectory();
   await symlink(join(ROOT, 'templates'), join(directory.path, 'templates'));
+  bin = join(directory.path, 'bin');
+  await promisify(execFile)(process.execPath, [LINK, bin]);
   up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual', '1'] });
 });
 afterAll(async () => {
@@ -35,19 +40,20 @@ afterAll(async () => {
 
 /** As in a terminal, in the directory in which `platen up` was started. */
 async function type(script: string, env: Record<string, string> = {}): Promise<string> {
-  const typed = script.replaceAll('npx platen', PLATEN).replaceAll('http://127.0.0.1:8310', up.url);
+  const typed = script.replaceAll('http://127.0.0.1:8310', up.url);
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], {
     cwd: directory.path,
-    env: { ...process.env, ...env },
+    env: { ...process.env, PATH: `${bin}:${process.env['PATH']}`, ...env },
     timeout: 120_000,
   });
   return stdout;
 }
 
 test('Commands', async () => {
-  const [start, ...rest] = commands('Commands');
+  const [setup, start, ...rest] = commands('Commands');
+  expect(setup).toMatch(/^npm run setup -- --link\b/);
   // The one that runs on is running already.
-  expect(start).toMatch(/^npx platen up --data \.\/data --port \d+ --virtual 1 /);
+  expect(start).toMatch(/^platen up --data \.\/data --port \d+ --virtual 1 /);
   expect(rest.length).toBeGreaterThan(3);
   for (const line of rest) await type(line);
   const [picture] = await up.pictures();
@@ -59,6 +65,15 @@ test('Commands', async () => {
   }
 });
 
+test('what is on the PATH already, and is something else, stays there', async () => {
+  const elsewhere = join(directory.path, 'elsewhere');
+  await mkdir(elsewhere);
+  await writeFile(join(elsewhere, 'platen'), 'mine');
+  const refused = promisify(execFile)(process.execPath, [LINK, elsewhere]);
+  await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('something else') });
+  expect(await readFile(join(elsewhere, 'platen'), 'utf8')).toBe('mine');
+});
+
 test('Send a job over HTTP', async () => {
   const lines = commands('Send a job over HTTP').join('\n');
   const [create = '', token = '', send = '', ask = '', ...more] = lines.split(/(?<!\\)\n(?! )/);
@@ -66,7 +81,7 @@ test('Send a job over HTTP', async () => {
   const account = z
     .object({ apiKey: z.string(), apiSecret: z.string() })
     .parse(JSON.parse(await type(`${create} --json`)));
-  const template = (await type('npx platen template import templates/shelf-50x25.json')).trim();
+  const template = (await type('platen template import templates/shelf-50x25.json')).trim();
   const secrets = { API_KEY: account.apiKey, API_SECRET: account.apiSecret };
   const answer = await type(`${token}\n${send.replace('TEMPLATE_ID', template)}`, secrets);
   const [id] = z.tuple([z.string()]).parse(JSON.parse(answer));

@@ -7,12 +7,12 @@ import { z } from 'zod';
 import {
   type IntegrationCreated,
   integrationCreate,
+  jobFilter,
   jobResume,
   type Permission,
   quotaSet,
   tenantCreate,
 } from '../../contract/admin.ts';
-import { jobStatus } from '../../contract/job.ts';
 import type { JobDecisions } from '../jobs/decisions.ts';
 import type { Jobs } from '../jobs/enqueue.ts';
 import { parseKey } from '../jobs/idempotency.ts';
@@ -46,11 +46,6 @@ export type AdminParts = {
 
 const apiKeyParam = idParam.extend({ apiKey: z.string() });
 const templateParam = idParam.extend({ templateId: z.string() });
-const jobQuery = z.object({
-  tenant: z.string().optional(),
-  status: jobStatus.optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
-});
 const printerQuery = z.object({ tenant: z.string().optional() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
@@ -128,7 +123,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     const tenant = await tenants.get(idParam.parse(request.params).id);
     return jobs.validate(tenant.id, request.body);
   });
-  app.get('/app/jobs', async (request) => table.list(parseBody(jobQuery, request.query)));
+  app.get('/app/jobs', async (request) => table.list(parseBody(jobFilter, request.query)));
   app.get('/app/jobs/:id', async (request) => table.get(idParam.parse(request.params).id, undefined));
   app.post('/app/jobs/:id/cancel', async (request) => decisions.cancel(idParam.parse(request.params).id));
   app.post('/app/jobs/:id/resume', async (request) => {

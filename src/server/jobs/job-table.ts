@@ -1,7 +1,8 @@
 /** Jobs as they are shown. */
 import { z } from 'zod';
+import type { JobFilter } from '../../contract/admin.ts';
 import { jobFault } from '../../contract/fault.ts';
-import { type JobStatus, type JobView, jobStatus } from '../../contract/job.ts';
+import { type JobView, jobStatus } from '../../contract/job.ts';
 import { type Lane, lane } from '../../contract/lane.ts';
 import { orientation } from '../../contract/print-request.ts';
 import { printerReason } from '../../contract/printer.ts';
@@ -65,19 +66,27 @@ export class JobTable {
   }
 
   /** The newest first. */
-  async list(filter: {
-    tenant?: string | undefined;
-    status?: JobStatus | undefined;
-    limit: number;
-  }): Promise<JobView[]> {
+  async list(filter: JobFilter): Promise<JobView[]> {
+    const { tenant, status, printer, template, since, until, limit } = filter;
+    const [first, last] = filter.id === undefined ? [null, null] : ['0', 'f'].map(filledWith(filter.id));
     const { rows } = await this.#pool.query(
       `SELECT ${COLUMNS} FROM platen.jobs
        WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2)
-       ORDER BY seq DESC LIMIT $3`,
-      [filter.tenant ?? null, filter.status ?? null, filter.limit],
+         AND ($3::uuid IS NULL OR id BETWEEN $3 AND $4)
+         AND ($5::text IS NULL OR printer_name = $5 OR starts_with(printer_id, $5))
+         AND ($6::text IS NULL OR template_name = $6 OR starts_with(template_id, $6))
+         AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
+       ORDER BY seq DESC LIMIT $9`,
+      [tenant, status, first, last, printer, template, since, until, limit].map((value) => value ?? null),
     );
     return rows.map(view);
   }
+}
+
+/** The first or the last UUID that begins so. */
+function filledWith(begun: string): (digit: string) => string {
+  const digits = begun.replaceAll('-', '');
+  return (digit) => digits.slice(0, 32).padEnd(32, digit);
 }
 
 function view(raw: unknown): JobView {

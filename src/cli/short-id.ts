@@ -1,0 +1,51 @@
+/** IDs cut short: what lists show of them, and what a person has to type of them. */
+import type { AdminClient } from './admin-client.ts';
+import { CommandFailure } from './failure.ts';
+
+/** Of a UUID of version 7: its time to the millisecond, and 12 bits of chance. */
+const UUID = 18;
+/** Of a printer's hash. */
+const HASH = 8;
+/** Most that are named where one was meant. */
+const NAMED = 5;
+
+/** The beginning of each that no other of them has. */
+export function shortIds(ids: readonly string[]): Map<string, string> {
+  const unique = [...new Set(ids)];
+  return new Map(
+    unique.map((id) => {
+      const [kind = ''] = /^(?:[a-z]+-)+(?=[a-z0-9]+$)/.exec(id) ?? [];
+      let length = Math.min(id.length, kind === '' ? UUID : kind.length + HASH);
+      const begun = (other: string) => other !== id && other.startsWith(id.slice(0, length));
+      while (length < id.length && unique.some(begun)) length += 1;
+      return [id, id.slice(0, length)];
+    }),
+  );
+}
+
+/**
+ * The one that has this ID, or whose ID begins so; as it is where there is none: the service says what it misses.
+ * @throws CommandFailure where several begin so
+ */
+export function wholeId(what: string, begun: string, ids: readonly string[]): string {
+  if (begun === '' || ids.includes(begun)) return begun;
+  const all = ids.filter((id) => id.startsWith(begun));
+  const [first = begun, ...others] = all;
+  if (others.length === 0) return first;
+  const named = all.slice(0, NAMED).join('\n  ');
+  const more = all.length > NAMED ? '\n  …' : '';
+  throw new CommandFailure(`The IDs of several ${what} begin with ${begun}:\n  ${named}${more}`);
+}
+
+/** A job's whole ID. @throws CommandFailure where several begin so */
+export async function jobIdOf(client: AdminClient, begun: string): Promise<string> {
+  const text = begun.toLowerCase();
+  if (!/^[0-9a-f][0-9a-f-]{3,35}$/.test(text)) return begun;
+  if (text.length === 36) return text;
+  const jobs = await client.jobs({ id: text, limit: NAMED + 1 });
+  return wholeId(
+    'jobs',
+    text,
+    jobs.map(({ id }) => id),
+  );
+}
