@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { Agent } from '../agent/agent.ts';
 import { queueSource } from '../agent/queue-source.ts';
 import { createLogger } from '../log.ts';
-import { openQueues } from '../queue/index.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
+import { awaitedQueues } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { placesFromEnv } from './installation.ts';
@@ -59,12 +59,19 @@ export function agentCommand(): Command {
       const logger = createLogger();
       const stopSignal = untilToldToStop(logger);
       await using stack = new AsyncDisposableStack();
-      const queues = await openQueues({
-        redisUrl,
-        ...(databaseUrl === undefined ? {} : { database: { connectionString: databaseUrl } }),
-        ...(queuePrefix === undefined ? {} : { prefix: queuePrefix }),
-        logger,
+      const queues = await awaitedQueues(
+        {
+          redisUrl,
+          databaseUrl,
+          ...(databaseUrl !== undefined && { database: { connectionString: databaseUrl } }),
+          ...(queuePrefix !== undefined && { prefix: queuePrefix }),
+          logger,
+        },
+        { logger, signal: stopSignal },
+      ).catch((error: unknown) => {
+        if (!stopSignal.aborted) throw error;
       });
+      if (queues === undefined) return;
       stack.defer(() => ending('queues', () => queues.close()));
       const agent = new Agent({
         config,

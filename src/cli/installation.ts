@@ -11,13 +11,13 @@ import { Agent } from '../agent/agent.ts';
 import type { AgentConfigInput, PrinterEntry } from '../agent/config.ts';
 import { queueSource } from '../agent/queue-source.ts';
 import type { Logger } from '../log.ts';
-import { openQueues } from '../queue/index.ts';
 import { configFromEnv } from '../server/config.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
 import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
+import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, explain } from './failure.ts';
 
@@ -128,16 +128,17 @@ export class Installation {
     });
 
     const database = await this.#startDatabase(stack, signal);
-    const { redisUrl, queuePrefix: prefix } = this.#options;
-    const queues = await openQueues({
-      database,
-      redisUrl,
-      ...(prefix === undefined ? {} : { prefix }),
-      logger,
-    });
+    const { databaseUrl, redisUrl, queuePrefix: prefix } = this.#options;
+    const queues = await awaitedQueues(
+      { database, databaseUrl, redisUrl, ...(prefix !== undefined && { prefix }), logger },
+      { logger, signal },
+    );
     stack.defer(() => ending('queues', () => queues.close()));
     const server = new Server({ config, database, queues, logger });
-    const { url } = await server.start();
+    const { url } = await awaited(serverAt('PostgreSQL', databaseUrl), () => server.start(), {
+      logger,
+      signal,
+    });
     stack.defer(() => ending('service', () => server.stop()));
     await server.ensureTenant({ id: DEFAULT_TENANT });
 

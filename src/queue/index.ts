@@ -1,5 +1,6 @@
 export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+export { isConnectionError } from './postgres-away.ts';
 export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {

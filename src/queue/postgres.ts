@@ -29,6 +29,7 @@ import {
   type StoredWorker,
   WORKER_OPTIONS,
 } from './backend.ts';
+import { isConnectionError } from './postgres-away.ts';
 import { makeLeases, postgresLeases } from './postgres-lease.ts';
 import { keepOrder } from './postgres-order.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
@@ -40,6 +41,7 @@ export interface PostgresOptions {
   errors: ErrorLog;
   /** How long to try at the start, ms. */
   startTimeoutMs: number;
+  signal: AbortSignal | undefined;
   /** How long a worker may be cut off before its job is taken away, ms. */
   lockDurationMs: number;
 }
@@ -48,7 +50,7 @@ const SCHEMA = 'bullmq';
 
 /**
  * Connects, and brings BullMQ's tables, our trigger and our leases up to date.
- * @throws QueueError `refused` (password, database, permission), `unavailable` after `startTimeoutMs`
+ * @throws QueueError `refused` (password, database, permission), `unavailable` after `startTimeoutMs`; when aborted
  */
 export async function openPostgres(options: PostgresOptions): Promise<Backend> {
   const { errors } = options;
@@ -70,7 +72,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
   // Of a connection that is checked out: whoever holds it is told by its next statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
   try {
-    await migrate(pool, options.startTimeoutMs);
+    await migrate(pool, options.startTimeoutMs, options.signal);
   } catch (error) {
     await pool.end();
     throw error;
@@ -123,7 +125,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
   };
 }
 
-async function migrate(pool: Pool, timeoutMs: number): Promise<void> {
+async function migrate(pool: Pool, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
@@ -143,7 +145,7 @@ async function migrate(pool: Pool, timeoutMs: number): Promise<void> {
       if (Date.now() > deadline) {
         throw new QueueError('unavailable', `The queue's database does not answer: ${reasonOf(error)}`);
       }
-      await wait(Math.min(200, timeoutMs));
+      await wait(Math.min(200, timeoutMs), undefined, { ...(signal && { signal }) });
     }
   }
 }
@@ -305,31 +307,4 @@ class Ear {
       throw new AwayError(reasonOf(error));
     }
   }
-}
-
-const AWAY_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  // The server stops, crashed, starts, is full, or became a standby.
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-  '25006',
-]);
-// node-postgres gives these no code.
-const AWAY_MESSAGES =
-  /Connection terminated|connection timeout|timeout exceeded|Query read timeout|not queryable/i;
-
-function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return AWAY_CODES.has(code) || code.startsWith('08') || AWAY_MESSAGES.test(error.message);
 }

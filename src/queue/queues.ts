@@ -39,6 +39,8 @@ export interface QueuesOptions {
   prefix?: string;
   /** How long to try at the start, ms. */
   startTimeoutMs?: number;
+  /** Gives the start up. */
+  signal?: AbortSignal | undefined;
   /** Longest wait for any producing command, ms. */
   commandTimeoutMs?: number;
   /** A job whose worker died is delivered again after at most the two together, ms. */
@@ -82,16 +84,21 @@ const WORTH_BULK = 6;
  */
 export async function openQueues(options: QueuesOptions): Promise<Queues> {
   const errors = new ErrorLog(options.logger);
-  const { startTimeoutMs = 10_000, lockDurationMs = 5_000 } = options;
+  const { startTimeoutMs = 10_000, lockDurationMs = 5_000, signal } = options;
+  signal?.throwIfAborted();
   if (options.redisUrl !== undefined) {
     const { redisUrl: url, logger, prefix = 'platen' } = options;
-    return new Queues(await openRedis({ url, prefix, logger, errors, startTimeoutMs }), options, errors);
+    return new Queues(
+      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
+      options,
+      errors,
+    );
   }
   if (options.database === undefined)
     throw new QueueError('refused', 'neither a Redis nor a database is given');
   const { database } = options;
   return new Queues(
-    await openPostgres({ database, errors, startTimeoutMs, lockDurationMs }),
+    await openPostgres({ database, errors, startTimeoutMs, lockDurationMs, signal }),
     options,
     errors,
   );

@@ -22,11 +22,12 @@ export interface RedisOptions {
   errors: ErrorLog;
   /** How long to try at the start, ms. */
   startTimeoutMs: number;
+  signal: AbortSignal | undefined;
 }
 
 /**
  * Connects.
- * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`
+ * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`; when aborted
  */
 export async function openRedis(options: RedisOptions): Promise<Backend> {
   const { prefix, logger, errors } = options;
@@ -58,6 +59,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   try {
     // With a retry strategy `connect` rejects at the first failure while the next attempts go on: `ready` counts.
     const ready = new Promise<void>((resolve, reject) => {
+      options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true });
       redis.once('ready', resolve);
       redis.on('error', (error) => {
         if (isRefusal(error))
@@ -69,6 +71,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
     await within(options.startTimeoutMs, `Redis at ${address}`, redis.ping());
   } catch (error) {
     redis.disconnect();
+    options.signal?.throwIfAborted();
     if (isRefusal(error))
       throw new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(error)}`);
     if (error instanceof QueueError && error.code === 'refused') throw error;

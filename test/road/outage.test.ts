@@ -1,4 +1,5 @@
 /** What a service and an agent do, as processes, while the servers that they need break, are away, or come late. */
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -120,6 +121,80 @@ describe.each(['agent', 'up'] as const)(
     });
   },
 );
+
+describe('before their servers are there', () => {
+  test('an agent waits for Redis, and then prints', async () => {
+    const road = await roadTo(backend.redisUrl);
+    await road.close();
+    const up = programs.start(['up', '--data', dataDir('early'), '--port', '0', '--virtual', '0'], env());
+    const printer = new VirtualZplPrinter({ name: 'early', outDir: dataDir('early labels'), ...MEDIA });
+    await printer.start();
+    const agent = programs.start(
+      ['agent', '--data', dataDir('early agent'), '--printer', `socket://127.0.0.1:${printer.port}`],
+      { PLATEN_QUEUE_PREFIX: backend.prefix, REDIS_URL: road.url },
+    );
+    await agent.until(() => agent.said().includes(`waiting for Redis at 127.0.0.1:${road.port}`));
+    await up.until(() => up.said().includes('platen is ready'));
+    await road.open();
+    await agent.until(() => agent.said().includes('this agent serves the printer'));
+    const admin = new AdminClient({ url: up.url, adminToken: ADMIN_TOKEN });
+    const { id } = await admin.importTemplate('default', { ...TEMPLATE, name: 'early' });
+    const found = async () =>
+      (await admin.printers()).some(({ agents }) => agents.some(({ online }) => online));
+    await up.until(found);
+    const [{ id: printerId } = { id: '' }] = await admin.printers();
+    const jobId = await admin.print('default', { idT: id, printerId });
+    await up.until(async () => (await admin.job(jobId)).status === 'printed');
+    await printer.stop();
+  });
+
+  test.each(['closed', 'silent'] as const)(
+    'a service waits for a database that is %s, and is ready when it is there',
+    async (outage) => {
+      const road = await roadTo(backend.databaseUrl);
+      if (outage === 'closed') await road.close();
+      else road.silence();
+      const name = `late database ${outage}`;
+      const readyFile = dataDir(`${name}.ready`);
+      const places = { ...env(), DATABASE_URL: road.url };
+      const args = ['up', '--data', dataDir(name), '--port', '0', '--ready-file', readyFile];
+      const up = programs.start(args, places);
+      await up.until(() => up.said().includes(`waiting for PostgreSQL at 127.0.0.1:${road.port}`));
+      expect(existsSync(readyFile)).toBe(false);
+      await road.close();
+      await road.open();
+      await up.until(() => up.said().includes('platen is ready'));
+      expect(existsSync(readyFile)).toBe(true);
+      await road.close();
+    },
+  );
+
+  test.each([
+    ['Redis', { REDIS_URL: 'redis://127.0.0.1:1' }],
+    ['PostgreSQL', { REDIS_URL: undefined, DATABASE_URL: 'postgresql://x:y@127.0.0.1:1/z' }],
+  ])('SIGTERM ends one that waits for %s', async (server, places) => {
+    const args = ['server', '--data', dataDir(`waits for ${server}`), '--port', '0'];
+    const program = programs.start(args, { ...env(), ...places });
+    await program.until(() => program.said().includes(`waiting for ${server} at 127.0.0.1:1`));
+    program.kill('SIGTERM');
+    expect(await program.exited()).toBe(0);
+    expect(program.said()).not.toMatch('what is open still');
+  });
+
+  test.each([
+    ['a wrong password for PostgreSQL', 'DATABASE_URL', 'tester', /password authentication failed/],
+    ['a database that does not exist', 'DATABASE_URL', 'no-such-database', /does not exist/],
+    ['a wrong password for Redis', 'REDIS_URL', 'default', /refuses us: WRONGPASS/],
+  ] as const)('%s is said, and not waited out', async (_what, variable, wrong, message) => {
+    const url = new URL(env()[variable] ?? '');
+    if (wrong === 'no-such-database') url.pathname = `/${wrong}`;
+    else url.password = 'wrong';
+    const args = ['server', '--data', dataDir('refused'), '--port', '0'];
+    const program = programs.start(args, { ...env(), [variable]: url.href });
+    expect(await program.exited(20_000)).toBe(1);
+    expect(program.said()).toMatch(message);
+  });
+});
 
 test.each(['closed', 'silent'] as const)('a service ends while its database is %s', async (outage) => {
   const road = await roadTo(backend.databaseUrl);
