@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { CancelRequests } from '../src/agent/cancel-requests.ts';
 import { agentConfig } from '../src/agent/config.ts';
 import { type DataDir, openDataDir } from '../src/agent/data-dir.ts';
 import { deviceFor } from '../src/agent/devices.ts';
@@ -55,6 +56,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const context = {
     agentId: dataDir.agentId,
     printerId: device.expected,
+    cancelRequests: new CancelRequests(),
     lane: laneOf({ scope: null, printerId: device.expected }),
     device,
     journal,

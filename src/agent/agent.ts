@@ -13,6 +13,7 @@ import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
+import { CancelRequests } from './cancel-requests.ts';
 import { PinnedCertificates } from './certificates.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from './config.ts';
 import { openDataDir } from './data-dir.ts';
@@ -182,10 +183,12 @@ export class Agent {
     if (event === 'added') {
       const { window, timings, tenantId: scope } = this.#config;
       const lane = laneOf({ scope, printerId: id });
+      const cancelRequests = new CancelRequests();
       const lease = running.leases.of({
         lane,
         reached: () => printer.online,
         busy: () => station.uncertain,
+        onCanceled: (queueIds) => cancelRequests.update(queueIds),
         onServedElsewhere: (elsewhere) => {
           printer.device.servedElsewhere = elsewhere;
         },
@@ -194,6 +197,7 @@ export class Agent {
         agentId: running.agentId,
         printerId: id,
         lane,
+        cancelRequests,
         // Another one, between two jobs, when a better way to the printer is found.
         get device() {
           return printer.device;

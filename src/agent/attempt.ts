@@ -20,11 +20,13 @@ export interface AttemptContext extends RecordContext {
   pool: Pick<RenderPool, 'open'>;
   timings: Timings;
   stop: { leave: AbortSignal; boundary: AbortSignal; end: AbortSignal };
+  /** Aborted when a person does not want the job any more. */
+  cancel: AbortSignal;
   /** Whether the printer is still this agent's; if it is not, `stop`'s signals are aborted when it returns. */
   checkTerm(): void;
 }
 
-/** The agent stops, or the queue took the job away. */
+/** The agent stops, a person cancels the job, or the queue took it away. */
 export class Interrupted extends Error {}
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
@@ -56,10 +58,10 @@ export abstract class JobAttempt {
     this.#rendering = rendering;
     this.delivery = delivery;
     this.record = new JobRecord(context, delivery);
-    const { stop, timings } = context;
+    const { stop, cancel, timings } = context;
     this.#signals = {
-      leave: AbortSignal.any([stop.leave, delivery.signal]),
-      boundary: AbortSignal.any([stop.boundary, delivery.signal]),
+      leave: AbortSignal.any([stop.leave, delivery.signal, cancel]),
+      boundary: AbortSignal.any([stop.boundary, delivery.signal, cancel]),
       end: AbortSignal.any([stop.end, this.#lostForGood.signal]),
     };
     this.backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
@@ -68,6 +70,11 @@ export abstract class JobAttempt {
   /** Labels may be under way. */
   get uncertain(): boolean {
     return this.record.uncertain;
+  }
+
+  /** A person does not want the job any more. */
+  protected get canceled(): boolean {
+    return this.#context.cancel.aborted;
   }
 
   /** Ends what only waits. */
@@ -108,6 +115,10 @@ export abstract class JobAttempt {
       this.record.finish('printed');
       return 'done';
     } catch (error) {
+      if (this.canceled && !signal.aborted) {
+        this.record.finish('canceled', error instanceof JobFaultError ? error.fault : undefined);
+        return 'done';
+      }
       if (this.#isInterruption(error)) return await this.#handBack();
       this.#fail(error);
       return 'done';

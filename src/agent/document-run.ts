@@ -59,7 +59,7 @@ import type { DocumentDevice } from './document-device.ts';
 import type { PickedUpJob } from './job-source.ts';
 import type { PrinterDocument } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import { Backoff } from './pause.ts';
+import { Backoff, pause } from './pause.ts';
 import { isIdle } from './printer-state.ts';
 import { printedAtRest, type WindowSize } from './tally.ts';
 
@@ -247,7 +247,12 @@ export class DocumentRun extends JobAttempt {
     const { base, intent, document } = record.entry;
     let asked = -STATUS_EVERY;
     let wait = Math.max(POLL_MIN, timings.pollMin);
+    let canceled = 0;
     for (;;) {
+      if (this.canceled && canceled === 0) {
+        canceled = performance.now();
+        await this.#cancel(port, printerJob);
+      }
       const state = await port.jobState(printerJob, this.end);
       if (state === null || !isOurs(state, document)) return await this.#lost(port);
       const counted = this.#counted(state);
@@ -266,8 +271,13 @@ export class DocumentRun extends JobAttempt {
       }
       device.answers = true;
       record.progress(record.reasons);
-      if (stuck) await this.wait(wait);
-      else await this.sleep(wait);
+      // A printer takes a moment to end its job.
+      if (canceled > 0 && performance.now() - canceled > timings.confirm) throw new Interrupted();
+      if (!stuck || this.canceled) await this.sleep(wait);
+      else {
+        await pause(wait, this.leave);
+        if (this.leave.aborted && !this.canceled) throw new Interrupted();
+      }
       wait = Math.min(stuck ? timings.pollWaiting : timings.pollMax, wait * 1.5);
     }
   }
@@ -307,6 +317,7 @@ export class DocumentRun extends JobAttempt {
     }
     this.#settle(base + labelsOn(counted, labels, record.perPage));
     record.log.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
+    if (this.canceled) throw new Interrupted();
     if (refusal !== null && counted === 0) {
       if (!refusal.retryLater) throw refused(refusal);
       await this.wait(this.#busy.next());

@@ -103,13 +103,15 @@ export class JobRecord {
     this.#context.reporter.progress(this.#report('printing', { reasons: [...reasons] }));
   }
 
-  finish(status: 'printed' | 'failed' | 'held', error?: JobFault): void {
+  finish(status: 'printed' | 'failed' | 'canceled' | 'held', error?: JobFault): void {
     const { printed, intent, total } = this.entry;
     this.log.info({ status, printed, total, code: error?.code }, 'job ended');
     const report = this.#report(status, {
       reasons: [],
       ...(error === undefined ? {} : { error }),
-      ...(status === 'held' ? { uncertain: { from: printed, to: intent } } : {}),
+      ...(status === 'held' || (status === 'canceled' && this.uncertain)
+        ? { uncertain: { from: printed, to: intent } }
+        : {}),
     });
     this.#context.journal.finish(this.entry, report);
     this.#context.reporter.lasting(report);

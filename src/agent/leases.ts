@@ -26,6 +26,8 @@ export interface LeasedPrinter {
   busy(): boolean;
   /** Another agent serves it, or does no more. */
   onServedElsewhere(elsewhere: boolean): void;
+  /** Jobs of the lane, by their names in the queue, that are not to be printed any more: all of them, each time. */
+  onCanceled(queueIds: readonly string[]): void;
 }
 
 export interface LeasesOptions {
@@ -202,8 +204,9 @@ export class PrinterLease {
     return { lane: this.lane, term, fresh: this.#fresh, reaches: this.#printer.reached() };
   }
 
-  answered(at: Instant, asked: string, { granted, wanted }: LeaseAnswer): void {
+  answered(at: Instant, asked: string, { granted, wanted, canceled }: LeaseAnswer): void {
     this.#unanswered = false;
+    if (granted !== null) this.#printer.onCanceled(canceled);
     const term = this.#term;
     if (term !== null && term.id === asked) {
       if (granted === null) term.lose();

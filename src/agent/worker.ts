@@ -47,10 +47,14 @@
  * for its printer is handed back at once; one that is printing has the grace time of a stop to finish, then stops at
  * a label boundary, waits a bounded time for what was sent to be confirmed, and is handed back with a note where to
  * go on.
+ *
+ * A job that a person cancels stops in the same way, and ends: `canceled`, with the labels named that may be out.
  */
 
 import { type Lane, laneOf } from '../contract/lane.ts';
+import { queueIdOf } from '../contract/queued-job.ts';
 import type { JobAttempt } from './attempt.ts';
+import type { CancelRequests } from './cancel-requests.ts';
 import { Device } from './device.ts';
 import { DocumentDevice } from './document-device.ts';
 import { DocumentRun } from './document-run.ts';
@@ -59,10 +63,11 @@ import type { HandlerResult, PickedUpJob } from './job-source.ts';
 import type { PrinterDevice } from './printer-device.ts';
 import type { Term } from './term.ts';
 
-export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm'> & {
+export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm' | 'cancel'> & {
   device: PrinterDevice;
   /** Of which the jobs are this printer's. */
   lane: Lane;
+  cancelRequests: CancelRequests;
 };
 
 export class PrinterWorker {
@@ -130,7 +135,8 @@ export class PrinterWorker {
       boundary: AbortSignal.any([this.#boundary.signal, ending]),
       end: AbortSignal.any([this.#end.signal, over]),
     };
-    const context = { ...this.#context, stop, checkTerm: () => this.#term.check() };
+    const cancel = this.#context.cancelRequests.of(queueIdOf(delivery.job));
+    const context = { ...this.#context, stop, cancel, checkTerm: () => this.#term.check() };
     const { device } = context;
     if (device instanceof DocumentDevice) return new DocumentRun({ ...context, device }, delivery);
     if (!(device instanceof Device)) throw new TypeError('a device of no known kind');

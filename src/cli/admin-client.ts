@@ -129,8 +129,8 @@ export class AdminClient {
   job(id: string, signal?: AbortSignal): Promise<JobView> {
     return this.#call(jobView, 'GET', `/app/jobs/${encodeURIComponent(id)}`, undefined, signal);
   }
-  cancelJob(id: string): Promise<JobView> {
-    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`);
+  cancelJob(id: string, force = false): Promise<JobView> {
+    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`, { force });
   }
   /** @param from the first label that is printed now, from 0; left out: the service knows which */
   resumeJob(id: string, from?: number): Promise<JobView> {

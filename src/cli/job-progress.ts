@@ -17,10 +17,12 @@ export function jobLine(job: JobView): string {
   return `${job.id}  ${job.status.padEnd(8)}  ${count} labels${waiting}${uncertain}${error}`;
 }
 
-/** What a person may do about a job that has ended without all of its labels; begins with a blank. */
-export function nextStep({ id, status, uncertain }: JobView): string {
+/** What a person may do about a job that has ended without all of its labels, or is to end; begins with a blank. */
+export function nextStep({ id, status, uncertain, reasons }: JobView): string {
   const cancel = `or "platen job cancel ${id}"`;
   if (status === 'failed') return ` See "platen job retry ${id}", ${cancel}.`;
+  if (reasons.includes('cancel-requested'))
+    return ` It ends when its agent has stopped at a label: "platen job show ${id} --follow". With no agent, add --force.`;
   if (status !== 'held') return '';
   const nothing = uncertain === null || uncertain.to === uncertain.from;
   const say = nothing ? '' : ' --print-uncertain (or --skip-uncertain, --from)';

@@ -76,13 +76,14 @@ export function jobCommand(): Command {
     );
 
   withService(command.command('cancel'))
-    .description('cancel a job that no printer has begun, or that is held or failed')
+    .description('cancel a job; one that prints stops at the next label')
     .argument('<id>', JOB)
+    .option('--force', 'also if no agent serves its printer, and some labels may be out')
     .option('--json', 'print JSON')
-    .action(async (begun: string, options: ServiceOptions & { json?: true }) => {
+    .action(async (begun: string, options: ServiceOptions & { force?: true; json?: true }) => {
       const { client, id } = await theJob(begun, options);
-      const job = await client.cancelJob(id);
-      options.json ? printJson(job) : printLine(jobLine(job));
+      const job = await client.cancelJob(id, options.force === true);
+      options.json ? printJson(job) : printLine(jobLine(job) + nextStep(job));
     });
 
   withService(command.command('release'))

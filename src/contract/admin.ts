@@ -118,6 +118,10 @@ export const jobFilter = z.strictObject({
 export type JobFilter = z.output<typeof jobFilter>;
 export const jobList = z.array(jobView);
 // POST /app/jobs/{id}/cancel, POST /app/jobs/{id}/resume
+export const jobCancel = z.strictObject({
+  /** Also where labels may be under way, if no agent serves the printer: they are uncertain then. */
+  force: z.boolean().default(false),
+});
 export const jobResume = z.strictObject({
   /** The first label that is printed now, from 0. Left out: the first that is not out, where that is certain. */
   from: z.int().min(0).exactOptional(),

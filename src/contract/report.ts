@@ -37,7 +37,7 @@ export const jobReport = z.object({
   delivery: z.int().min(1),
   seq: z.int().min(0),
   /** `queued`: handed back unfinished, it goes on later from `printed`. */
-  status: z.enum(['queued', 'printing', 'printed', 'failed', 'held']),
+  status: z.enum(['queued', 'printing', 'printed', 'failed', 'canceled', 'held']),
   labels: z.object({
     /** Accepted by the printer's connection. */
     sent: z.int().min(0),
@@ -48,7 +48,7 @@ export const jobReport = z.object({
   reasons: z.array(printerReason),
   error: jobFault.optional(),
   /**
-   * Of a held job, or one that was handed back: the labels (from 0, `from` included, `to` excluded) that may or may not
+   * Of a held or canceled job, or one that was handed back: the labels (from 0, `from` included, `to` excluded) that may or may not
    * have been printed, or may still be.
    */
   uncertain: z.object({ from: z.int().min(0), to: z.int().min(0) }).optional(),

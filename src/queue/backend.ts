@@ -42,6 +42,15 @@ export type StoredWorker = Pick<
 };
 export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
 
+/** A job as its queue knows it. */
+export interface JobInQueue {
+  state: 'waiting' | 'active' | 'ended';
+  /** How often it was given to a consumer. */
+  deliveries: number;
+  /** A consumer has left a note with it. */
+  begun: boolean;
+}
+
 export interface Note {
   queue: string;
   jobId: string;

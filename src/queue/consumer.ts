@@ -312,6 +312,6 @@ export class QueueConsumer<T> implements Consumer {
 }
 
 /** BullMQ's own default is 0, or an empty object. */
-function noteOf({ progress }: StoredJob): unknown {
+export function noteOf({ progress }: StoredJob): unknown {
   return typeof progress === 'object' && Object.keys(progress).length > 0 ? progress : undefined;
 }

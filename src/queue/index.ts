@@ -1,5 +1,6 @@
 export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres-away.ts';
 export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
@@ -10,5 +11,4 @@ export {
   Queues,
   type QueuesOptions,
   type ReportHandler,
-  type Unreadable,
 } from './queues.ts';

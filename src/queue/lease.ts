@@ -38,6 +38,8 @@ export interface LeaseAnswer {
   granted: number | null;
   /** Another agent, which reaches the printer, waits for it. */
   wanted: boolean;
+  /** Where it is granted: jobs of the lane, by their names in the queue, that are not to be printed any more. */
+  canceled: string[];
 }
 
 /** Length of a lease, ms, while somebody else wants it, and while nobody does. */
@@ -52,6 +54,8 @@ export interface LeaseStore {
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Ends this very term at once. Of another one, nothing changes. */
   giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
+  /** Names a job in every answer that grants the lane's lease, or does no more. */
+  markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;
   /** The agent that holds each lease; free ones are left out. */
   holders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
 }

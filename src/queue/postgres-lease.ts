@@ -20,7 +20,8 @@ export async function makeLeases(client: PoolClient, schema: string): Promise<vo
         until timestamptz NOT NULL DEFAULT '-infinity',
         rival_id text NOT NULL DEFAULT '',
         rival_reaches boolean NOT NULL DEFAULT false,
-        rival_until timestamptz NOT NULL DEFAULT '-infinity')`);
+        rival_until timestamptz NOT NULL DEFAULT '-infinity');
+      ALTER TABLE ${schema}.${TABLE} ADD COLUMN IF NOT EXISTS canceled text[] NOT NULL DEFAULT '{}'`);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
@@ -54,13 +55,14 @@ const ASK = `
     rival_until = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_until
       ELSE now() + make_interval(secs => $5::integer / 1000.0) END
   FROM decided AS d WHERE l.printer_id = d.printer_id
-  RETURNING l.printer_id, granted, ms, wanted`;
+  RETURNING l.printer_id, granted, ms, wanted, CASE WHEN granted THEN l.canceled ELSE '{}' END AS canceled`;
 
 const answerRow = z.object({
   printer_id: lane,
   granted: z.boolean(),
   ms: z.int(),
   wanted: z.boolean(),
+  canceled: z.array(z.string()),
 });
 const holderRow = z.object({ printer_id: lane, agent_id: z.string() });
 
@@ -84,10 +86,11 @@ export function postgresLeases(
       return z
         .array(answerRow)
         .parse(rows)
-        .map(({ printer_id, granted, ms, wanted }) => ({
+        .map(({ printer_id, granted, ms, wanted, canceled }) => ({
           lane: printer_id,
           granted: granted ? ms : null,
           wanted,
+          canceled,
         }));
     },
     async giveBack(agentId, of, term) {
@@ -95,6 +98,13 @@ export function postgresLeases(
         `UPDATE ${TABLE} SET agent_id = '', term = '', until = '-infinity'
          WHERE printer_id = $1 AND agent_id = $2 AND term = $3`,
         [of, agentId, term],
+      );
+    },
+    async markCanceled(of, queueId, canceled) {
+      await query(
+        `INSERT INTO ${TABLE} AS l (printer_id, canceled) VALUES ($1, CASE WHEN $3 THEN ARRAY[$2] ELSE '{}' END)
+         ON CONFLICT (printer_id) DO UPDATE SET canceled = array_remove(l.canceled, $2) || excluded.canceled`,
+        [of, queueId, canceled],
       );
     },
     async holders(lanes) {

@@ -8,25 +8,27 @@
 import { randomUUID } from 'node:crypto';
 import { UnrecoverableError } from 'bullmq';
 import type { PoolConfig } from 'pg';
-import type { z } from 'zod';
-import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
-import { parseQueueId, type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
+import type { Lane } from '../contract/lane.ts';
+import { type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
-import type { Backend, StoredQueue } from './backend.ts';
+import type { Backend, JobInQueue, StoredQueue } from './backend.ts';
 import {
   type Consumer,
   type ConsumerPlan,
   type Delivery,
+  noteOf,
   type Outcome,
   type Parsed,
   QueueConsumer,
   type StopOptions,
 } from './consumer.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+import { parse, parseJson, type Unreadable } from './payload.ts';
 import { openPostgres } from './postgres.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import { ErrorLog, type QueueLogger } from './queue-log.ts';
+import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
 import { openRedis } from './redis.ts';
 
 export interface QueuesOptions {
@@ -46,16 +48,6 @@ export interface QueuesOptions {
   /** A job whose worker died is delivered again after at most the two together, ms. */
   lockDurationMs?: number;
   stalledIntervalMs?: number;
-}
-
-export interface Unreadable {
-  /** As `queueIdOf` makes it, if it is one of ours. */
-  queueId: string;
-  lane: Lane;
-  /** `path: what is wrong`, without values. */
-  issues: string[];
-  /** As of a delivery. */
-  note: unknown;
 }
 
 export interface ConsumeOptions {
@@ -192,13 +184,39 @@ export class Queues {
     );
   }
 
-  /** Whether a job that the queue knows was ever given to a consumer. */
-  async handedOut(lane: Lane, queueId: string): Promise<boolean> {
+  /** What the queue knows of a job; null: nothing. */
+  async look(lane: Lane, queueId: string): Promise<JobInQueue | null> {
     checkQueueId(queueId);
-    return await this.#command(
-      laneQueue(lane),
-      'looking up a job',
-      async (queue) => ((await queue.getJob(queueId))?.attemptsStarted ?? 0) > 0,
+    return await this.#command(laneQueue(lane), 'looking up a job', async (queue) => {
+      const job = await queue.getJob(queueId);
+      if (job === undefined) return null;
+      const state = await job.getState();
+      return {
+        state: state === 'waiting' || state === 'active' ? state : 'ended',
+        deliveries: job.attemptsStarted,
+        begun: noteOf(job) !== undefined,
+      };
+    });
+  }
+
+  /**
+   * Takes a job out that waits, or that was being handled by a consumer which is gone (its lock has ended). False: it
+   * is being handled, was, or is not known.
+   */
+  async takeAway(lane: Lane, queueId: string): Promise<boolean> {
+    checkQueueId(queueId);
+    return await this.#command(laneQueue(lane), 'taking a job away', async (queue) => {
+      const state = await queue.getJobState(queueId);
+      return (state === 'waiting' || state === 'active') && (await queue.remove(queueId)) === 1;
+    });
+  }
+
+  /** Has every answer about the lane's lease name the job as canceled, or not any more. */
+  async markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void> {
+    checkQueueId(queueId);
+    laneQueue(lane);
+    await this.#bounded(this.#commandTimeoutMs, 'marking a job', () =>
+      this.#backend.leases.markCanceled(lane, queueId, canceled),
     );
   }
 
@@ -375,48 +393,6 @@ export class Queues {
   }
 }
 
-/** A name that nothing else here has, such as the queue of reports. */
-function laneQueue(lane: Lane): string {
-  if (!laneSchema.safeParse(lane).success) throw invalidId('lane', lane);
-  return lane;
-}
-
-function invalidId(kind: string, id: string): QueueError {
-  return new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind}`);
-}
-
-/** @throws QueueError `invalid-id` */
-function laneOfJob(job: QueuedJob): Lane {
-  try {
-    return laneOf(job);
-  } catch {
-    throw invalidId('printer ID', job.printerId);
-  }
-}
-
-function checkQueueId(id: string): void {
-  if (parseQueueId(id) === null) throw invalidId('job ID', id);
-}
-
 function optionsOf(queueId: string) {
   return { jobId: queueId, attempts: 1, removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED };
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-
-function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
-  const data = parseJson(json);
-  if (data === undefined) return { issues: [': not JSON'] };
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return { value: parsed.data };
-  // The code and not the message: some messages quote what was received.
-  return {
-    issues: parsed.error.issues.slice(0, 20).map((issue) => `${issue.path.join('/')}: ${issue.code}`),
-  };
 }

@@ -1,6 +1,6 @@
 /**
- * Leases in Redis: `…:lease` holds `<agent>/<term>` and `…:rival` `<agent>/<reaches>`, each with its end. Both are
- * beside the lane's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
+ * Leases in Redis: `…:lease` holds `<agent>/<term>` and `…:rival` `<agent>/<reaches>`, each with its end;
+ * `…:canceled` is the set of jobs that are not to be printed any more. All are beside the lane's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -21,15 +21,15 @@ const ASK = `
     local ms = other and contended or alone
     local left = mine and redis.call('PTTL', KEYS[1]) or 0
     redis.call('SET', KEYS[1], me .. '/' .. term, 'PX', math.max(ms, left))
-    return {ms, wanted and 1 or 0}
+    return {ms, wanted and 1 or 0, redis.call('SMEMBERS', KEYS[3])}
   end
   if reaches == '1' or not wanted then
     redis.call('SET', KEYS[2], me .. '/' .. reaches, 'PX', contended)
   end
-  return {0, wanted and 1 or 0}`;
+  return {0, wanted and 1 or 0, {}}`;
 const GIVE_BACK = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 1`;
 
-const answer = z.tuple([z.int(), z.int()]);
+const answer = z.tuple([z.int(), z.int(), z.array(z.string())]);
 
 /**
  * @param keyOf the key of this name beside the lane's queue
@@ -57,17 +57,20 @@ export function redisLeases(
   return {
     async ask(agentId, asks, { contended, alone }) {
       const answers = await all(asks, ({ lane, term, reaches, fresh }) => {
-        const keys = [keyOf(lane, 'lease'), keyOf(lane, 'rival')];
+        const keys = ['lease', 'rival', 'canceled'].map((key) => keyOf(lane, key));
         const [reached, first] = [reaches, fresh].map((yes) => (yes ? '1' : '0'));
-        return ['eval', ASK, 2, ...keys, agentId, term, reached ?? '0', contended, alone, first ?? '0'];
+        return ['eval', ASK, 3, ...keys, agentId, term, reached ?? '0', contended, alone, first ?? '0'];
       });
       return answers.map(({ lane, result }) => {
-        const [ms, wanted] = answer.parse(result);
-        return { lane, granted: ms === 0 ? null : ms, wanted: wanted === 1 };
+        const [ms, wanted, canceled] = answer.parse(result);
+        return { lane, granted: ms === 0 ? null : ms, wanted: wanted === 1, canceled };
       });
     },
     async giveBack(agentId, lane, term) {
       await redis.eval(GIVE_BACK, 1, keyOf(lane, 'lease'), `${agentId}/${term}`);
+    },
+    async markCanceled(lane, queueId, canceled) {
+      await redis[canceled ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), queueId);
     },
     async holders(lanes) {
       const asked = lanes.map((lane) => ({ lane }));

@@ -13,6 +13,7 @@ import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
 import { docsRoutes } from './docs.ts';
 import { healthRoutes } from './health.ts';
+import { Cancellations } from './jobs/cancellations.ts';
 import { JobDecisions } from './jobs/decisions.ts';
 import { Dispatcher } from './jobs/dispatch.ts';
 import { Jobs } from './jobs/enqueue.ts';
@@ -129,10 +130,13 @@ export class Server {
     if (config.externalAuth === undefined) await keys.maintain();
 
     const dispatcher = new Dispatcher(pool, queues, logger);
+    const table = new JobTable(pool);
+    const cancellations = new Cancellations({ pool, queue: queues, table, logger });
     const sweep = new Sweep({
       pool,
       queue: queues,
       dispatcher,
+      cancellations,
       logger,
       interval: config.sweepInterval,
       housekeeping: async () => {
@@ -156,8 +160,7 @@ export class Server {
     const tenants = new Tenants(pool);
     const requestCheck = new RequestCheck(pool, templates, config.limits, checks);
     const jobs = new Jobs(pool, requestCheck, dispatcher, checks);
-    const table = new JobTable(pool);
-    const decisions = new JobDecisions({ pool, queue: queues, table, dispatcher, logger });
+    const decisions = new JobDecisions({ pool, table, dispatcher, logger });
 
     // With port 0 the address is known only once the service listens, but routes are made before.
     const address: { url?: string } = {};
@@ -215,6 +218,7 @@ export class Server {
       jobs,
       table,
       decisions,
+      cancellations,
       integrations,
       createIntegration,
     });

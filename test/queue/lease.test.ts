@@ -11,6 +11,7 @@ import { backends, type OpenBackend } from '../setup/backends.ts';
 import { keepingLogger, printerId } from './samples.ts';
 
 const LONG = { contended: 60_000, alone: 240_000 };
+const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
 const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
 
 describe.each(backends())('leases on $name', ({ open }) => {
@@ -47,9 +48,19 @@ describe.each(backends())('leases on $name', ({ open }) => {
   }
 
   it('goes to whoever asks first, who keeps it and is told that another waits', async () => {
-    expect(await ask(ONE)).toEqual({ lane: printer, granted: LONG.alone, wanted: false });
+    expect(await ask(ONE)).toEqual({
+      lane: printer,
+      granted: LONG.alone,
+      wanted: false,
+      canceled: [],
+    });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
-    expect(await ask(ONE)).toEqual({ lane: printer, granted: LONG.contended, wanted: true });
+    expect(await ask(ONE)).toEqual({
+      lane: printer,
+      granted: LONG.contended,
+      wanted: true,
+      canceled: [],
+    });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
     expect(await queues.leaseHolders([printer, printerId()])).toEqual(new Map([[printer, ONE]]));
   });
@@ -118,6 +129,19 @@ describe.each(backends())('leases on $name', ({ open }) => {
     expect(await ask(ONE, { reaches: false })).toMatchObject({ granted: LONG.alone });
     expect(await ask(OTHER, { reaches: false })).toMatchObject({ granted: null });
     expect(await ask(ONE, { reaches: false })).toMatchObject({ granted: LONG.contended, wanted: false });
+  });
+
+  it('says to whoever has it, and to nobody else, which jobs are canceled', async () => {
+    // Before anybody has asked for the lease.
+    await queues.markCanceled(printer, JOB, true);
+    await queues.markCanceled(printer, `${JOB}.1`, true);
+    await queues.markCanceled(printer, JOB, true);
+    expect((await ask(ONE)).canceled.toSorted()).toEqual([JOB, `${JOB}.1`]);
+    expect(await ask(OTHER)).toMatchObject({ granted: null, canceled: [] });
+    await queues.markCanceled(printer, JOB, false);
+    await queues.markCanceled(printerId(), JOB, false);
+    expect(await ask(ONE)).toMatchObject({ canceled: [`${JOB}.1`] });
+    expect(await ask(ONE, { of: printerId() })).toMatchObject({ canceled: [] });
   });
 
   it('is asked for many printers at once', async () => {
@@ -199,7 +223,7 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
   const [own, other] = [printerId(), printerId()];
   const keyOf = (printer: string, name: string) => `${backend?.prefix}:{${printer}}:${name}`;
   // Of the commands that an agent's user needs for its queue.
-  const commands = ['+eval', '+get', '+set', '+del', '+pttl'];
+  const commands = ['+eval', '+get', '+set', '+del', '+pttl', '+smembers'];
   await admin.acl('SETUSER', user, 'on', `>${password}`, '-@all', ...commands, `~${keyOf(own, '*')}`);
   const connection = admin.duplicate({ username: user, password, enableReadyCheck: false });
   try {
@@ -211,7 +235,9 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
       fresh: true,
       reaches: true,
     }));
-    expect(await leases.ask(ONE, asks, LONG)).toEqual([{ lane: own, granted: LONG.alone, wanted: false }]);
+    expect(await leases.ask(ONE, asks, LONG)).toEqual([
+      { lane: own, granted: LONG.alone, wanted: false, canceled: [] },
+    ]);
     expect(refused).toEqual([other]);
     await leases.giveBack(ONE, own, 'process.1');
     expect(await leases.holders([own])).toEqual(new Map());

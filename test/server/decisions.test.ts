@@ -193,12 +193,15 @@ test('of two who decide at once, one is told that it is too late', async () => {
   expect(delivered.filter(({ jobId }) => jobId === id)).toHaveLength(2);
 });
 
-test.each(['printing', 'printed'] as const)(
-  'a job that is %s neither goes on nor is canceled',
-  async (status) => {
+test.each([
+  ['printing', undefined],
+  ['printed', 'job-not-queued'],
+] as const)(
+  'a job that is %s does not go on, and is not canceled by the word alone',
+  async (status, code) => {
     const id = await ended({ status });
     expect(codeOf(await resume(id, { from: 0 }))).toBe('job-not-held');
-    expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-queued');
+    expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe(code);
     expect(await show(id)).toMatchObject({ status });
   },
 );

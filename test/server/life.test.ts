@@ -31,7 +31,9 @@ describe('health', () => {
         enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
         remove: (lane, jobId) => real.remove(lane, jobId),
         has: (lane, jobId) => real.has(lane, jobId),
-        handedOut: (lane, jobId) => real.handedOut(lane, jobId),
+        look: (lane, jobId) => real.look(lane, jobId),
+        takeAway: (lane, jobId) => real.takeAway(lane, jobId),
+        markCanceled: (lane, jobId, canceled) => real.markCanceled(lane, jobId, canceled),
         leaseHolders: (lanes) => (away ? Promise.reject(new Error('away')) : real.leaseHolders(lanes)),
         consumeReports: (handler) =>
           away ? Promise.reject(new Error('away')) : real.consumeReports(handler),

@@ -7,12 +7,14 @@ import { z } from 'zod';
 import {
   type IntegrationCreated,
   integrationCreate,
+  jobCancel,
   jobFilter,
   jobResume,
   type Permission,
   quotaSet,
   tenantCreate,
 } from '../../contract/admin.ts';
+import type { Cancellations } from '../jobs/cancellations.ts';
 import type { JobDecisions } from '../jobs/decisions.ts';
 import type { Jobs } from '../jobs/enqueue.ts';
 import { parseKey } from '../jobs/idempotency.ts';
@@ -36,6 +38,7 @@ export type AdminParts = {
   jobs: Jobs;
   table: JobTable;
   decisions: JobDecisions;
+  cancellations: Cancellations;
   /** Undefined where the accounts are an external server's. */
   integrations: Integrations | undefined;
   createIntegration: (
@@ -49,7 +52,7 @@ const templateParam = idParam.extend({ templateId: z.string() });
 const printerQuery = z.object({ tenant: z.string().optional() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
-  const { tenants, templates, jobs, table, decisions } = parts;
+  const { tenants, templates, jobs, table, decisions, cancellations } = parts;
   app.addHook('onRequest', adminOnly(parts.adminToken));
 
   app.get('/app/tenants', async () => tenants.list());
@@ -125,7 +128,10 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   });
   app.get('/app/jobs', async (request) => table.list(parseBody(jobFilter, request.query)));
   app.get('/app/jobs/:id', async (request) => table.get(idParam.parse(request.params).id, undefined));
-  app.post('/app/jobs/:id/cancel', async (request) => decisions.cancel(idParam.parse(request.params).id));
+  app.post('/app/jobs/:id/cancel', async (request) => {
+    const { force } = parseBody(jobCancel, request.body ?? {});
+    return cancellations.cancel(idParam.parse(request.params).id, force);
+  });
   app.post('/app/jobs/:id/resume', async (request) => {
     const { from } = parseBody(jobResume, request.body);
     return decisions.resume(idParam.parse(request.params).id, from);

@@ -1,8 +1,7 @@
 /**
- * What a person decides about a job: that it is not printed, or that one that ended before its last label goes on.
+ * What a person decides about a job that ended before its last label: that it goes on. (That it does not:
+ * `cancellations.ts`.)
  *
- *   queued ──────────────────── cancel ─▶ canceled
- *   failed, held ────────────── cancel ─▶ canceled
  *   failed, held ── resume, from a label ─▶ queued, a new round ─▶ printing ─▶ …
  *                └─ resume, from beyond the last ─▶ printed
  *
@@ -13,75 +12,31 @@
  * said, and is logged.
  */
 import { z } from 'zod';
-import type { JobStatus, JobView } from '../../contract/job.ts';
-import type { Lane } from '../../contract/lane.ts';
-import { queuedJob, queueId } from '../../contract/queued-job.ts';
+import type { JobView } from '../../contract/job.ts';
+import { queuedJob } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import { ProblemError, shorten } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
-import { type Dispatcher, LOCK_LANE } from './dispatch.ts';
+import type { Dispatcher } from './dispatch.ts';
 import type { JobTable } from './job-table.ts';
-import type { JobQueue } from './queue-port.ts';
-
-interface Decided {
-  status: JobStatus;
-  round: number;
-  dispatched: boolean;
-  printed: number;
-  total: number;
-  uncertain: boolean;
-}
+import { lockJob } from './locked-job.ts';
 
 export class JobDecisions {
   readonly #pool: Pool;
-  readonly #queue: Pick<JobQueue, 'remove' | 'has'>;
   readonly #table: JobTable;
   readonly #dispatcher: Pick<Dispatcher, 'dispatch'>;
   readonly #logger: Logger;
 
   constructor(parts: {
     pool: Pool;
-    queue: Pick<JobQueue, 'remove' | 'has'>;
     table: JobTable;
     dispatcher: Pick<Dispatcher, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;
-    this.#queue = parts.queue;
     this.#table = parts.table;
     this.#dispatcher = parts.dispatcher;
     this.#logger = parts.logger;
-  }
-
-  /**
-   * Cancels a job that no agent has begun, or one that has ended before its last label. A waiting one is taken out of
-   * the queue first: only what is certain not to print any more is called canceled.
-   * @throws ProblemError `job-not-found`, `job-not-queued`
-   */
-  async cancel(id: string): Promise<JobView> {
-    const lane = await this.#table.laneOf(id);
-    await transaction(this.#pool, async (client) => {
-      const job = await lockJob(client, lane, id);
-      if (job.status === 'queued') {
-        const queued = queueId(id, job.round);
-        // Marked or not, the job may be in the queue: a crash can lose the mark.
-        const removed = await this.#queue.remove(lane, queued);
-        if (!removed && (job.dispatched || (await this.#queue.has(lane, queued)))) {
-          throw new ProblemError('job-not-queued', 'an agent has taken the job already');
-        }
-      } else if (job.status !== 'held' && job.status !== 'failed') {
-        const detail = `the job is ${job.status}; only a queued, held or failed job can be canceled`;
-        throw new ProblemError('job-not-queued', detail);
-      }
-      await client.query(
-        // What was uncertain stays so, also of a job that was handed back with labels under way.
-        `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(),
-           round = CASE WHEN status = 'queued' THEN round ELSE round + 1 END
-         WHERE id = $1`,
-        [id],
-      );
-    });
-    return this.#table.get(id, undefined);
   }
 
   /**
@@ -117,20 +72,6 @@ export class JobDecisions {
     this.#dispatcher.dispatch(lane);
     return this.#table.get(id, undefined);
   }
-}
-
-/** Nobody adds jobs to this lane, or decides about this one, until the transaction ends. */
-async function lockJob(client: Queryable, lane: Lane, id: string): Promise<Decided> {
-  await client.query(LOCK_LANE, [lane]);
-  const { rows } = await client.query<Decided>(
-    `SELECT status, round, dispatched_at IS NOT NULL AS dispatched, printed, records * copies AS total,
-       coalesce(uncertain_to > uncertain_from, false) AS uncertain
-     FROM platen.jobs WHERE id = $1 FOR UPDATE`,
-    [id],
-  );
-  const [job] = rows;
-  if (job === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
-  return job;
 }
 
 async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {

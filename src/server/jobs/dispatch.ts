@@ -108,7 +108,7 @@ export class Dispatcher {
           `SELECT id, round, coalesce(sum(pg_column_size(payload))
              OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
            FROM (SELECT id, seq, round, payload FROM platen.jobs
-             WHERE lane = $1 AND dispatched_at IS NULL AND status = 'queued' ORDER BY seq LIMIT ${BATCH}) AS due
+             WHERE lane = $1 AND dispatched_at IS NULL AND status = 'queued' AND cancel_requested_at IS NULL ORDER BY seq LIMIT ${BATCH}) AS due
            ORDER BY seq`,
           [lane],
         );

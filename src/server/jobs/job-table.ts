@@ -12,7 +12,8 @@ import type { Pool } from '../store/pool.ts';
 
 /** Every column but the payload, which may be megabytes. */
 const COLUMNS = `id, tenant_id, template_id, template_name, printer_id, printer_name, format, orientation, copies,
-  records, status, sent, printed, reasons, error, uncertain_from, uncertain_to, created_at, updated_at`;
+  records, status, sent, printed, reasons, error, uncertain_from, uncertain_to, created_at, updated_at,
+  cancel_requested_at IS NOT NULL AND status IN ('queued', 'printing') AS cancel_requested`;
 
 const row = z.object({
   id: z.string(),
@@ -34,6 +35,7 @@ const row = z.object({
   uncertain_to: z.int().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
+  cancel_requested: z.boolean(),
 });
 
 export class JobTable {
@@ -96,7 +98,7 @@ function view(raw: unknown): JobView {
     tenant: job.tenant_id,
     status: job.status,
     labels: { total: job.records * job.copies, sent: job.sent, printed: job.printed },
-    reasons: job.reasons,
+    reasons: [...job.reasons, ...(job.cancel_requested ? (['cancel-requested'] as const) : [])],
     error: job.error,
     uncertain:
       job.uncertain_from === null || job.uncertain_to === null

@@ -12,8 +12,12 @@ export interface JobQueue {
   remove(lane: Lane, queueId: string): Promise<boolean>;
   /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */
   has(lane: Lane, queueId: string): Promise<boolean>;
-  /** Whether an agent has had a job that is in the queue. */
-  handedOut(lane: Lane, queueId: string): Promise<boolean>;
+  /** What the queue knows of a job; null: nothing. */
+  look(lane: Lane, queueId: string): Promise<JobInQueue | null>;
+  /** Takes a job out that waits, or that an agent had which is gone. False: an agent has it, or it is done or unknown. */
+  takeAway(lane: Lane, queueId: string): Promise<boolean>;
+  /** Tells whoever serves the lane that a job is not to be printed any more, or takes that back. May be repeated. */
+  markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;
   /** By lane, the agent that serves it at this moment; one that none serves is left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
   /**
@@ -21,6 +25,14 @@ export interface JobQueue {
    * delivered again. Rejects when the queue cannot be reached: to be called again.
    */
   consumeReports(handler: (report: Report) => Promise<void>): Promise<ReportConsumer>;
+}
+
+export interface JobInQueue {
+  state: 'waiting' | 'active' | 'ended';
+  /** How often it was given to an agent. */
+  deliveries: number;
+  /** An agent has left a note with it: some of it may have been sent. */
+  begun: boolean;
 }
 
 export interface ReportConsumer {

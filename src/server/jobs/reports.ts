@@ -112,7 +112,7 @@ export class Reports {
          uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,
          uncertain_to = least($10::integer, records * copies), agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
          status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
-         payload = CASE WHEN $4 = 'printed' THEN NULL ELSE payload END,
+         payload = CASE WHEN $4 IN ('printed', 'canceled') THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
        WHERE id = $1 AND printer_id = $12 AND round = $13 AND status <> 'printed' AND ${hasPrinter('$11')}
          AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))`,

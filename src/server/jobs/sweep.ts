@@ -1,6 +1,6 @@
 /**
  * Finds what was left undone, at start and every few seconds: jobs that were accepted but never added to the queue
- * (a crash, a queue that was away), and jobs that the queue has forgotten (Redis lost its data). Any number of
+ * (a crash, a queue that was away), jobs that were to be canceled, and jobs that the queue has forgotten (Redis lost its data). Any number of
  * instances may sweep at once: the dispatcher's lock and the queue's job IDs make adding a job twice harmless.
  *
  * A forgotten job is added again only while it is certain that none of it was printed: no report of it has come,
@@ -17,6 +17,7 @@ import { lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
 import { queueId } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import type { Pool } from '../store/pool.ts';
+import type { Cancellations } from './cancellations.ts';
 import type { Dispatcher } from './dispatch.ts';
 import type { JobQueue } from './queue-port.ts';
 
@@ -51,6 +52,7 @@ export class Sweep {
   readonly #pool: Pool;
   readonly #queue: JobQueue;
   readonly #dispatcher: Dispatcher;
+  readonly #cancellations: Pick<Cancellations, 'sweep'>;
   readonly #housekeeping: () => Promise<void>;
   readonly #logger: Logger;
   /** ms */
@@ -66,6 +68,7 @@ export class Sweep {
     pool: Pool;
     queue: JobQueue;
     dispatcher: Dispatcher;
+    cancellations: Pick<Cancellations, 'sweep'>;
     housekeeping: () => Promise<void>;
     logger: Logger;
     interval: number;
@@ -73,6 +76,7 @@ export class Sweep {
     this.#pool = parts.pool;
     this.#queue = parts.queue;
     this.#dispatcher = parts.dispatcher;
+    this.#cancellations = parts.cancellations;
     this.#housekeeping = parts.housekeeping;
     this.#logger = parts.logger;
     this.#interval = parts.interval;
@@ -104,6 +108,7 @@ export class Sweep {
   /** One sweep. */
   async once(): Promise<void> {
     await this.#forgotten();
+    await this.#cancellations.sweep();
     const { rows } = await this.#pool.query(
       `SELECT lane FROM platen.jobs WHERE dispatched_at IS NULL AND status = 'queued'
        GROUP BY lane ORDER BY min(seq)`,
@@ -143,9 +148,9 @@ export class Sweep {
     if (await this.#queue.has(row.lane, queued)) return null;
     const before = laneOf({ scope: null, printerId: printerOf(row.lane) });
     if (scopeOf(row.lane) === null || !(await this.#queue.has(before, queued))) return row;
-    const handedOut = await this.#queue.handedOut(before, queued);
+    const found = await this.#queue.look(before, queued);
     if (!(await this.#queue.remove(before, queued))) return null;
-    return { ...row, begun: row.begun || handedOut };
+    return { ...row, begun: row.begun || found === null || found.deliveries > 0 };
   }
 
   async #addAgain(ids: string[]): Promise<void> {

@@ -1,0 +1,28 @@
+/** The names of queues and of what is in them, checked: BullMQ refuses some, late, and only on one of its stores. */
+import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
+import { parseQueueId, type QueuedJob } from '../contract/queued-job.ts';
+import { QueueError } from './queue-error.ts';
+
+/** A name that nothing else here has, such as the queue of reports. @throws QueueError `invalid-id` */
+export function laneQueue(lane: Lane): string {
+  if (!laneSchema.safeParse(lane).success) throw invalidId('lane', lane);
+  return lane;
+}
+
+function invalidId(kind: string, id: string): QueueError {
+  return new QueueError('invalid-id', `${JSON.stringify(id.slice(0, 100))} is no ${kind}`);
+}
+
+/** @throws QueueError `invalid-id` */
+export function laneOfJob(job: QueuedJob): Lane {
+  try {
+    return laneOf(job);
+  } catch {
+    throw invalidId('printer ID', job.printerId);
+  }
+}
+
+/** @throws QueueError `invalid-id` */
+export function checkQueueId(id: string): void {
+  if (parseQueueId(id) === null) throw invalidId('job ID', id);
+}

@@ -1,0 +1,148 @@
+/**
+ * Canceling jobs. Only what is certain not to print any more is called canceled:
+ *
+ *   waiting, nothing under way ─────────────── taken out of the lane ─▶ canceled
+ *   held, failed ─────────────────────────────────────────────────────▶ canceled
+ *   taken by an agent ── asked for (marked beside the lane) ── its agent stops at a label ─▶ canceled, or printed by then
+ *                                                          └── nobody serves the lane:
+ *                                                               nothing was sent ─ taken out ─▶ canceled
+ *                                                               something may be ─ by force ──▶ canceled, the rest uncertain
+ *
+ * The mark is what tells the agent, with its next lease. It stays until the job has ended; the sweep sets it again where
+ * the queue has lost it, looks whether what was asked for can be done by now, and takes it away.
+ */
+import { z } from 'zod';
+import type { JobView } from '../../contract/job.ts';
+import { type Lane, lane } from '../../contract/lane.ts';
+import { queueId } from '../../contract/queued-job.ts';
+import type { Logger } from '../../log.ts';
+import { ProblemError } from '../problems.ts';
+import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import type { JobTable } from './job-table.ts';
+import { type LockedJob, lockJob } from './locked-job.ts';
+import type { JobQueue } from './queue-port.ts';
+
+type CancelQueue = Pick<JobQueue, 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'>;
+
+/** Requests that one sweep looks at. */
+const LOOKED_AT = 100;
+
+const openRequest = z.object({
+  id: z.string(),
+  seq: z.string(),
+  lane,
+  round: z.int(),
+  ended: z.boolean(),
+});
+
+export class Cancellations {
+  readonly #pool: Pool;
+  readonly #queue: CancelQueue;
+  readonly #table: JobTable;
+  readonly #logger: Logger;
+  /** Where the walk through the requests has come to. */
+  #cursor = '0';
+
+  constructor(parts: { pool: Pool; queue: CancelQueue; table: JobTable; logger: Logger }) {
+    this.#pool = parts.pool;
+    this.#queue = parts.queue;
+    this.#table = parts.table;
+    this.#logger = parts.logger;
+  }
+
+  /**
+   * Cancels a job, or asks its agent to.
+   * @param force also a job of which labels may be under way, if no agent serves its printer: all that is not known to
+   *   be printed is uncertain then
+   * @throws ProblemError `job-not-found`, `job-not-queued` for one that is printed or canceled
+   */
+  async cancel(id: string, force: boolean): Promise<JobView> {
+    await this.#cancel(id, await this.#table.laneOf(id), force);
+    return this.#table.get(id, undefined);
+  }
+
+  /** Looks at what was asked for and not done yet. */
+  async sweep(): Promise<void> {
+    const { rows } = await this.#pool.query(
+      `SELECT id, seq, lane, round, status IN ('printed', 'failed', 'canceled') AS ended FROM platen.jobs
+       WHERE cancel_requested_at IS NOT NULL AND seq > $1 ORDER BY seq LIMIT ${LOOKED_AT}`,
+      [this.#cursor],
+    );
+    const requests = z.array(openRequest).parse(rows);
+    for (const request of requests) {
+      const { id } = request;
+      try {
+        await (request.ended ? this.#forget(request) : this.#cancel(id, request.lane, false));
+      } catch (error) {
+        // It may have ended just now.
+        if (!(error instanceof ProblemError)) throw error;
+      }
+    }
+    this.#cursor = requests.length < LOOKED_AT ? '0' : (requests.at(-1)?.seq ?? '0');
+  }
+
+  async #cancel(id: string, of: Lane, force: boolean): Promise<void> {
+    const asked = await transaction(this.#pool, async (client) => {
+      const job = await lockJob(client, of, id);
+      if (job.status === 'printed' || job.status === 'canceled') {
+        throw new ProblemError('job-not-queued', `the job is ${job.status}`);
+      }
+      const waits = job.status === 'queued' || job.status === 'printing';
+      const out = waits ? await this.#takenOut(of, queueId(id, job.round), job, force) : 'certain';
+      if (out === null) {
+        await client.query(
+          'UPDATE platen.jobs SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
+          [id],
+        );
+        return job.round;
+      }
+      await end(client, id, out === 'uncertain');
+      this.#logger.info({ jobId: id, lane: of, force }, 'job canceled');
+      return null;
+    });
+    if (asked !== null) await this.#queue.markCanceled(of, queueId(id, asked), true);
+  }
+
+  /**
+   * Takes a job out of its lane, if that is enough to have nothing more of it printed: what is out is then as
+   * `certain` as it was reported, or `uncertain`. null: its agent has to do it.
+   */
+  async #takenOut(
+    of: Lane,
+    queued: string,
+    job: LockedJob,
+    force: boolean,
+  ): Promise<'certain' | 'uncertain' | null> {
+    const found = await this.#queue.look(of, queued);
+    // Not added yet; or the queue has lost it, and the sweep finds out what that means.
+    if (found === null) return job.dispatched ? null : 'certain';
+    // What the agent that had it last has told of the end of that.
+    const told = job.status === 'queued' && job.delivery >= found.deliveries;
+    const underWay = found.state === 'ended' || (found.begun && !told);
+    if (found.state === 'waiting' && !underWay && (await this.#queue.remove(of, queued))) return 'certain';
+    if ((await this.#queue.leaseHolders([of])).has(of) || (underWay && !force)) return null;
+    if (found.state !== 'ended' && !(await this.#queue.takeAway(of, queued))) return null;
+    return underWay ? 'uncertain' : 'certain';
+  }
+
+  async #forget({ id, lane: of, round }: z.infer<typeof openRequest>): Promise<void> {
+    await this.#queue.markCanceled(of, queueId(id, round), false);
+    await this.#pool.query('UPDATE platen.jobs SET cancel_requested_at = NULL WHERE id = $1 AND round = $2', [
+      id,
+      round,
+    ]);
+  }
+}
+
+/** What was uncertain stays so, also of a job that was handed back with labels under way. */
+async function end(client: Queryable, id: string, uncertain: boolean): Promise<void> {
+  await client.query(
+    `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(), reasons = '{}',
+       uncertain_from = CASE WHEN $2 THEN printed ELSE uncertain_from END,
+       uncertain_to = CASE WHEN $2 THEN records * copies ELSE uncertain_to END,
+       -- What is said late of a job that had ended is history; of one that had not, it tells what came out.
+       round = CASE WHEN status IN ('queued', 'printing') THEN round ELSE round + 1 END
+     WHERE id = $1`,
+    [id, uncertain],
+  );
+}

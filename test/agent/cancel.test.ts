@@ -1,0 +1,131 @@
+/** A job that a person cancels while it prints, or waits for its printer: it ends at a label, and says what may be out. */
+import { describe, expect, it } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { backends } from '../setup/backends.ts';
+import { expected, jobFor } from './site.ts';
+import { useSite } from './use-site.ts';
+
+/** Asked for again four times as often. */
+const config = { timings: { lease: 1_000 }, window: { labels: 4, bytes: 65_536 } };
+
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+  const site = useSite(backend);
+
+  const cancel = (job: QueuedJob) => site.queues.markCanceled(laneOf(job), job.jobId, true);
+
+  async function prints(printerId: string): Promise<void> {
+    const next = jobFor(printerId, ['next']);
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', labels: { printed: 1 } });
+  }
+
+  it('ends between two labels while it prints, and the next one follows', async () => {
+    const printer = await site.startPrinter({ speed: 4 });
+    const { printerId } = await site.startAgent(printer, { config });
+    const job = jobFor(printerId, ['a'], 1_000);
+    await site.queues.enqueue(job);
+    await printer.printed(3);
+    await cancel(job);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled', reasons: [] });
+    expect(end.uncertain).toBeUndefined();
+    expect(end.error).toBeUndefined();
+    expect(end.labels.sent).toBe(end.labels.printed);
+    expect(end.labels.printed).toBeLessThan(200);
+    expect(printer.labels).toHaveLength(end.labels.printed);
+    await prints(printerId);
+    expect(printer.labels.slice(end.labels.printed)).toEqual(['next']);
+  });
+
+  it('ends while its printer is off, and nothing of it comes out when that is on again', async () => {
+    const printer = await site.startPrinter();
+    const { printerId } = await site.startAgent(printer, { config });
+    await printer.powerOff();
+    const job = jobFor(printerId, 3);
+    await site.queues.enqueue(job);
+    await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+    await cancel(job);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled', labels: { sent: 0, printed: 0 } });
+    expect(end.uncertain).toBeUndefined();
+    await printer.powerOn();
+    await prints(printerId);
+    expect(printer.labels).toEqual(['next']);
+  });
+
+  it('names what may be out where the printer has labels of it, and does not go on', async () => {
+    const printer = await site.startPrinter();
+    const { printerId } = await site.startAgent(printer, { config });
+    printer.set({ mediaOut: true });
+    const job = jobFor(printerId, 20);
+    await site.queues.enqueue(job);
+    await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+    const waiting = await cancel(job).then(() => site.reports.end(job.jobId));
+    expect(waiting).toMatchObject({ status: 'canceled' });
+    const { from, to } = waiting.uncertain ?? { from: 0, to: 0 };
+    expect(from).toBe(waiting.labels.printed);
+    printer.set({ mediaOut: false });
+    await prints(printerId);
+    // Whatever it had taken, and no more, came out before the next job.
+    expect(printer.labels.length - 1).toBeLessThanOrEqual(to);
+    expect(printer.labels).toEqual([...expected(job).slice(0, printer.labels.length - 1), 'next']);
+  });
+
+  it('ends before its first byte where it was canceled before an agent took it', async () => {
+    const printer = await site.startPrinter();
+    const first = await site.startAgent(printer, { config });
+    await first.agent.stop();
+    const job = jobFor(first.printerId, 3);
+    await cancel(job);
+    await site.queues.enqueue(job);
+    await site.startAgent(printer, { dataDir: first.dataDir, config });
+    expect(await site.reports.end(job.jobId)).toMatchObject({
+      status: 'canceled',
+      labels: { sent: 0, printed: 0 },
+    });
+    expect(printer.labels).toEqual([]);
+  });
+});
+
+describe('at a printer that takes documents', () => {
+  const site = useSite();
+  const cancel = (job: QueuedJob) => site.queues.markCanceled(laneOf(job), job.jobId, true);
+
+  it('has the printer end its job, and counts what came out', async () => {
+    const printer = await site.startIppPrinter({ speed: 4 });
+    const { printerId } = await site.startAgent(printer, { config });
+    const job = jobFor(printerId, ['a'], 1_000);
+    await site.queues.enqueue(job);
+    await printer.printed(2);
+    await cancel(job);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled' });
+    expect(end.uncertain).toBeUndefined();
+    expect(end.labels.printed).toBeLessThan(200);
+    expect(printer.labels).toHaveLength(end.labels.printed);
+    const next = jobFor(printerId, ['next']);
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels.at(-1)).toBe('next');
+    expect(printer.jobs().filter(({ state }) => state !== 'completed' && state !== 'canceled')).toEqual([]);
+  });
+
+  it('leaves no job waiting in one that is out of paper', async () => {
+    const printer = await site.startIppPrinter();
+    const { printerId } = await site.startAgent(printer, { config });
+    printer.set({ mediaOut: true });
+    const job = jobFor(printerId, 3);
+    await site.queues.enqueue(job);
+    await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+    await cancel(job);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled', labels: { printed: 0 } });
+    expect(end.uncertain).toBeUndefined();
+    printer.set({ mediaOut: false });
+    const next = jobFor(printerId, ['next']);
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual(['next']);
+  });
+});

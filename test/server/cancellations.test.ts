@@ -1,0 +1,211 @@
+/** Canceling a job that waits, that an agent has, or that nobody has any more. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import type { JobReport } from '../../src/contract/report.ts';
+import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { backends, type OpenBackend } from '../setup/backends.ts';
+import { codeOf, jobIdOf, ServiceHarness } from './harness.ts';
+
+const AGENT = 'agent-at-work';
+const LENGTH = { contended: 60_000, alone: 60_000 };
+
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let service: ServiceHarness;
+  let idT = '';
+  /** Another one for each test. */
+  let lane: Lane;
+
+  beforeAll(async () => {
+    backend = await open();
+    service = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+    await service.tenant('acme');
+    idT = await service.template('acme');
+  });
+  afterAll(async () => {
+    await service.stop();
+    await backend.close();
+  });
+  beforeEach(async () => {
+    lane = laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
+    await service.agent([{ id: lane }], { agentId: AGENT });
+  });
+
+  async function enqueue(): Promise<string> {
+    const body = { idT, printerId: lane, numberCopies: 10 };
+    const id = jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
+    await expect.poll(() => service.queues.has(lane, id), { timeout: 10_000 }).toBe(true);
+    return id;
+  }
+
+  const cancel = (id: string, body?: object) => service.admin('POST', `/jobs/${id}/cancel`, body);
+
+  async function show(id: string): Promise<unknown> {
+    return (await service.admin('GET', `/jobs/${id}`)).body;
+  }
+
+  const report = (jobId: string, changes: Partial<JobReport>) =>
+    service.report({
+      kind: 'job',
+      jobId,
+      agentId: AGENT,
+      printerId: lane,
+      at: new Date().toISOString(),
+      delivery: 1,
+      seq: 1,
+      status: 'printing',
+      labels: { sent: 0, printed: 0 },
+      reasons: [],
+      ...changes,
+    });
+
+  async function lease(): Promise<string[]> {
+    const ask = { lane, term: 'process.1', fresh: true, reaches: true };
+    const [answer] = await service.queues.askLeases(AGENT, [ask], LENGTH);
+    expect(answer?.granted).toBe(LENGTH.alone);
+    return answer?.canceled ?? [];
+  }
+
+  /** Takes the lane's next job, as an agent that then dies: its lock ends, nobody gives the job back. */
+  async function takeAndDie(note?: object): Promise<void> {
+    const queues: Queues = await openQueues({
+      redisUrl: backend.redisUrl,
+      database: backend.database,
+      prefix: backend.prefix,
+      logger: service.logger,
+      lockDurationMs: 500,
+      stalledIntervalMs: 60_000,
+    });
+    const taken = Promise.withResolvers<void>();
+    await queues.consume(lane, async ({ setNote }) => {
+      if (note !== undefined) await setNote(note);
+      taken.resolve();
+      return new Promise(() => undefined);
+    });
+    await taken.promise;
+    await queues.close({ timeoutMs: 0, graceMs: 0 });
+  }
+
+  test('a job that an agent has is asked for, and ends when the agent says so', async () => {
+    const id = await enqueue();
+    expect(await lease()).toEqual([]);
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await report(id, { labels: { sent: 3, printed: 2 }, reasons: ['media-empty'] });
+    const answer = await cancel(id);
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { status: 'printing', reasons: ['media-empty', 'cancel-requested'] },
+    ]);
+    expect(await lease()).toEqual([id]);
+    // A second time changes nothing, and is no fault.
+    expect((await cancel(id)).body).toMatchObject({ status: 'printing' });
+    await report(id, {
+      seq: 2,
+      status: 'canceled',
+      labels: { sent: 5, printed: 3 },
+      uncertain: { from: 3, to: 5 },
+    });
+    expect(await show(id)).toMatchObject({
+      status: 'canceled',
+      labels: { total: 10, sent: 5, printed: 3 },
+      reasons: [],
+      uncertain: { from: 3, to: 5 },
+    });
+    const { rows } = await service.pool.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);
+    expect(rows).toEqual([{ payload: null }]);
+    await expect.poll(lease, { timeout: 10_000 }).toEqual([]);
+    expect(codeOf(await cancel(id))).toBe('job-not-queued');
+  });
+
+  test('a job that was printed before its agent heard of it is printed', async () => {
+    const id = await enqueue();
+    await lease();
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await cancel(id);
+    await report(id, { status: 'printed', labels: { sent: 10, printed: 10 } });
+    expect(await show(id)).toMatchObject({ status: 'printed', reasons: [] });
+    await expect.poll(lease, { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('a job of which nothing was sent, and that nobody has any more, is canceled at once', async () => {
+    const id = await enqueue();
+    await takeAndDie();
+    // At latest when the lock of the one that died has ended.
+    expect((await cancel(id)).status).toBe(200);
+    await expect
+      .poll(() => show(id), { timeout: 10_000 })
+      .toMatchObject({ status: 'canceled', uncertain: null });
+    expect(await service.queues.has(lane, id)).toBe(false);
+  });
+
+  test('a job that an agent had begun, which is gone, stays until a person forces it, and names what may be out', async () => {
+    const id = await enqueue();
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await report(id, { labels: { sent: 6, printed: 4 } });
+    expect((await cancel(id)).body).toMatchObject({ status: 'printing', reasons: ['cancel-requested'] });
+    await expect
+      .poll(async () => (await cancel(id, { force: true })).body, { timeout: 10_000 })
+      .toMatchObject({
+        status: 'canceled',
+        labels: { total: 10, printed: 4 },
+        uncertain: { from: 4, to: 10 },
+      });
+    expect(await service.queues.has(lane, id)).toBe(false);
+    // It comes back after all, and knows.
+    await report(id, { seq: 2, status: 'canceled', labels: { sent: 6, printed: 6 } });
+    expect(await show(id)).toMatchObject({ status: 'canceled', labels: { printed: 6 }, uncertain: null });
+  });
+
+  test('force takes nothing from an agent that serves the printer', async () => {
+    const id = await enqueue();
+    await lease();
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await report(id, {});
+    const { body } = await cancel(id, { force: true });
+    expect(body).toMatchObject({ status: 'printing', reasons: ['cancel-requested'] });
+    expect(await service.queues.has(lane, id)).toBe(true);
+  });
+
+  test('a job that its agent hands back, and is to be canceled, is canceled', async () => {
+    const id = await enqueue();
+    await lease();
+    const queues = await openQueues({ ...backend, logger: service.logger });
+    const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const consumer = await queues.consume(lane, async ({ setNote }) => {
+      await setNote({ agentId: AGENT, resumeAt: null });
+      taken.resolve();
+      await enough.promise;
+      await setNote({ agentId: AGENT, resumeAt: 4 });
+      return 'hand-back';
+    });
+    await taken.promise;
+    await report(id, { labels: { sent: 4, printed: 3 } });
+    expect((await cancel(id)).body).toMatchObject({ status: 'printing' });
+    await report(id, { seq: 2, status: 'queued', labels: { sent: 4, printed: 4 } });
+    enough.resolve();
+    await expect
+      .poll(() => show(id), { timeout: 10_000 })
+      .toMatchObject({ status: 'canceled', labels: { printed: 4 }, uncertain: null, reasons: [] });
+    expect(await service.queues.has(lane, id)).toBe(false);
+    await consumer.stop();
+    await queues.close();
+  });
+
+  test('a mark that the queue has lost is set again', async () => {
+    const id = await enqueue();
+    await lease();
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await cancel(id);
+    await service.queues.markCanceled(lane, id, false);
+    await expect.poll(lease, { timeout: 10_000 }).toEqual([id]);
+  });
+
+  test('what is no cancellation is refused', async () => {
+    const id = await enqueue();
+    expect(codeOf(await cancel(id, { force: 'yes' }))).toBe('payload-invalid');
+    expect(codeOf(await cancel(id, { forced: true }))).toBe('payload-invalid');
+    expect(codeOf(await cancel('0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f'))).toBe('job-not-found');
+    expect(await show(id)).toMatchObject({ status: 'queued' });
+  });
+});
