@@ -70,10 +70,11 @@ test('no pin is given up for another, and none is added beyond a number', () => 
   onTestFinished(() => directory.close());
   const db: DatabaseSync = directory.db;
   const pins = new PinnedCertificates(db, 2);
-  pins.check(['serial-a', 'uuid-a'], 'aa');
-  expect(() => pins.check(['serial-b'], 'bb')).toThrow(/2 certificates of printers are pinned/);
-  pins.check(['serial-a', 'uuid-a'], 'aa');
+  pins.pin(['serial-a', 'uuid-a'], 'aa');
+  expect(() => pins.pin(['serial-b'], 'bb')).toThrow(/2 certificates of printers are pinned/);
+  expect(pins.check(['serial-a', 'uuid-a'], 'aa')).toBe(true);
   expect(() => pins.check(['serial-a'], 'cc')).toThrow(/it shows cc/);
   pins.forget('serial-a');
-  pins.check(['serial-b'], 'bb');
+  pins.pin(['serial-b'], 'bb');
+  expect(pins.check(['serial-b'], 'bb')).toBe(true);
 });
