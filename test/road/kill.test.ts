@@ -3,7 +3,7 @@
  * a DataMatrix; what the virtual printer has printed in its life is compared with what was acknowledged.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { barcodesIn } from './judges.ts';
@@ -147,14 +147,43 @@ test('a second "up" on the same directory is refused, and the first goes on', as
   expect(existsSync(`${directory.path}/service.json`)).toBe(true);
 });
 
-test('when the embedded database dies, "up" ends with an error instead of running on without it', async () => {
+test('when the embedded database dies, "up" starts it again and goes on', async () => {
+  await using directory = await temporaryDirectory();
+  const up = await PlatenUp.start({ dataDir: directory.path, args: UP });
+  try {
+    const { id } = await up.admin.importTemplate('default', TEMPLATE);
+    const integrator = await Integrator.make(up);
+    const request = { idT: id, printer: 'virtual-1', data: [{ number: 'before' }, { number: 'after' }] };
+    const [postmaster] = readFileSync(`${directory.path}/postgres/data/postmaster.pid`, 'utf8').split('\n');
+    process.kill(Number(postmaster), 'SIGKILL');
+    const key = randomUUID();
+    let jobId: string | undefined;
+    await expect
+      .poll(
+        async () => {
+          jobId = await integrator.post(request, key).catch(() => undefined);
+          return jobId;
+        },
+        { timeout: 30_000 },
+      )
+      .toBeDefined();
+    expect(await up.ended(jobId ?? '')).toMatchObject({ status: 'printed', labels: { printed: 2 } });
+    expect(await up.pictures()).toHaveLength(2);
+    expect(up.output).toMatch(/the embedded PostgreSQL ended; it is started again/);
+  } finally {
+    expect(await up.stop()).toBe(0);
+  }
+  expect(processesOf(directory.path)).toEqual([]);
+});
+
+test('when it cannot be started again, "up" ends and says why', async () => {
   await using directory = await temporaryDirectory();
   const up = await PlatenUp.start({ dataDir: directory.path });
-  const postmaster = Number(
-    readFileSync(`${directory.path}/postgres/data/postmaster.pid`, 'utf8').split('\n')[0],
-  );
+  const data = `${directory.path}/postgres/data`;
+  const [postmaster] = readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n');
+  rmSync(`${data}/global/pg_control`);
   const ended = up.exited();
-  process.kill(postmaster, 'SIGKILL');
+  process.kill(Number(postmaster), 'SIGKILL');
   expect(await ended).toBe(1);
-  expect(up.output).toMatch(/^platen: The embedded PostgreSQL ended/m);
+  expect(up.output).toMatch(/^platen: The embedded PostgreSQL is lost: .*pg_control/m);
 });

@@ -6,7 +6,7 @@
  * `open` gives an empty database, and an unused prefix in Redis.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type PoolConfig } from 'pg';
@@ -55,10 +55,12 @@ afterAll(async () => {
 
 async function open(onEmbedded: boolean, onRedis: boolean): Promise<OpenBackend> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const admin: PoolConfig = onEmbedded
+  const server: PoolConfig = onEmbedded
     ? (await sharedEmbedded()).poolConfig
     : { connectionString: inject('databaseUrl') };
+  const admin = onEmbedded ? ownerOf(server) : server;
   await administer(admin, `CREATE DATABASE ${name}`);
+  if (onEmbedded) await administer(admin, `ALTER DATABASE ${name} OWNER TO ${server.user}`);
   let databaseUrl: string | undefined;
   if (!onEmbedded) {
     const url = new URL(inject('databaseUrl'));
@@ -66,12 +68,18 @@ async function open(onEmbedded: boolean, onRedis: boolean): Promise<OpenBackend>
     databaseUrl = url.href;
   }
   return {
-    database: databaseUrl === undefined ? { ...admin, database: name } : { connectionString: databaseUrl },
+    database: databaseUrl === undefined ? { ...server, database: name } : { connectionString: databaseUrl },
     databaseUrl,
     redisUrl: onRedis ? inject('redisUrl') : undefined,
     prefix: name,
     close: () => administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
+}
+
+/** The superuser of an embedded cluster, who may make databases. */
+function ownerOf(server: PoolConfig): PoolConfig {
+  const password = readFileSync(join(directory ?? '', 'postgres.key'), 'utf8').trim();
+  return { ...server, user: 'platen', password, database: 'postgres' };
 }
 
 function sharedEmbedded(): Promise<EmbeddedPostgres> {

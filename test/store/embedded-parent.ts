@@ -7,9 +7,9 @@ try {
   const database = await startEmbedded({ dataDir });
   const client = new Client(database.poolConfig);
   await client.connect();
-  await client.query('CREATE TABLE IF NOT EXISTS kept (text text)');
-  if (text !== '') await client.query('INSERT INTO kept VALUES ($1)', [text]);
-  const { rows } = await client.query<{ text: string }>('SELECT text FROM kept ORDER BY text');
+  await client.query('CREATE SCHEMA IF NOT EXISTS test; CREATE TABLE IF NOT EXISTS test.kept (text text)');
+  if (text !== '') await client.query('INSERT INTO test.kept VALUES ($1)', [text]);
+  const { rows } = await client.query<{ text: string }>('SELECT text FROM test.kept ORDER BY text');
   await client.end();
   // One line says that everything above is committed.
   process.stdout.write(`${JSON.stringify({ pid: database.pid, kept: rows.map((row) => row.text) })}\n`);

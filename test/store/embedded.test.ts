@@ -17,11 +17,15 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createLogger } from '../../src/log.ts';
+import { openQueues } from '../../src/queue/index.ts';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
+import { migrate } from '../../src/server/store/migrate.ts';
+import { printerId } from '../queue/samples.ts';
 import { nobody, nobodyCanRun } from '../setup/ordinary-user.ts';
 
 const root = process.getuid?.() === 0;
@@ -86,6 +90,17 @@ function databaseProcesses(dataDir: string): number[] {
     .map(Number);
 }
 
+async function ask(connection: ClientConfig, sql: string): Promise<unknown[]> {
+  const client = new Client(connection);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(sql)).rows ?? [];
+  } finally {
+    await client.end();
+  }
+}
+
 async function gone(dataDir: string, milliseconds: number): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while (databaseProcesses(dataDir).length > 0) {
@@ -131,7 +146,7 @@ describe('the embedded PostgreSQL', () => {
       const intruder = new Client({ ...database.poolConfig, password: 'guessed' });
       await expect(intruder.connect()).rejects.toMatchObject({ code: '28P01' });
       const file = join(dataDir, 'postgres.key');
-      expect(readFileSync(file, 'utf8').trim()).toBe(database.poolConfig.password);
+      const ownerPassword = readFileSync(file, 'utf8').trim();
       expect(statSync(file).mode & 0o077).toBe(0);
       expect(statSync(join(dataDir, 'postgres')).mode & 0o077).toBe(0);
       const shown = databaseProcesses(dataDir).flatMap((pid) => [
@@ -140,6 +155,7 @@ describe('the embedded PostgreSQL', () => {
       ]);
       expect(shown.length).toBeGreaterThanOrEqual(4);
       expect(shown.join()).not.toContain(database.poolConfig.password);
+      expect(shown.join()).not.toContain(ownerPassword);
     } finally {
       await database.stop();
     }
@@ -149,7 +165,10 @@ describe('the embedded PostgreSQL', () => {
     const dataDir = freshDirectory();
     const lines: string[] = [];
     const keep = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
-    const database = await startEmbedded({ dataDir, logger: { debug: keep, info: keep, error: keep } });
+    const database = await startEmbedded({
+      dataDir,
+      logger: { debug: keep, info: keep, warn: keep, error: keep },
+    });
     const client = new Client(database.poolConfig);
     await client.connect();
     await expect(client.query(`SELECT 'Jane Doe, blood group 0'::integer`)).rejects.toMatchObject({
@@ -229,15 +248,112 @@ describe('the embedded PostgreSQL', () => {
     expect(databaseProcesses(dataDir)).not.toContain(pid);
   });
 
-  it('says so when the database ends by itself', async () => {
+  it.each(['SIGKILL', 'SIGQUIT', 'SIGTERM'] as const)(
+    'starts again, with all that was committed and at the same address, when %s ends it',
+    async (signal) => {
+      const dataDir = join(freshDirectory(), 'long'.repeat(20), 'longer'.repeat(10));
+      const database = await startEmbedded({ dataDir });
+      await ask(database.poolConfig, 'CREATE SCHEMA test; CREATE TABLE test.kept AS SELECT 1 AS one');
+      const { pid } = database;
+      process.kill(pid, signal);
+      const kept = () => ask(database.poolConfig, 'SELECT one FROM test.kept').catch(() => undefined);
+      await expect.poll(kept, { timeout: 20_000 }).toEqual([{ one: 1 }]);
+      await expect.poll(() => database.pid, { timeout: 20_000 }).not.toBe(pid);
+      await database.stop();
+      expect(databaseProcesses(dataDir)).toEqual([]);
+    },
+  );
+
+  it('stops while it is starting again', async () => {
+    const dataDir = freshDirectory();
+    const database = await startEmbedded({ dataDir });
+    process.kill(database.pid, 'SIGKILL');
+    await wait(30);
+    await database.stop();
+    await gone(dataDir, 5_000);
+    const next = await startEmbedded({ dataDir });
+    await next.stop();
+  });
+
+  it('says why when it ends by itself and cannot be started again', async () => {
     const dataDir = freshDirectory();
     const lost = Promise.withResolvers<EmbeddedError>();
     const database = await startEmbedded({ dataDir, onLost: lost.resolve });
-    process.kill(database.pid, 'SIGQUIT');
-    expect(await lost.promise).toMatchObject({ code: 'lost' });
+    rmSync(join(dataDir, 'postgres/data/global/pg_control'));
+    process.kill(database.pid, 'SIGKILL');
+    const error = await lost.promise;
+    expect(error).toMatchObject({ code: 'lost' });
+    expect(error.message).toMatch(/is lost: PostgreSQL ended at its start: .*pg_control/);
     await database.stop();
-    const again = await startEmbedded({ dataDir });
-    await again.stop();
+    // The directory is free.
+    await expect(startEmbedded({ dataDir })).rejects.toMatchObject({ code: 'start-failed' });
+  });
+
+  it('gives the service a role that owns its schemas, and is nothing beside that', async () => {
+    const dataDir = freshDirectory();
+    const database = await startEmbedded({ dataDir });
+    const service = database.poolConfig;
+    expect(
+      await ask(
+        service,
+        `SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles
+         WHERE rolname = current_user`,
+      ),
+    ).toEqual([
+      {
+        rolsuper: false,
+        rolcreatedb: false,
+        rolcreaterole: false,
+        rolreplication: false,
+        rolbypassrls: false,
+      },
+    ]);
+    for (const statement of [
+      'CREATE TABLE public.mine (a int)',
+      `COPY (SELECT 1) TO PROGRAM 'true'`,
+      `SELECT pg_read_file('postgresql.conf')`,
+      'SELECT * FROM pg_authid',
+      `ALTER ROLE platen PASSWORD 'x'`,
+      'CREATE ROLE other',
+      'DROP DATABASE postgres',
+    ]) {
+      await expect(ask(service, statement), statement).rejects.toMatchObject({
+        code: expect.stringMatching(/42501|28000/),
+      });
+    }
+    await expect(ask({ ...service, database: 'postgres' }, 'SELECT 1')).rejects.toMatchObject({
+      code: '42501',
+    });
+    await expect(ask({ ...service, user: 'platen' }, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    await database.stop();
+  });
+
+  it("gives over what an earlier version's service, the superuser, had made", async () => {
+    const dataDir = freshDirectory();
+    const first = await startEmbedded({ dataDir });
+    const password = readFileSync(join(dataDir, 'postgres.key'), 'utf8').trim();
+    const owner = { ...first.poolConfig, user: 'platen', password };
+    await migrate(owner, createLogger({ level: 'silent' }));
+    const before = await openQueues({ database: owner, logger: createLogger({ level: 'silent' }) });
+    await before.close();
+    await ask(owner, `INSERT INTO platen.tenants (id, name) VALUES ('acme', 'Acme')`);
+    await first.stop();
+    const database = await startEmbedded({ dataDir });
+    await migrate(database.poolConfig, createLogger({ level: 'silent' }));
+    const queues = await openQueues({
+      database: database.poolConfig,
+      logger: createLogger({ level: 'silent' }),
+    });
+    expect(await queues.depth(printerId())).toBe(0);
+    await queues.close();
+    expect(await ask(database.poolConfig, 'SELECT id FROM platen.tenants')).toEqual([{ id: 'acme' }]);
+    const others = await ask(
+      database.poolConfig,
+      `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname IN ('platen', 'bullmq') AND c.relowner <> current_user::regrole`,
+    );
+    expect(others).toEqual([]);
+    await database.stop();
   });
 
   it('makes up for a first start that died half-way', async () => {

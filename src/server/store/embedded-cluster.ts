@@ -1,6 +1,6 @@
 /** Makes the embedded database's directory (PostgreSQL calls it a cluster) and the password to it. */
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,8 +9,15 @@ import { type Binaries, bareEnvironment, type RunAs } from './embedded-binaries.
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { giveToOwner } from './embedded-lock.ts';
 
-/** The only user of the database. */
-export const USER = 'platen';
+/** The cluster's owner, its superuser: see embedded-roles.ts. */
+export const OWNER = 'platen';
+/** The role of the service. */
+export const SERVICE = 'platen_service';
+
+/** The service's password: whoever learns it does not know the owner's. */
+export function servicePassword(ownerPassword: string): string {
+  return createHmac('sha256', ownerPassword).update(SERVICE).digest('base64url');
+}
 
 /** The database owner's password, made once. */
 export async function ownPassword(directory: string): Promise<string> {
@@ -48,7 +55,7 @@ export async function makeCluster({ home, data, binaries, runAs, password, signa
   }
   const args = [
     `--pgdata=${pathFromInside(half)}`,
-    `--username=${USER}`,
+    `--username=${OWNER}`,
     `--pwfile=../initdb.key`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',

@@ -4,36 +4,37 @@
  * The same engine as a big deployment's, from binaries that npm brings, in a directory that the caller names:
  *
  *     DIR/postgres/data     the cluster, and on POSIX its socket
- *     DIR/postgres.key      the password of its only user (0600)
+ *     DIR/postgres.key      the password of its owner (0600); the service has a role of its own: embedded-roles.ts
  *     DIR/postgres.lock     see embedded-lock.ts
  *
  * It listens on a Unix socket and on no network address (Windows: on a loopback port), and asks for a password
  * there. PostgreSQL refuses to run as root: started by root, it runs as the owner of the directory, or as
  * `nobody`. It ends with its parent (embedded-supervisor.ts). Trade-off: a second process in between costs
- * 40 MB, and is the one arrangement that leaves no database behind after a SIGKILL.
+ * 40 MB, and is the one arrangement that leaves no database behind after a SIGKILL. A database that ends by itself is
+ * started again.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readFile, realpath, symlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chown, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
-import { type Binaries, bareEnvironment, prepareBinaries, type RunAs } from './embedded-binaries.ts';
-import { makeCluster, ownPassword, pathFromInside, USER } from './embedded-cluster.ts';
+import { prepareBinaries, type RunAs } from './embedded-binaries.ts';
+import { makeCluster, OWNER, ownPassword, SERVICE, servicePassword } from './embedded-cluster.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { lockDirectory } from './embedded-lock.ts';
-import type { SupervisorPlan } from './embedded-supervisor.ts';
+import {
+  chooseAddress,
+  type EmbeddedConnection,
+  type RunningServer,
+  runServer,
+  type ServerPlan,
+} from './embedded-server.ts';
 import { stopSurvivor } from './embedded-survivor.ts';
 
 /** The part of a pino logger that is used here. */
 export interface EmbeddedLogger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
@@ -43,22 +44,14 @@ export interface EmbeddedOptions {
   logger?: EmbeddedLogger;
   /** Gives the start up. */
   signal?: AbortSignal;
-  /** Called once if the database ends without `stop` having been called. */
+  /** Called once if the database ends without `stop` having been called, and cannot be started again. */
   onLost?: (error: EmbeddedError) => void;
   /** How long the first answer may take, ms; long enough for crash recovery. */
   startTimeoutMs?: number;
 }
 
-/** What `pg.Pool` and `pg.Client` take. It holds the password: keep it out of logs. */
-export interface EmbeddedConnection {
-  host: string;
-  port: number;
-  user: string;
-  password: string;
-  database: string;
-}
-
 export interface EmbeddedPostgres {
+  /** Of the service's role. The same after the database was started again. */
   readonly poolConfig: EmbeddedConnection;
   /** Process ID of the database server. */
   readonly pid: number;
@@ -67,18 +60,17 @@ export interface EmbeddedPostgres {
 }
 
 const DATABASE = 'platen';
-/** The name of the socket is made from it; on POSIX nothing listens on a port. */
-const POSIX_PORT = 5432;
-/** `sun_path` holds 108 bytes on Linux and 104 on macOS, with a NUL at the end. */
-const SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
-const PATIENCE_MS = 5_000;
+/** A database that ends by itself more often than this, within so many ms, is not started once more. */
+const RESTARTS = { most: 5, within: 10 * 60_000 };
+/** How long a database that ended may be in the way of its successor, ms: its processes end one after the other. */
+const CLEARING_MS = 15_000;
 
 /**
  * Starts the database of `dataDir`, making it at the first start.
  * @throws EmbeddedError every code but `lost`; the signal's reason when it is aborted
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { signal } = options;
+  const { signal, logger } = options;
   signal?.throwIfAborted();
   const directory = await ownDirectory(options.dataDir);
   const lock = lockDirectory(directory);
@@ -92,16 +84,91 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     await stopSurvivor(data, signal);
     const password = await ownPassword(directory);
     if (!existsSync(join(data, 'PG_VERSION'))) {
-      options.logger?.info({ dataDir: directory }, 'making the database');
+      logger?.info({ dataDir: directory }, 'making the database');
       await makeCluster({ home, data, binaries, runAs, password, signal });
     }
-    return await startServer({ ...options, data, binaries, runAs, password, release: () => lock.release() });
+    const address = await chooseAddress(data);
+    const { host, port } = address;
+    const owner = { host, port, user: OWNER, password, database: DATABASE };
+    const service = { ...owner, user: SERVICE, password: servicePassword(password) };
+    const { startTimeoutMs = 60_000 } = options;
+    const onLine = (line: string) => logger?.debug({ line }, 'database');
+    const plan = { data, binaries, runAs, address, owner, service, onLine, startTimeoutMs, signal };
+    return keepRunning(plan, await runServer(plan), options, () => lock.release());
   } catch (error) {
     lock.release();
     if (error instanceof EmbeddedError || signal?.aborted) throw error;
     throw new EmbeddedError('directory-unusable', `${directory} cannot be used: ${reasonOf(error)}`, {
       cause: error,
     });
+  }
+}
+
+/** @param release called once, when the database has ended for good */
+function keepRunning(
+  plan: ServerPlan,
+  first: RunningServer,
+  { logger, onLost }: EmbeddedOptions,
+  release: () => void,
+): EmbeddedPostgres {
+  let running = first;
+  let stopping: Promise<void> | undefined;
+  const stopped = new AbortController();
+  logger?.info({ databasePid: first.pid }, 'database started');
+  const over = (async () => {
+    const ends: number[] = [];
+    for (;;) {
+      const said = await running.exited;
+      if (stopped.signal.aborted) return;
+      logger?.warn({ databasePid: running.pid, said }, 'the embedded PostgreSQL ended; it is started again');
+      const now = performance.now();
+      ends.push(now);
+      if (ends.filter((at) => at > now - RESTARTS.within).length > RESTARTS.most) {
+        throw new EmbeddedError('lost', `The embedded PostgreSQL ended again and again: ${said}`);
+      }
+      running = await again({ ...plan, signal: stopped.signal });
+      if (stopped.signal.aborted) return await running.stop();
+      logger?.info({ databasePid: running.pid }, 'database started again');
+    }
+  })()
+    .catch((error: unknown) => {
+      if (stopped.signal.aborted) return;
+      const lost = new EmbeddedError('lost', `The embedded PostgreSQL is lost: ${reasonOf(error)}`, {
+        cause: error,
+      });
+      logger?.error({}, lost.message);
+      onLost?.(lost);
+    })
+    .finally(release);
+  return {
+    poolConfig: plan.service,
+    get pid() {
+      return running.pid;
+    },
+    stop() {
+      stopping ??= (async () => {
+        stopped.abort();
+        await running.stop();
+        await over;
+        logger?.info({}, 'database stopped');
+      })();
+      return stopping;
+    },
+  };
+}
+
+/** Another run, as soon as nothing of the one before is in its way. @throws EmbeddedError */
+async function again(plan: ServerPlan): Promise<RunningServer> {
+  const deadline = performance.now() + CLEARING_MS;
+  for (;;) {
+    try {
+      await stopSurvivor(plan.data, plan.signal);
+      return await runServer(plan);
+    } catch (error) {
+      plan.signal?.throwIfAborted();
+      if (performance.now() > deadline) throw error;
+      await wait(200, undefined, { ...(plan.signal && { signal: plan.signal }) });
+    }
   }
 }
 
@@ -129,185 +196,4 @@ function unprivileged(directory: string): RunAs | undefined {
     );
   }
   return { uid: Number(nobody[1]), gid: Number(nobody[2]) };
-}
-
-interface Server extends EmbeddedOptions {
-  data: string;
-  binaries: Binaries;
-  runAs: RunAs | undefined;
-  password: string;
-  release: () => void;
-}
-
-async function startServer(server: Server): Promise<EmbeddedPostgres> {
-  const { data, binaries, runAs, logger, signal } = server;
-  const address = await chooseAddress(data);
-  const plan: SupervisorPlan = {
-    command: binaries.postgres,
-    args: ['-D', pathFromInside(data), ...settings(address.port)],
-    cwd: data,
-    pgCtl: binaries.pgCtl,
-    ...(runAs && { runAs }),
-    remove: address.remove,
-    patienceMs: PATIENCE_MS,
-  };
-  const supervisor = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('./embedded-supervisor.ts', import.meta.url)), JSON.stringify(plan)],
-    {
-      detached: true,
-      cwd: data,
-      env: bareEnvironment(),
-      stdio: ['pipe', 'ignore', 'pipe'],
-      windowsHide: true,
-    },
-  );
-  const lastLines: string[] = [];
-  createInterface({ input: supervisor.stderr }).on('line', (line) => {
-    if (lastLines.push(line) > 5) lastLines.shift();
-    logger?.debug({ line }, 'database');
-  });
-  // The pipe breaks when the supervisor ends; its exit is what counts.
-  supervisor.stdin.on('error', () => undefined);
-  const exited = new Promise<void>((resolve) => {
-    supervisor.once('exit', () => resolve());
-    supervisor.once('error', (error) => {
-      lastLines.push(error.message);
-      resolve();
-    });
-  }).finally(() => server.release());
-
-  const connection: EmbeddedConnection = {
-    host: address.host,
-    port: address.port,
-    user: USER,
-    password: server.password,
-    database: DATABASE,
-  };
-  let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= (async () => {
-      supervisor.ref();
-      supervisor.stdin.end();
-      // The supervisor itself goes from fast to immediate to kill; this is for a supervisor that hangs.
-      const deadline = AbortSignal.timeout(4 * PATIENCE_MS);
-      await Promise.race([exited, once(deadline, 'abort')]);
-      if (supervisor.exitCode === null && supervisor.signalCode === null) supervisor.kill('SIGKILL');
-      logger?.info({}, 'database stopped');
-    })();
-    return stopping;
-  };
-
-  try {
-    const ended = exited.then(() => {
-      throw new EmbeddedError('start-failed', `PostgreSQL ended at its start: ${lastLines.join(' | ')}`);
-    });
-    const limit = AbortSignal.timeout(server.startTimeoutMs ?? 60_000);
-    await Promise.race([ended, answer(connection, signal ? AbortSignal.any([signal, limit]) : limit)]);
-  } catch (error) {
-    await stop();
-    signal?.throwIfAborted();
-    if (error instanceof EmbeddedError) throw error;
-    throw new EmbeddedError('start-failed', `PostgreSQL did not start: ${reasonOf(error)}`, { cause: error });
-  }
-  const pid = Number.parseInt(await readFile(join(data, 'postmaster.pid'), 'utf8'), 10);
-  void exited.then(() => {
-    if (stopping !== undefined) return;
-    const error = new EmbeddedError('lost', `The embedded PostgreSQL ended: ${lastLines.join(' | ')}`);
-    logger?.error({ databasePid: pid }, error.message);
-    server.onLost?.(error);
-  });
-  // The database lives as long as Platen, not the other way round.
-  supervisor.unref();
-  unreferenced(supervisor.stdin);
-  unreferenced(supervisor.stderr);
-  logger?.info({ databasePid: pid }, 'database started');
-  return { poolConfig: connection, pid, stop };
-}
-
-function unreferenced(stream: object): void {
-  if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
-}
-
-function settings(port: number): string[] {
-  const values: Record<string, string | number> = {
-    port,
-    listen_addresses: process.platform === 'win32' ? '127.0.0.1' : '',
-    // The working directory, that is the data directory.
-    unix_socket_directories: process.platform === 'win32' ? '' : '.',
-    unix_socket_permissions: '0700',
-    cluster_name: 'platen',
-    // One LISTEN connection for each printer's worker.
-    max_connections: 250,
-    shared_buffers: '16MB',
-    fsync: 'on',
-    synchronous_commit: 'on',
-    full_page_writes: 'on',
-    max_wal_size: '256MB',
-    min_wal_size: '32MB',
-    max_parallel_workers_per_gather: 0,
-    jit: 'off',
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-    // Errors go to the client that made them. In a log they would show values of statements: personal data.
-    log_min_messages: 'log',
-    log_min_error_statement: 'panic',
-    log_error_verbosity: 'terse',
-    log_checkpoints: 'off',
-  };
-  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
-
-/** Where clients reach the database, and what was made for it and goes when it ends. */
-async function chooseAddress(data: string): Promise<{ host: string; port: number; remove: string[] }> {
-  if (process.platform === 'win32') return { host: '127.0.0.1', port: await freePort(), remove: [] };
-  if (Buffer.byteLength(join(data, `.s.PGSQL.${POSIX_PORT}`)) <= SOCKET_PATH_BYTES) {
-    return { host: data, port: POSIX_PORT, remove: [] };
-  }
-  // Too long a path for a socket address: a short way to the same directory.
-  const short = await mkdtemp(join(tmpdir(), 'platen-'));
-  await chmod(short, 0o700);
-  await symlink(data, join(short, 's'));
-  return { host: join(short, 's'), port: POSIX_PORT, remove: [short] };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return address.port;
-}
-
-/** Resolves when the database answers, with our own database made in it. */
-async function answer(connection: EmbeddedConnection, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const client = new Client({
-      ...connection,
-      database: 'postgres',
-      connectionTimeoutMillis: 5_000,
-      query_timeout: 30_000,
-    });
-    // An idle client's socket may break at any time; the query in hand then rejects.
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-      if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
-      return;
-    } catch (error) {
-      if (!isStarting(error)) throw error;
-      await wait(20, undefined, { signal });
-    } finally {
-      await client.end().catch(() => undefined);
-    }
-  }
-}
-
-/** No socket yet, or one that says "starting up" (57P03). */
-function isStarting(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03';
 }

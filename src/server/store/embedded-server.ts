@@ -1,0 +1,216 @@
+/** One run of the embedded PostgreSQL: its supervisor, its settings, its first answer, and its end. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Binaries, bareEnvironment, type RunAs } from './embedded-binaries.ts';
+import { pathFromInside } from './embedded-cluster.ts';
+import { EmbeddedError, reasonOf } from './embedded-error.ts';
+import { makeServiceRole } from './embedded-roles.ts';
+import type { SupervisorPlan } from './embedded-supervisor.ts';
+
+/** What `pg.Pool` and `pg.Client` take. It holds the password: keep it out of logs. */
+export interface EmbeddedConnection {
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+}
+
+export interface ServerPlan {
+  data: string;
+  binaries: Binaries;
+  runAs: RunAs | undefined;
+  address: Address;
+  /** Of the cluster's owner, who makes the service's role. */
+  owner: EmbeddedConnection;
+  service: EmbeddedConnection;
+  onLine(line: string): void;
+  signal: AbortSignal | undefined;
+  startTimeoutMs: number;
+}
+
+export interface RunningServer {
+  /** Process ID of the database server. */
+  pid: number;
+  /** Resolves with what it said last, when it has ended, asked to or not. */
+  exited: Promise<string>;
+  /** Fast shutdown. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** The name of the socket is made from it; on POSIX nothing listens on a port. */
+const POSIX_PORT = 5432;
+/** `sun_path` holds 108 bytes on Linux and 104 on macOS, with a NUL at the end. */
+const SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
+const PATIENCE_MS = 5_000;
+
+/** Resolves when it answers the service. @throws EmbeddedError `start-failed`; the signal's reason when it is aborted */
+export async function runServer(plan: ServerPlan): Promise<RunningServer> {
+  const { data, binaries, runAs, address, signal } = plan;
+  await makeWay(address, data);
+  const supervised: SupervisorPlan = {
+    command: binaries.postgres,
+    args: ['-D', pathFromInside(data), ...settings(address.port)],
+    cwd: data,
+    pgCtl: binaries.pgCtl,
+    ...(runAs && { runAs }),
+    remove: address.shortWay === undefined ? [] : [address.shortWay],
+    patienceMs: PATIENCE_MS,
+  };
+  const supervisor = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./embedded-supervisor.ts', import.meta.url)), JSON.stringify(supervised)],
+    {
+      detached: true,
+      cwd: data,
+      env: bareEnvironment(),
+      stdio: ['pipe', 'ignore', 'pipe'],
+      windowsHide: true,
+    },
+  );
+  const lastLines: string[] = [];
+  const lines = createInterface({ input: supervisor.stderr });
+  lines.on('line', (line) => {
+    if (lastLines.push(line) > 5) lastLines.shift();
+    plan.onLine(line);
+  });
+  // Pipes break when the supervisor ends; its exit is what counts.
+  lines.on('error', () => undefined);
+  supervisor.stdin.on('error', () => undefined);
+  const exited = new Promise<string>((resolve) => {
+    supervisor.once('exit', () => resolve(lastLines.join(' | ')));
+    supervisor.once('error', (error) => resolve(error.message));
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= (async () => {
+      supervisor.ref();
+      supervisor.stdin.end();
+      // The supervisor itself goes from fast to immediate to kill; this is for a supervisor that hangs.
+      const deadline = AbortSignal.timeout(4 * PATIENCE_MS);
+      await Promise.race([exited, once(deadline, 'abort')]);
+      if (supervisor.exitCode === null && supervisor.signalCode === null) supervisor.kill('SIGKILL');
+    })();
+    return stopping;
+  };
+
+  try {
+    const ended = exited.then((said) => {
+      throw new EmbeddedError('start-failed', `PostgreSQL ended at its start: ${said}`);
+    });
+    const limit = AbortSignal.timeout(plan.startTimeoutMs);
+    await Promise.race([ended, answer(plan, signal ? AbortSignal.any([signal, limit]) : limit)]);
+  } catch (error) {
+    await stop();
+    signal?.throwIfAborted();
+    if (error instanceof EmbeddedError) throw error;
+    throw new EmbeddedError('start-failed', `PostgreSQL did not start: ${reasonOf(error)}`, { cause: error });
+  }
+  const pid = Number.parseInt(await readFile(join(data, 'postmaster.pid'), 'utf8'), 10);
+  // The database lives as long as Platen, not the other way round.
+  supervisor.unref();
+  unreferenced(supervisor.stdin);
+  unreferenced(supervisor.stderr);
+  return { pid, exited, stop };
+}
+
+function unreferenced(stream: object): void {
+  if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+}
+
+function settings(port: number): string[] {
+  const values: Record<string, string | number> = {
+    port,
+    listen_addresses: process.platform === 'win32' ? '127.0.0.1' : '',
+    // The working directory, that is the data directory.
+    unix_socket_directories: process.platform === 'win32' ? '' : '.',
+    unix_socket_permissions: '0700',
+    cluster_name: 'platen',
+    // One LISTEN connection for each printer's worker.
+    max_connections: 250,
+    shared_buffers: '16MB',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    max_wal_size: '256MB',
+    min_wal_size: '32MB',
+    max_parallel_workers_per_gather: 0,
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Errors go to the client that made them. In a log they would show values of statements: personal data.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Where clients reach the database. */
+export interface Address {
+  host: string;
+  port: number;
+  /** A directory that is made for every run, and goes when it ends. */
+  shortWay: string | undefined;
+}
+
+/** The same for all runs of one start. */
+export async function chooseAddress(data: string): Promise<Address> {
+  if (process.platform === 'win32') return { host: '127.0.0.1', port: await freePort(), shortWay: undefined };
+  if (Buffer.byteLength(join(data, `.s.PGSQL.${POSIX_PORT}`)) <= SOCKET_PATH_BYTES) {
+    return { host: data, port: POSIX_PORT, shortWay: undefined };
+  }
+  // Too long a path for a socket address: a short way to the same directory.
+  const shortWay = await mkdtemp(join(tmpdir(), 'platen-'));
+  await symlink(data, join(shortWay, 's'));
+  return { host: join(shortWay, 's'), port: POSIX_PORT, shortWay };
+}
+
+/** Again, where the run before has taken it away. What somebody else has put there meanwhile is not used. */
+async function makeWay({ shortWay, host }: Address, data: string): Promise<void> {
+  if (shortWay === undefined) return;
+  try {
+    await mkdir(shortWay, { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
+      return await chmod(shortWay, 0o700);
+    throw error;
+  }
+  await symlink(data, host);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  return address.port;
+}
+
+/** Resolves when the database answers the service, with its role and its database made in it. */
+async function answer({ owner, service }: ServerPlan, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await makeServiceRole(owner, service);
+    } catch (error) {
+      if (!isStarting(error)) throw error;
+      await wait(20, undefined, { signal });
+    }
+  }
+}
+
+/** No socket yet, or one that says "starting up" (57P03). */
+function isStarting(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03';
+}
