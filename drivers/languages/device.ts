@@ -31,14 +31,22 @@ export interface DeviceStatus {
   labelsPending: number | null;
   /** How many of `labelsPending` stand for whole formats, of as many copies each as it was sent; default: all. */
   formatsPending?: number;
-  /** Labels the device has printed in its life, where it can tell. */
+  /**
+   * Labels the device has printed in its life, where it can tell. Not read later than what is pending, unless nothing
+   * is: a label that comes out between the two questions is in neither of them, and none is in both.
+   */
   odometer: number | null;
+  /** It holds part of a label and waits for the rest, which counts as one that is pending. */
+  unfinished?: true;
 }
 
 export interface DeviceDialect {
   readonly language: LanguageId;
-  /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
-  readonly abandon?: Uint8Array;
+  /**
+   * What makes the device forget a label of which only a part arrived, and nothing else; where there is such.
+   * @param most bytes of data, at most, of which the device may still expect a part
+   */
+  abandon?(most: number): Uint8Array;
   /**
    * null: the device did not say who it is. Left out where the language has no question for it.
    * @throws TransportError

@@ -90,6 +90,11 @@ class FileConnection implements Connection {
   #gone: TransportError | undefined;
   #closing: Promise<void> | undefined;
 
+  /** A regular file has no buffer of its own. */
+  get inert(): boolean {
+    return this.#kind === 'regular';
+  }
+
   constructor(file: FileHandle, kind: 'regular' | 'device', timeouts: TransportTimeouts) {
     this.#file = file;
     this.#kind = kind;

@@ -57,6 +57,8 @@ export interface Connection {
     complete: (reply: Uint8Array) => boolean,
     options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
   ): Promise<Uint8Array>;
+  /** What is written is kept as it is: no device reads it meanwhile. */
+  readonly inert?: boolean;
   /** Aborted when the connection is gone, with the reason. */
   readonly closed: AbortSignal;
   /** Never throws, and returns after a bounded time. What was written still reaches the device. */

@@ -40,6 +40,8 @@ export abstract class JobAttempt {
   /** The label that the session gives next. */
   protected position = 0;
   protected checked = false;
+  /** Copies of a label, at most, that go out as one. */
+  protected readonly maxCopies: number;
   /** This delivery's note is in the queue. */
   protected noted = false;
   readonly #signals: AttemptContext['stop'];
@@ -56,6 +58,7 @@ export abstract class JobAttempt {
   ) {
     this.#context = context;
     this.#rendering = rendering;
+    this.maxCopies = rendering.maxCopies;
     this.delivery = delivery;
     this.record = new JobRecord(context, delivery);
     const { stop, cancel, timings } = context;

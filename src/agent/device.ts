@@ -21,6 +21,8 @@ export interface DeviceOptions {
   dialect: DeviceDialect | null;
   /** How long a connection that no job uses stays open, ms. */
   idleMs: number;
+  /** After which time half a label in an unknown device has been left there, ms. */
+  unfinishedMs: number;
 }
 
 /** How often a device is asked while another agent serves it, ms. */
@@ -40,11 +42,12 @@ export class Device implements PrinterDevice {
   /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
-  /** Another agent may have left half a label in it. */
-  leftover = false;
-  #servedElsewhere = false;
+  /** Another agent serves it. */
+  servedElsewhere = false;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
+  /** Since when it has held half a label and not said who it is, ms. */
+  #halfSince: number | null = null;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers = false;
   /** Called with every status a job reads, and with null when the device could not be reached. */
@@ -61,15 +64,6 @@ export class Device implements PrinterDevice {
 
   get canBeAsked(): boolean {
     return this.dialect?.identify !== undefined;
-  }
-
-  get servedElsewhere(): boolean {
-    return this.#servedElsewhere;
-  }
-
-  set servedElsewhere(elsewhere: boolean) {
-    this.leftover ||= this.#servedElsewhere && !elsewhere;
-    this.#servedElsewhere = elsewhere;
   }
 
   get dialect(): DeviceDialect | null {
@@ -123,6 +117,7 @@ export class Device implements PrinterDevice {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
     try {
+      await this.abandon(connection, signal);
       if (this.expected !== null && this.answers && dialect?.identify !== undefined) {
         const identity = await dialect.identify(connection, signal);
         if (identity === null) throw new TransportError('query-timeout', 'it did not say who it is');
@@ -135,6 +130,16 @@ export class Device implements PrinterDevice {
       await connection.close();
       throw error;
     }
+  }
+
+  /**
+   * Has the device forget what it may hold of a label that somebody has only begun: an earlier connection of this agent
+   * that broke, another agent, anybody. Our own next label would be printed over it. For the holder of the claim.
+   */
+  async abandon(connection: Connection, signal: AbortSignal): Promise<void> {
+    const abandon = this.dialect?.abandon;
+    if (abandon === undefined || connection.inert) return;
+    await connection.write(abandon(0), signal);
   }
 
   /** As `drop`; and what is still on its way to the device does not reach it any more, where the transport can do that. */
@@ -158,7 +163,7 @@ export class Device implements PrinterDevice {
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     const inUse = this.#connection !== null && !this.#connection.closed.aborted;
     if (inUse || this.#connecting || this.#probe !== null) return null;
-    if (this.#servedElsewhere) {
+    if (this.servedElsewhere) {
       if (performance.now() - this.#askedAside < ASIDE_EVERY) return null;
       this.#askedAside = performance.now();
     }
@@ -187,11 +192,26 @@ export class Device implements PrinterDevice {
       // A device that lets one question time out may answer it during the next one: ask no more.
       if (identity === undefined) return nothing;
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;
+      if (identity === null && status?.unfinished && this.expected === null)
+        await this.#halfLabel(connection, signal);
       const said = identity === null ? {} : evidenceOfIdentity(identity);
       return { reachable: true, identity, said, status };
     } finally {
       await connection.close();
     }
+  }
+
+  /**
+   * A device that holds half a label takes some questions for a part of it. What it does not say now, it will: it must
+   * not be taken for one that has no serial number. Somebody may be sending that label; after a while nobody is.
+   */
+  async #halfLabel(connection: Connection, signal: AbortSignal): Promise<never> {
+    this.#halfSince ??= performance.now();
+    if (performance.now() - this.#halfSince >= this.#options.unfinishedMs) {
+      await this.abandon(connection, signal);
+      this.#halfSince = null;
+    }
+    throw new TransportError('query-timeout', 'it holds half a label, and does not say who it is');
   }
 }
 

@@ -23,6 +23,7 @@ export function deviceFor(
       open: (address, signal) => drivers.open(address, signal, transport),
       dialect: drivers.dialectFor(language),
       idleMs: timings.idleConnection,
+      unfinishedMs: timings.vanished,
     });
   }
   return new DocumentDevice({

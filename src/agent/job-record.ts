@@ -64,6 +64,11 @@ export class JobRecord {
     return this.tally.entry;
   }
 
+  /** As it is to be remembered: where labels are missing, the counter does not tell any more which ones are out. */
+  get lasting(): JournalEntry {
+    return this.tally.short ? { ...this.entry, odometer: null } : this.entry;
+  }
+
   /** Labels may be under way: sent, or about to be, and not confirmed. */
   get uncertain(): boolean {
     return this.entry.intent > this.entry.printed;
@@ -127,14 +132,14 @@ export class JobRecord {
     const { printed, intent } = this.entry;
     this.log.info({ printed, uncertain: this.uncertain, quiet }, 'job handed back');
     if (quiet) {
-      this.#context.journal.write(this.entry);
+      this.#context.journal.write(this.lasting);
       return;
     }
     const report = this.#report('queued', {
       reasons: [],
       ...(this.uncertain ? { uncertain: { from: printed, to: intent } } : {}),
     });
-    this.#context.journal.handBack(this.entry, report);
+    this.#context.journal.handBack(this.lasting, report);
     this.#context.reporter.lasting(report);
   }
 

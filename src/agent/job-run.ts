@@ -12,7 +12,8 @@ import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { Device } from './device.ts';
 import type { PickedUpJob } from './job-source.ts';
-import { canConfirm, isBlocked, isIdle } from './printer-state.ts';
+import { canConfirm, isBlocked, isIdle, whyItWaits } from './printer-state.ts';
+import { gone, Rest, type RestOptions } from './rest.ts';
 import { printedAtRest, type WindowSize } from './tally.ts';
 
 export interface RunContext extends AttemptContext {
@@ -29,6 +30,7 @@ const MUTE_LIMIT = 5;
 export class JobRun extends JobAttempt {
   readonly #context: RunContext;
   #mute = 0;
+  #unfinishedSince: number | null = null;
 
   constructor(context: RunContext, delivery: PickedUpJob) {
     super(context, delivery, { maxCopies: Math.max(1, Math.floor(context.window.labels / 2)) });
@@ -85,41 +87,53 @@ export class JobRun extends JobAttempt {
    * @throws TransportError, JobFaultError `outcome-unknown`, Interrupted
    */
   async #ready(connection: Connection): Promise<boolean> {
-    const { timings, device } = this.#context;
+    const { timings } = this.#context;
     const record = this.record;
-    const abandon = device.dialect?.abandon;
-    if ((record.uncertain || device.leftover) && abandon !== undefined) {
-      await connection.write(abandon, this.end);
-      device.leftover = false;
-    }
-    /** The counter that the printer at rest shows, and since when. */
-    let shown: number | null | undefined;
-    let since = 0;
+    const rest = record.uncertain ? new Rest(record.lasting, this.#restOptions()) : null;
+    let begins = true;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const status = await this.#ask(connection);
       if (status === null || (!isBlocked(status) && !canConfirm(status))) {
         this.#readyBlind();
         return false;
       }
-      if (!isIdle(status)) shown = undefined;
-      else if (!record.uncertain) {
+      if (rest === null && isIdle(status)) {
         record.settle(record.entry.printed, status.odometer);
         record.progress(status.reasons);
         return true;
-      } else {
-        const { odometer } = this.#told(status);
-        if (shown !== odometer) since = performance.now();
-        shown = odometer;
-        if (performance.now() - since >= timings.settle) {
-          const printed = printedAtRest(record.entry, odometer, record.perPage);
-          record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
-          record.settle(printed, odometer);
-          return true;
-        }
       }
-      record.progress(status.reasons);
-      await this.wait(shown === undefined ? wait : timings.settle / 4);
+      const printed = rest?.printed(this.#told(status), performance.now()) ?? null;
+      if (printed !== null) {
+        record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
+        record.settle(printed, status.odometer);
+        return true;
+      }
+      await this.#endUnfinished(connection, status, begins);
+      begins = false;
+      record.progress(whyItWaits(status, rest === null));
+      await this.wait(rest?.near ? timings.settle / 4 : wait);
     }
+  }
+
+  #restOptions(): RestOptions {
+    const { perPage, tally } = this.record;
+    const perFormat = Math.min(this.delivery.job.copies, this.maxCopies);
+    return { settleMs: this.#context.timings.settle, perPage, perFormat, arrived: tally.arrived };
+  }
+
+  /**
+   * A label that somebody has begun, and does not end, would stop the printer for ever: it is dropped after a while.
+   * @param atOnce nothing of ours is on this connection
+   */
+  async #endUnfinished(connection: Connection, { unfinished }: DeviceStatus, atOnce = false): Promise<void> {
+    const { timings, device } = this.#context;
+    const now = performance.now();
+    if (!unfinished) this.#unfinishedSince = null;
+    else this.#unfinishedSince ??= now;
+    if (this.#unfinishedSince === null) return;
+    if (!atOnce && now - this.#unfinishedSince < timings.vanished) return;
+    this.#unfinishedSince = now;
+    await device.abandon(connection, this.end);
   }
 
   /** @throws JobFaultError `outcome-unknown` */
@@ -154,7 +168,8 @@ export class JobRun extends JobAttempt {
    * @throws TransportError `query-timeout`, so that it is asked again on a new connection
    */
   #told(status: DeviceStatus): DeviceStatus {
-    if (this.record.entry.odometer !== null && status.odometer === null && this.#mute < MUTE_LIMIT) {
+    const tells = status.odometer !== null || status.unfinished;
+    if (this.record.entry.odometer !== null && !tells && this.#mute < MUTE_LIMIT) {
       this.#mute++;
       throw new TransportError('query-timeout', 'it did not tell its label counter');
     }
@@ -173,8 +188,11 @@ export class JobRun extends JobAttempt {
     const started = performance.now();
     let moved = started;
     let blocked = false;
+    /** When it last had something to print, or had printed something. */
+    let printing = started;
     for (;;) {
-      const burst = blocked || this.boundary.aborted ? [] : await this.#collect(blind);
+      const stays = blocked || record.tally.doubtful || this.boundary.aborted;
+      const burst = stays ? [] : await this.#collect(blind);
       if (burst.length > 0) {
         await this.#write(connection, burst);
         moved = performance.now();
@@ -190,20 +208,29 @@ export class JobRun extends JobAttempt {
       if (blind) continue;
 
       const perLabel = (moved - started) / Math.max(1, record.tally.estimated - base);
-      await this.sleep(blocked ? this.#context.timings.pollWaiting : this.#pollAfter(moved, perLabel, ended));
-      const before = record.tally.estimated;
+      const { pollMin, pollWaiting } = this.#context.timings;
+      // What arrived before a cut has to be known: where some of it is gone after that, it was canceled.
+      const soon = !record.tally.short && record.tally.arrived < record.entry.sent;
+      await this.sleep(blocked ? pollWaiting : soon ? pollMin : this.#pollAfter(moved, perLabel, ended));
+      const { estimated: before, short: was } = record.tally;
       const status = await this.#ask(connection);
       if (status === null) throw new TransportError('query-timeout', 'it has answered before');
       const now = performance.now();
       record.tally.apply(this.#told(status), now);
-      record.reasons = status.reasons;
-      if (record.tally.estimated > before || blocked || isBlocked(status)) moved = now;
+      // For after a crash: that labels are missing, and how many were in a printer that stands still, at which somebody
+      // may do something meanwhile.
+      if (record.tally.short !== was || (isBlocked(status) && !blocked))
+        this.#context.journal.write(record.lasting);
+      const { estimated, outstanding, pending, short } = record.tally;
+      record.reasons =
+        pending && (ended || status.unfinished) ? whyItWaits(status, outstanding === 0) : status.reasons;
+      if (estimated > before || status.labelsPending !== 0) printing = now;
+      if (estimated > before || blocked || isBlocked(status)) moved = now;
       blocked = isBlocked(status);
-      const { vanished } = this.#context.timings;
-      if (isIdle(status) && record.tally.outstanding > 0 && now - moved > vanished) {
-        const message = 'The printer is idle but has not counted all the labels it took';
-        throw new JobFaultError('outcome-unknown', message);
-      }
+      await this.#endUnfinished(connection, status);
+      const { vanished, settle } = this.#context.timings;
+      if (short && now - printing > settle) throw gone(outstanding);
+      if (isIdle(status) && outstanding > 0 && now - moved > vanished) throw gone(outstanding);
     }
   }
 

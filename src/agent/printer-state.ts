@@ -27,3 +27,15 @@ export function isIdle(status: DeviceStatus): boolean {
 export function canConfirm(status: DeviceStatus): boolean {
   return status.odometer !== null || status.labelsPending !== null;
 }
+
+/**
+ * Why a printer that is not idle keeps a job waiting, in words for a person.
+ * @param others what it prints is not the job's
+ */
+export function whyItWaits(
+  { reasons, unfinished, labelsPending }: DeviceStatus,
+  others: boolean,
+): PrinterReason[] {
+  if (unfinished) return [...reasons, 'label-unfinished'];
+  return others && labelsPending !== 0 && reasons.length === 0 ? ['busy'] : reasons;
+}

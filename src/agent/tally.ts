@@ -1,10 +1,15 @@
 /**
  * How far a job is, by what was sent and by what the printer says. No input or output here: only arithmetic.
  *
- * With an odometer, what it has counted since the job's start is what came out. Without one, what was sent less
- * what the printer says is pending, and then twice: at once, to keep the printer busy (`estimated`), and only for
- * bytes that were sent a while ago, as what counts (`entry.printed`), since a printer may not have looked at the
- * newest bytes yet when it answers that nothing is pending. What waits as a whole counts with all its copies.
+ * With an odometer, what it has counted since the job's start is how many came out, and they are the first ones as
+ * long as what is pending, what is counted and what was sent add up. Where they do not, labels are gone (CANCEL at the
+ * panel, a format that the printer dropped), and which ones, no later answer tells: the job is `short` from then on,
+ * and counts as printed no more than when they last added up. They are compared for bytes that were sent a while ago,
+ * since a printer may not have looked at the newest ones yet when it answers.
+ *
+ * Without one, what was sent less what the printer says is pending, and then twice: at once, to keep the printer busy
+ * (`estimated`), and only for bytes that were sent a while ago, as what counts (`entry.printed`). A label that is gone
+ * cannot be told from one that is out. What waits as a whole counts with all its copies.
  */
 import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { JobFaultError } from '../contract/fault.ts';
@@ -23,6 +28,12 @@ export class Tally {
   estimated: number;
   /** Labels are pending in the printer, as far as it says: with all of ours counted, they are not ours alone. */
   pending = false;
+  /** By the last answer labels are neither pending nor counted; the next one, at once, says whether that is so. */
+  doubtful = false;
+  /** Labels that the printer took are neither pending nor counted. */
+  short = false;
+  /** Labels that were in the printer, or out, when all of them last added up. */
+  arrived: number;
   readonly #settleMs: number;
   readonly #perPage: number;
   /** What was sent and is not out yet, oldest first. `upTo`: labels sent with it. */
@@ -32,6 +43,10 @@ export class Tally {
   /** What was sent and is not certainly out, oldest first. */
   #chunks: { first: number; upTo: number }[] = [];
   #settled: number;
+  /** Labels that must have been counted when the counter is read next, for the last answer to add up. */
+  #due: number | null = null;
+  /** Since when it has not added up with nothing more to come, ms. */
+  #shortSince = 0;
 
   /**
    * @param settleMs after which time a printer has looked at the bytes it took
@@ -41,6 +56,8 @@ export class Tally {
     this.entry = entry;
     this.estimated = entry.printed;
     this.#settled = entry.printed;
+    // Nothing more was sent before all of it had arrived.
+    this.arrived = entry.sent;
     this.#settleMs = settleMs;
     this.#perPage = perPage;
   }
@@ -75,23 +92,66 @@ export class Tally {
   apply(status: DeviceStatus, now: number): void {
     const { entry } = this;
     this.pending = (status.labelsPending ?? 0) > 0;
-    if (entry.odometer !== null) {
-      if (status.odometer === null) return;
-      entry.printed = printedBy(entry, status.odometer - entry.odometer, entry.sent, this.#perPage);
-      this.#out(entry.printed);
-    } else if (status.labelsPending !== null) {
-      for (
-        let mark = this.#marks[0];
-        mark !== undefined && mark.at + this.#settleMs <= now;
-        mark = this.#marks[0]
-      ) {
-        this.#settled = mark.sent;
-        this.#marks.shift();
-      }
-      const out = (sent: number) => sent - this.#pendingOf(sent, status);
-      entry.printed = Math.max(entry.printed, out(this.#settled));
-      this.#out(Math.max(entry.printed, out(entry.sent)));
-      this.#chunks = this.#chunks.filter(({ upTo }) => upTo > entry.printed);
+    if (entry.odometer === null) this.#byPending(status, now);
+    else if (status.odometer !== null) {
+      this.#byCounter(
+        printedBy(entry, status.odometer - entry.odometer, entry.sent, this.#perPage),
+        status,
+        now,
+      );
+    }
+    this.#chunks = this.#chunks.filter(({ upTo }) => upTo > entry.printed);
+  }
+
+  #byCounter(counted: number, status: DeviceStatus, now: number): void {
+    const { entry } = this;
+    this.#out(counted);
+    // The counter was read before what is pending, so only the next reading shows that something is missing.
+    if (!this.short && this.#due !== null && counted < this.#due) {
+      this.short = true;
+      this.#shortSince = now;
+    }
+    this.doubtful = this.short;
+    if (status.unfinished) return;
+    if (status.labelsPending === null) {
+      if (!this.short) this.#allOutUpTo(counted);
+      return;
+    }
+    this.#settle(now);
+    const pending = this.#pendingOf(entry.sent, status);
+    const addsUp = counted + pending >= entry.sent;
+    // As long as it prints it may find what it had not looked at, or count what it has printed. After that, what is
+    // counted is something else.
+    if (pending > 0) this.#shortSince = now;
+    if (addsUp && now - this.#shortSince < this.#settleMs) this.short = false;
+    this.doubtful = this.short || !addsUp;
+    if (!this.doubtful) this.#allOutUpTo(counted);
+    this.#due = this.#settled - pending;
+  }
+
+  /** The first `counted` labels are out, and the others that were sent are in the printer. */
+  #allOutUpTo(counted: number): void {
+    this.entry.printed = counted;
+    this.arrived = this.entry.sent;
+  }
+
+  #byPending(status: DeviceStatus, now: number): void {
+    if (status.labelsPending === null) return;
+    const { entry } = this;
+    this.#settle(now);
+    const out = (sent: number) => sent - this.#pendingOf(sent, status);
+    entry.printed = Math.max(entry.printed, out(this.#settled));
+    this.#out(Math.max(entry.printed, out(entry.sent)));
+  }
+
+  #settle(now: number): void {
+    for (
+      let mark = this.#marks[0];
+      mark !== undefined && mark.at + this.#settleMs <= now;
+      mark = this.#marks[0]
+    ) {
+      this.#settled = mark.sent;
+      this.#marks.shift();
     }
   }
 

@@ -22,6 +22,10 @@ export const PRINTER_REASONS = [
   'connecting-to-device',
   'output-area-full',
   'label-waiting',
+  /** It holds part of a label that somebody has begun to send, and waits for the rest. */
+  'label-unfinished',
+  /** It prints, or has to print, labels that are not this job's. */
+  'busy',
   /** It shows another certificate than it is known by, and is not talked to. */
   'certificate-unknown',
   /** Nothing is reached where the configuration has it; something elsewhere says that it is this printer. */

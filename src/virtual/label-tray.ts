@@ -91,9 +91,10 @@ export class LabelTray {
     if (faults.length > 0) await this.#write(`${name}.error.txt`, `${faults.join('\n')}\n`);
     const rawFile = await this.#keep(name, raw);
     await this.#write(`${name}.png`, png);
-    this.#odometer = number;
     // The label is out; a directory that cannot be flushed does not take it back.
     await this.#flushDirectory().catch(() => undefined);
+    // Counted in the moment in which whoever prints it hears of it: it is not pending and counted at once.
+    this.#odometer = number;
     return { number, file, rawFile };
   }
 

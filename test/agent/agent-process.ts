@@ -114,6 +114,8 @@ function crashingConnections(drivers: Drivers, at: (point: CrashPoint) => void):
         query: (bytes, complete, options) => connection.query(bytes, complete, options),
         close: () => connection.close(),
         async write(bytes, writing) {
+          // Not what a connection begins with.
+          if (!Buffer.from(bytes).includes('^XA')) return await connection.write(bytes, writing);
           at('before bytes');
           const half = Math.floor(bytes.length / 2);
           await connection.write(bytes.subarray(0, half), writing);

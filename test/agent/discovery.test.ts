@@ -71,6 +71,7 @@ class Watch {
           open: (to, signal) => testDrivers.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
           dialect: testDrivers.dialectFor(language),
           idleMs: 100,
+          unfinishedMs: 15_000,
         }),
       onEvent: (event, printer) => this.#record(event, printer),
       logger,

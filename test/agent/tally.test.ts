@@ -154,3 +154,71 @@ describe('sheets of 24 labels: the printer counts pages', () => {
     }
   });
 });
+
+describe('with an odometer, what is pending, counted and sent have to add up', () => {
+  const answer = (odometer: number, remaining: number, formats: number): DeviceStatus => ({
+    ...pending(remaining, formats),
+    odometer,
+  });
+
+  test('as long as they do, what is counted are the first labels', () => {
+    const tally = sending(20, 100);
+    send(tally, [1, 4, 4, 1], 0);
+    for (const [odometer, remaining, formats, printed] of [
+      [100, 1, 3, 0],
+      [101, 4, 2, 1],
+      [103, 2, 2, 3],
+      [109, 1, 0, 9],
+      [110, 0, 0, 10],
+    ] as const) {
+      tally.apply(answer(odometer, remaining, formats), SETTLE);
+      expect([tally.entry.printed, tally.doubtful, tally.short]).toEqual([printed, false, false]);
+    }
+  });
+
+  test('labels are gone: what was counted before is printed, what is counted after it is not known to be the first', () => {
+    const tally = sending(20, 100);
+    send(tally, [1, 1, 1, 1, 1, 1], 0);
+    tally.apply(answer(102, 1, 3), SETTLE);
+    // The third was canceled.
+    tally.apply(answer(102, 1, 2), SETTLE + 1);
+    expect([tally.entry.printed, tally.doubtful, tally.short]).toEqual([2, true, false]);
+    tally.apply(answer(102, 1, 2), SETTLE + 2);
+    expect([tally.entry.printed, tally.short]).toEqual([2, true]);
+    tally.apply(answer(105, 0, 0), 2 * SETTLE);
+    expect([tally.entry.printed, tally.short, tally.outstanding]).toEqual([2, true, 1]);
+  });
+
+  test('a label that comes out between the two questions is no loss', () => {
+    const tally = sending(20, 100);
+    send(tally, [1, 1, 1], 0);
+    tally.apply(answer(100, 1, 1), SETTLE);
+    expect([tally.entry.printed, tally.doubtful]).toEqual([0, true]);
+    tally.apply(answer(101, 1, 1), SETTLE + 1);
+    expect([tally.entry.printed, tally.doubtful, tally.short]).toEqual([1, false, false]);
+  });
+
+  test('a printer that has not looked at the newest bytes is given time', () => {
+    const tally = sending(20, 100);
+    send(tally, [1, 1, 1], 0);
+    for (const now of [1, 2]) tally.apply(answer(100, 1, 1), now);
+    expect([tally.doubtful, tally.short]).toEqual([true, false]);
+    tally.apply(answer(100, 1, 2), 3);
+    expect([tally.doubtful, tally.entry.printed, tally.arrived]).toEqual([false, 0, 3]);
+  });
+
+  test('a counter that lags for a moment is no loss; one that is made up for by other labels is', () => {
+    const lagging = sending(20, 100);
+    send(lagging, [1, 1, 1], 0);
+    for (const now of [SETTLE, SETTLE + 1]) lagging.apply(answer(100, 1, 1), now);
+    expect(lagging.short).toBe(true);
+    lagging.apply(answer(101, 1, 1), SETTLE + 20);
+    expect([lagging.short, lagging.entry.printed]).toEqual([false, 1]);
+
+    const fed = sending(20, 100);
+    send(fed, [1, 1, 1], 0);
+    for (const now of [SETTLE, SETTLE + 1, 3 * SETTLE]) fed.apply(answer(102, 0, 0), now);
+    fed.apply(answer(103, 0, 0), 3 * SETTLE + 1);
+    expect([fed.short, fed.entry.printed]).toEqual([true, 0]);
+  });
+});

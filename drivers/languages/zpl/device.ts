@@ -50,8 +50,17 @@ const SETTLE = 200;
 const owesStatus = new WeakSet<Connection>();
 const withoutVariables = new WeakSet<Connection>();
 
-/** `~JX` cancels a format that has only half arrived, and touches none that is being printed or waits. */
-const abandon = new TextEncoder().encode('~JX\r\n');
+/** What the counter of labels was when this connection was last asked. */
+const counted = new WeakMap<Connection, number | null>();
+
+const CANCEL_FORMAT = new TextEncoder().encode('~JX\r\n');
+
+/**
+ * `~JX` cancels a format that has only half arrived, and touches none that is being printed or waits. A control command
+ * is carried out wherever it arrives, also in the data of `^FD` and `^GFA` (which it ends, guide, `^GF`), as all is that
+ * we send; only not in binary data (`^GFB`, `~DY`), which is taken by its length.
+ */
+const abandon = () => CANCEL_FORMAT;
 
 export const zplDevice = { language: 'zpl', abandon, identify, status } satisfies DeviceDialect;
 
@@ -81,11 +90,29 @@ async function identify(connection: Connection, signal: AbortSignal): Promise<De
 
 async function status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus> {
   const host = await ifAnswered(hostStatus(connection, signal));
-  const described = host
-    ? fromHostStatus(host)
-    : fromErrorStatus(await ask(connection, '~HQES\r\n', framesArrived(1), parseErrorStatus, signal));
+  // Within a format an SGD command is data.
+  if (host?.partialFormat === true) return { ...fromHostStatus(host), unfinished: true, odometer: null };
+  const before = counted.get(connection);
+  const odometer = await labelCount(connection, signal);
+  if (host === undefined) {
+    const errors = await ask(connection, '~HQES\r\n', framesArrived(1), parseErrorStatus, signal);
+    return { ...fromErrorStatus(errors), odometer };
+  }
+  const described = fromHostStatus(host);
+  // What is pending was asked first: where a label may have come out since, it is asked again.
+  if (odometer === null || odometer === before || described.labelsPending === 0)
+    return { ...described, odometer };
+  const again = await hostStatus(connection, signal);
+  if (again.partialFormat) return { ...fromHostStatus(again), unfinished: true, odometer: null };
+  const rest = fromHostStatus(again);
+  return { ...rest, odometer: rest.labelsPending === 0 ? await labelCount(connection, signal) : odometer };
+}
+
+async function labelCount(connection: Connection, signal: AbortSignal): Promise<number | null> {
   const [odometer = null] = (await variables(connection, [ODOMETER], signal)) ?? [];
-  return { ...described, odometer: wholeNumber(odometer) };
+  const count = wholeNumber(odometer);
+  counted.set(connection, count);
+  return count;
 }
 
 function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {

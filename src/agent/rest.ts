@@ -1,0 +1,88 @@
+/**
+ * Waiting for a printer to be at rest, to be told by its counter which labels of a job that was cut off came out.
+ *
+ * What did not come out is the end of what was sent: it never arrived, or the printer lost its power. That does not
+ * hold for labels that the printer has, and that are gone while it goes on with the ones behind them: those were
+ * deleted at its panel, or dropped.
+ *
+ * What it cannot see: some labels, not the last ones, deleted between the last answer before the cut and the first one
+ * after it, with all the others out by then. That looks like a loss of power.
+ */
+import type { DeviceStatus } from '../../drivers/languages/device.ts';
+import { JobFaultError } from '../contract/fault.ts';
+import type { JournalEntry } from './journal.ts';
+import { pagesOf } from './page-count.ts';
+import { isIdle } from './printer-state.ts';
+import { printedAtRest } from './tally.ts';
+
+export interface RestOptions {
+  /** How long the printer must be idle, its counter standing still, ms. */
+  settleMs: number;
+  perPage: number;
+  /** Pages, at most, of one format that waits. */
+  perFormat: number;
+  /** Labels known to have been in the printer, or out, before the cut. */
+  arrived: number;
+}
+
+export class Rest {
+  readonly #entry: JournalEntry;
+  readonly #options: RestOptions;
+  /** The counter that the printer at rest shows, and since when. */
+  #shown: number | null | undefined;
+  #since = 0;
+  /** Pages that were out or pending by some answer since the cut. */
+  #had = 0;
+  /** What the counter must have reached at its next reading, for the last answer to add up. */
+  #due = 0;
+
+  constructor(entry: JournalEntry, options: RestOptions) {
+    this.#entry = entry;
+    this.#options = options;
+  }
+
+  /** The printer is idle, but maybe not for long enough. */
+  get near(): boolean {
+    return this.#shown !== undefined;
+  }
+
+  /**
+   * Labels printed, once the printer is at rest; null: it is not yet.
+   * @throws JobFaultError `outcome-unknown`
+   */
+  printed(status: DeviceStatus, now: number): number | null {
+    const { odometer } = status;
+    this.#check(status);
+    if (!isIdle(status)) {
+      this.#shown = undefined;
+      return null;
+    }
+    if (this.#shown !== odometer) this.#since = now;
+    this.#shown = odometer;
+    if (now - this.#since < this.#options.settleMs) return null;
+    return printedAtRest(this.#entry, odometer, this.#options.perPage);
+  }
+
+  #check({ odometer, labelsPending, formatsPending = 0, unfinished }: DeviceStatus): void {
+    const { base, odometer: start } = this.#entry;
+    if (start === null || odometer === null || labelsPending === null || unfinished) return;
+    const { perPage, perFormat, arrived } = this.#options;
+    const counted = odometer - start;
+    if (counted < this.#due) throw gone(this.#due - counted);
+    // A printer that has nothing pending may have lost its power before.
+    const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : 0;
+    // What waits may be more than labels: a format that only stores another.
+    const most = pagesOf(this.#entry.intent - base, perPage);
+    this.#had = Math.max(this.#had, Math.min(counted + labelsPending, most), had);
+    this.#due = this.#had - (labelsPending - formatsPending) - formatsPending * perFormat;
+  }
+}
+
+/** Labels are neither out nor pending any more. */
+export function gone(missing: number): JobFaultError {
+  return new JobFaultError(
+    'outcome-unknown',
+    `Of what the printer took, ${missing} or more are neither counted nor waiting: labels were canceled at its panel, ` +
+      'or it dropped them. Which ones, only a look at what is out tells',
+  );
+}

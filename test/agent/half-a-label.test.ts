@@ -1,0 +1,138 @@
+/** A printer that holds half a label, from whoever: a connection that broke, an agent that is gone, another sender. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { expect, test } from 'vitest';
+import { answering, peer } from '../transports/peer.ts';
+import { expected, jobFor, type TestPrinter } from './site.ts';
+import { serialId, useSite } from './use-site.ts';
+
+const site = useSite();
+const HALF = '^XA^FO10,10^A0N,60,60^FDlabel ha';
+
+/** Somebody whose connection breaks in the middle of a label. */
+async function leaveHalf(printer: TestPrinter, half = HALF): Promise<void> {
+  const socket = createConnection(printer.port, '127.0.0.1');
+  const taken = once(printer, 'received');
+  socket.write(half);
+  await taken;
+  socket.resetAndDestroy();
+  while (!printer.state().partialFormat) await once(printer, 'received');
+}
+
+/** The bytes of each label hold one beginning. */
+function watchForOverprint(printer: TestPrinter): string[] {
+  const over: string[] = [];
+  printer.on('label', ({ rawFile }) => {
+    const raw = readFileSync(rawFile, 'latin1');
+    if (raw.split('^XA').length !== 2) over.push(raw);
+  });
+  return over;
+}
+
+test('before an agent begins there: the printer is the same, the job prints, nothing over anything', async () => {
+  const printer = await site.startPrinter({ serial: 'HALF-1' });
+  const over = watchForOverprint(printer);
+  const first = await site.startAgent(printer);
+  await first.agent.stop();
+  await leaveHalf(printer);
+  const { printerId } = await site.startAgent(printer);
+  expect(printerId).toBe(first.printerId);
+  const job = jobFor(printerId, 3);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+  expect(over).toEqual([]);
+});
+
+test('while the agent has no connection: the next job prints, nothing over anything', async () => {
+  const printer = await site.startPrinter();
+  const over = watchForOverprint(printer);
+  const { printerId } = await site.startAgent(printer);
+  const jobs = [jobFor(printerId, 2), jobFor(printerId, 2)];
+  for (const job of jobs) {
+    await leaveHalf(printer);
+    await site.queues.enqueue(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  }
+  expect(printer.labels).toEqual(jobs.flatMap(expected));
+  expect(over).toEqual([]);
+});
+
+test('somebody who has begun a label and does not go on: the job says so, and prints when that one is gone', async () => {
+  const printer = await site.startPrinter({ keepsPartial: false });
+  const { printerId } = await site.startAgent(printer);
+  const other = createConnection(printer.port, '127.0.0.1');
+  other.write(HALF);
+  await once(printer, 'received');
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('label-unfinished'));
+  other.destroy();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test('labels of somebody else are to come out first: the job says so', async () => {
+  const printer = await site.startPrinter({ speed: 5 });
+  const { printerId } = await site.startAgent(printer);
+  const other = createConnection(printer.port, '127.0.0.1');
+  other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ5^XZ');
+  await once(printer, 'received');
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('busy'));
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual([...Array(5).fill('other'), ...expected(job)]);
+});
+
+test('a mute printer, and the connection broke after the last write of a job: the next one prints over nothing', async () => {
+  const printer = await site.startPrinter({ answers: false });
+  const over = watchForOverprint(printer);
+  const { printerId } = await site.startAgent(printer, { config: { confirmation: 'transport' } });
+  const first = jobFor(printerId, 3);
+  const cut = '^XA^FO10,10^A0N,60,60^FDlabel 0^FS^XZ'.length * 2;
+  printer.dropConnectionAfter(cut + 40);
+  await site.queues.enqueue(first);
+  await site.reports.end(first.jobId);
+  const next = jobFor(printerId, ['x', 'y']);
+  await site.queues.enqueue(next);
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  while (printer.labels.at(-1) !== 'y') await once(printer, 'label');
+  expect(printer.labels.slice(-2)).toEqual(['x', 'y']);
+  expect(over).toEqual([]);
+});
+
+test('one that takes questions for a part of the label is not registered under its address', async () => {
+  const frame = (text: string) => `\x02${text}\x03\r\n`;
+  let half = true;
+  const device = await peer(
+    answering((line) => {
+      if (line === '~JX') half = false;
+      if (line === '~HI') return frame('ZTC ZD421-203dpi ZPL,V84.20.18Z,8,8176KB,X');
+      if (line === '~HS') {
+        const partial = half ? 1 : 0;
+        return (
+          frame(`030,0,0,1218,000,0,0,${partial},000,0,0,0`) +
+          frame('000,0,0,0,0,2,4,0,00000000,1,000') +
+          frame('1234,0')
+        );
+      }
+      if (half) return undefined;
+      return line === '! U1 getvar "device.unique_id"' ? '"41A06440023"' : '"?"';
+    }),
+  );
+  await site.startAgent(device, {
+    config: {
+      printer: { dpi: 203, width: 50, height: 25 },
+      timings: { vanished: 300 },
+      transport: { query: 200 },
+    },
+  });
+  const ids = site.reports.all.flatMap((report) =>
+    report.kind === 'agent' && report.printers[0]?.uri === device.uri
+      ? report.printers.map(({ id }) => id)
+      : [],
+  );
+  expect([...new Set(ids)]).toEqual([serialId('41A06440023')]);
+});
