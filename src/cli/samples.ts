@@ -81,9 +81,11 @@ export async function addSamples(client: AdminClient, dataDir: string, ready: Re
   return [
     'Send a job (paste this into a shell in the same folder):',
     '',
-    `curl -sS ${ready.url}/v2/jobs -H "x-tenant: ${ready.tenant}" -H "Content-Type: application/json" \\`,
+    `curl -sS ${ready.tokenUrl} --data @${path} |`,
+    // Through a pipe: on the command line the token would be in the process list.
+    `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/' |`,
+    `  curl -sS ${ready.url}/v2/jobs -H @- -H "x-tenant: ${ready.tenant}" -H "Content-Type: application/json" \\`,
     '  -H "Idempotency-Key: sample-$(date +%s)" \\',
-    `  -H "Authorization: Bearer $(curl -sS ${ready.tokenUrl} --data @${path} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')" \\`,
     `  --data '${body.replaceAll("'", "'\\''")}'`,
     '',
     `The pictures of its labels: ${relative(process.cwd(), join(dataDir, 'printed', printer.name))}/`,

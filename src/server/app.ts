@@ -42,12 +42,19 @@ const RECORD = 500;
 /** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** As Fastify takes it; of a count, the address nearest to the service is hop 0. */
+function trusted(
+  proxies: ServerConfig['trustProxy'],
+): string[] | ((address: string, hop: number) => boolean) {
+  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
+}
+
 /** The instance without its routes. */
 export function createApp(config: ServerConfig, logger: Logger): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: config.limits.bodyBytes,
-    trustProxy: config.trustProxy,
+    trustProxy: trusted(config.trustProxy),
     requestTimeout: REQUEST_TIMEOUT,
     connectionTimeout: IDLE_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE,

@@ -5,8 +5,16 @@
 import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { withoutCredentials } from '../log.ts';
+import { proxiesFromText, trustedProxies } from './proxies.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
+
+/** https, or this very machine. */
+function isSecret(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
 
 export const serverConfig = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
@@ -26,13 +34,17 @@ export const serverConfig = z.strictObject({
   externalAuth: z
     .strictObject({
       issuer: z.string().min(1),
-      jwksUrl: url,
+      jwksUrl: url.refine(isSecret, {
+        error: 'expected an https URL: whoever can change what comes over http can sign tokens',
+      }),
+      /** The `typ` of its access tokens: RFC 9068's, or `JWT` for a server that does not keep to it. */
+      tokenType: z.enum(['at+jwt', 'JWT']).default('at+jwt'),
       /** The claim that holds the tenant ID, or a list of them. */
       tenantClaim: z.string().min(1).default('tenant'),
     })
     .optional(),
-  /** Believe X-Forwarded-For, of all proxies or of those with these addresses (comma-separated, CIDR). */
-  trustProxy: z.union([z.boolean(), z.string().min(1)]).default(false),
+  /** Whose X-Forwarded-For is believed: so many proxies, or those with these addresses. */
+  trustProxy: trustedProxies.default(0),
   /** Serve `GET /v2/jobs/{id}`: what a deployment exposes beside the two routes of the interface. */
   publicJobStatus: z.boolean().default(true),
   limits: z
@@ -72,7 +84,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-type Variable = { path: readonly string[]; kind: 'text' | 'integer' | 'switch' | 'proxy'; secret?: true };
+type Variable = { path: readonly string[]; kind: 'text' | 'integer' | 'switch' | 'proxies'; secret?: true };
 
 /** Environment variables, and what each sets. */
 const VARIABLES: Readonly<Record<string, Variable>> = {
@@ -82,7 +94,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_AUDIENCE: { path: ['audience'], kind: 'text' },
   PLATEN_TOKEN_LIFETIME: { path: ['tokenLifetime'], kind: 'integer' },
   PLATEN_ADMIN_TOKEN: { path: ['adminToken'], kind: 'text', secret: true },
-  PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxy' },
+  PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
   PLATEN_PUBLIC_JOB_STATUS: { path: ['publicJobStatus'], kind: 'switch' },
   PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
@@ -91,6 +103,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },
   AUTH_ISSUER: { path: ['externalAuth', 'issuer'], kind: 'text' },
   AUTH_JWKS_URL: { path: ['externalAuth', 'jwksUrl'], kind: 'text' },
+  AUTH_TOKEN_TYPE: { path: ['externalAuth', 'tokenType'], kind: 'text' },
   AUTH_TENANT_CLAIM: { path: ['externalAuth', 'tenantClaim'], kind: 'text' },
 };
 
@@ -101,9 +114,9 @@ function parse(variable: Variable, text: string): { value: unknown } | { expecte
     return /^-?\d+$/.test(text) ? { value: Number(text) } : { expected: 'expected a whole number' };
   }
   if (variable.kind === 'text') return { value: text };
+  if (variable.kind === 'proxies') return { value: proxiesFromText(text) };
   const value = SWITCHES[text.toLowerCase()];
-  if (value !== undefined) return { value };
-  return variable.kind === 'proxy' ? { value: text } : { expected: 'expected true or false' };
+  return value === undefined ? { expected: 'expected true or false' } : { value };
 }
 
 /**

@@ -49,6 +49,15 @@ async function type(script: string, env: Record<string, string> = {}): Promise<s
   return stdout;
 }
 
+/** Puts a `curl` before the real one on the PATH, which writes down what the process list would show of it. */
+async function curlThatTells(): Promise<() => Promise<string>> {
+  const log = join(directory.path, 'curl.log');
+  const { stdout: curl } = await promisify(execFile)('sh', ['-c', 'command -v curl']);
+  const script = `#!/bin/sh\necho "$*" >>'${log}'\nexec ${curl.trim()} "$@"\n`;
+  await writeFile(join(bin, 'curl'), script, { mode: 0o755 });
+  return () => readFile(log, 'utf8');
+}
+
 test('Commands', async () => {
   const [setup, start, ...rest] = commands('Commands');
   expect(setup).toMatch(/^npm run setup -- --link\b/);
@@ -82,12 +91,17 @@ test('Send a job over HTTP', async () => {
     .object({ apiKey: z.string(), apiSecret: z.string() })
     .parse(JSON.parse(await type(`${create} --json`)));
   const template = (await type('platen template import templates/shelf-50x25.json')).trim();
+  const shown = await curlThatTells();
   const secrets = { API_KEY: account.apiKey, API_SECRET: account.apiSecret };
   const answer = await type(`${token}\n${send.replace('TEMPLATE_ID', template)}`, secrets);
   const [id] = z.tuple([z.string()]).parse(JSON.parse(answer));
   expect(await up.ended(id)).toMatchObject({ status: 'printed', labels: { total: 2, printed: 2 } });
   const state: unknown = JSON.parse(await type(`${token}\n${ask.replace('JOB_ID', id)}`, secrets));
   expect(state).toMatchObject({ id, status: 'printed', labels: { total: 2, printed: 2 } });
+  const commandLines = await shown();
+  expect(commandLines).toContain('/oauth/token');
+  expect(commandLines).not.toContain(account.apiSecret);
+  expect(commandLines).not.toMatch(/bearer/i);
 });
 
 test('the files that it links to are there', async () => {

@@ -9,14 +9,14 @@ describe('configuration from the environment', () => {
       port: 8080,
       tokenLifetime: 600,
       audience: 'platen',
-      trustProxy: false,
+      trustProxy: 0,
     });
     const config = configFromEnv({
       PLATEN_HOST: '0.0.0.0',
       PLATEN_PORT: '0',
       PLATEN_PUBLIC_URL: 'https://print.example.test/',
       PLATEN_TOKEN_LIFETIME: '60',
-      PLATEN_TRUST_PROXY: '10.0.0.0/8',
+      PLATEN_TRUST_PROXY: '10.0.0.0/8, ::1',
       PLATEN_PUBLIC_JOB_STATUS: 'true',
       PLATEN_MAX_RECORDS: '20000',
       AUTH_ISSUER: 'https://login.test/',
@@ -27,7 +27,7 @@ describe('configuration from the environment', () => {
       port: 0,
       publicUrl: 'https://print.example.test',
       tokenLifetime: 60,
-      trustProxy: '10.0.0.0/8',
+      trustProxy: ['10.0.0.0/8', '::1'],
       publicJobStatus: true,
       limits: { records: 20_000, labels: 100_000 },
       externalAuth: { issuer: 'https://login.test/', tenantClaim: 'tenant' },
@@ -41,9 +41,46 @@ describe('configuration from the environment', () => {
     [{ PLATEN_PUBLIC_URL: 'ftp://x' }, 'PLATEN_PUBLIC_URL=ftp://x: expected an http or https URL'],
     [{ PLATEN_PUBLIC_JOB_STATUS: 'maybe' }, 'PLATEN_PUBLIC_JOB_STATUS=maybe: expected true or false'],
     [{ AUTH_ISSUER: 'https://login.test' }, 'AUTH_JWKS_URL is missing'],
+    [
+      { PLATEN_TRUST_PROXY: 'true' },
+      /PLATEN_TRUST_PROXY=true: expected how many proxies .* \(10\.0\.0\.0\/8/,
+    ],
+    [{ PLATEN_TRUST_PROXY: '10.0.0.0/33' }, /PLATEN_TRUST_PROXY=10\.0\.0\.0\/33: expected how many/],
+    [{ PLATEN_TRUST_PROXY: '100' }, /PLATEN_TRUST_PROXY=100: expected how many/],
+    [
+      { AUTH_ISSUER: 'https://login.test', AUTH_JWKS_URL: 'http://login.test/keys' },
+      /AUTH_JWKS_URL=http:\/\/login\.test\/keys: expected an https URL/,
+    ],
+    [
+      { AUTH_ISSUER: 'https://login.test', AUTH_JWKS_URL: 'http://127.0.0.1.evil.test/keys' },
+      /AUTH_JWKS_URL=.*: expected an https URL/,
+    ],
+    [
+      { AUTH_ISSUER: 'x', AUTH_JWKS_URL: 'https://login.test/keys', AUTH_TOKEN_TYPE: 'jwt' },
+      /AUTH_TOKEN_TYPE=jwt/,
+    ],
   ])('%j → an error that names variable, value and what was expected', (env, message) => {
     expect(() => configFromEnv(env)).toThrow(ConfigError);
     expect(() => configFromEnv(env)).toThrow(message);
+  });
+
+  test.each([
+    ['0', 0],
+    ['false', 0],
+    ['2', 2],
+    ['loopback,192.168.1.2', ['loopback', '192.168.1.2']],
+  ])('PLATEN_TRUST_PROXY=%s', (text, trustProxy) => {
+    expect(configFromEnv({ PLATEN_TRUST_PROXY: text }).trustProxy).toEqual(trustProxy);
+  });
+
+  test.each([
+    'http://localhost:8080/keys',
+    'http://127.0.0.1/keys',
+    'http://[::1]:1/keys',
+    'https://a.test/',
+  ])('keys may come from %s', (AUTH_JWKS_URL) => {
+    const config = configFromEnv({ AUTH_ISSUER: 'x', AUTH_JWKS_URL });
+    expect(config.externalAuth).toMatchObject({ jwksUrl: AUTH_JWKS_URL, tokenType: 'at+jwt' });
   });
 
   test('a secret is never part of the error', () => {

@@ -10,7 +10,8 @@ const TENANT = 'acme';
 const ISSUER = 'https://login.example.test/';
 let external: ServiceHarness;
 let jwks: HttpServer;
-let sign: (claims: Record<string, unknown>) => Promise<string>;
+type Made = { typ?: string | undefined; lifetime?: number; age?: number };
+let sign: (claims: Record<string, unknown>, made?: Made) => Promise<string>;
 
 beforeAll(async () => {
   const pair = await generateKeyPair('ES256', { extractable: true });
@@ -31,29 +32,31 @@ beforeAll(async () => {
   });
   await external.tenant(TENANT);
   await external.agent([{}]);
-  sign = (claims) =>
-    new SignJWT({
+  sign = (claims, { typ = 'at+jwt', lifetime = 60, age = 0 } = {}) => {
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({
       iss: ISSUER,
       aud: [AUDIENCE, 'other'],
       sub: 'robot',
       'https://x/tenant': TENANT,
       scope: 'jobs:enqueue',
+      iat: now - age,
+      exp: now - age + lifetime,
       ...claims,
     })
-      .setProtectedHeader({ alg: 'ES256', kid: 'theirs', typ: 'JWT' })
-      .setIssuedAt()
-      .setExpirationTime('1m')
+      .setProtectedHeader({ alg: 'ES256', kid: 'theirs', ...(typ === '' ? {} : { typ }) })
       .sign(pair.privateKey);
+  };
 });
 afterAll(async () => {
   await external.stop();
   jwks.close();
 });
 
-async function postThere(claims: Record<string, unknown>): Promise<Answer> {
+async function postThere(claims: Record<string, unknown>, made: Made = {}): Promise<Answer> {
   const template = await external.template(TENANT);
   return external.call('/v2/jobs', {
-    token: await sign(claims),
+    token: await sign(claims, made),
     tenant: TENANT,
     key: newKey(),
     body: { idT: template, printerId: PRINTER },
@@ -78,6 +81,48 @@ test.each([
 ])('%s → refused', async (_name, claims, status, code) => {
   const answer = await postThere(claims);
   expect([answer.status, codeOf(answer)]).toEqual([status, code]);
+});
+
+const DAY = 24 * 3600;
+
+test.each<[string, Record<string, unknown>, Made]>([
+  ['an ID token, or any other that is no access token', {}, { typ: 'JWT' }],
+  ['a token without a type', {}, { typ: '' }],
+  ['one that lives for 50 years', {}, { lifetime: 50 * 365 * DAY }],
+  ['one that was issued two days ago for three', {}, { lifetime: 3 * DAY, age: 2 * DAY }],
+  ['one from the future', {}, { age: -600 }],
+  ['one without an end', { exp: undefined }, {}],
+  ['one without a beginning', { iat: undefined }, {}],
+  ['one without a subject', { sub: undefined }, {}],
+  ['one with an empty subject', { sub: '' }, {}],
+])('%s → 401', async (_name, claims, made) => {
+  const answer = await postThere(claims, made);
+  expect([answer.status, codeOf(answer)]).toEqual([401, 'token-invalid']);
+});
+
+test.each(['application/at+jwt', 'AT+JWT'])('%s is the same type', async (typ) => {
+  expect((await postThere({}, { typ })).status).toBe(201);
+});
+
+test('where the server calls its access tokens JWT, an ID token is still refused', async () => {
+  const { port } = z.object({ port: z.number() }).parse(jwks.address());
+  const there = await ServiceHarness.start({
+    config: {
+      externalAuth: {
+        issuer: ISSUER,
+        jwksUrl: `http://127.0.0.1:${port}/keys`,
+        tenantClaim: 'https://x/tenant',
+        tokenType: 'JWT',
+      },
+    },
+  });
+  await there.tenant(TENANT);
+  const ask = async (claims: Record<string, unknown>) =>
+    there.call('/v2/jobs/validate', { token: await sign(claims, { typ: 'JWT' }), tenant: TENANT, body: {} });
+  expect(codeOf(await ask({}))).toBe('payload-invalid');
+  expect(codeOf(await ask({ nonce: 'n' }))).toBe('token-invalid');
+  expect(codeOf(await ask({ at_hash: 'h' }))).toBe('token-invalid');
+  await there.stop();
 });
 
 test('our own tokens are not taken, and none are issued', async () => {

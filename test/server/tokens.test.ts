@@ -1,4 +1,5 @@
 /** The token endpoint, and which tokens a job request may carry. */
+import { randomBytes, scryptSync } from 'node:crypto';
 import { CompactSign, importJWK, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -17,7 +18,7 @@ beforeAll(async () => {
     config: {
       tokenLifetime: 120,
       tokenFailures: { perClientAndAddress: 3, perAddress: 8, perClient: 6, window: 60 },
-      trustProxy: true,
+      trustProxy: 1,
     },
   });
   await service.tenant(TENANT);
@@ -224,38 +225,53 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
 });
 
 describe('too many failed attempts', () => {
-  test('one client from one address: 429 with Retry-After, even for the right secret; others go on', async () => {
+  const wrong = { client_secret: 'sk_wrong' };
+
+  test('one client from one address: 429 with Retry-After; the right secret is heard all the same', async () => {
     const client = await service.integration(TENANT);
     const here = fromElsewhere();
     for (let i = 0; i < 3; i += 1) {
-      expect((await service.tokenRequest(client, { client_secret: 'sk_wrong' }, here)).status).toBe(401);
+      expect((await service.tokenRequest(client, wrong, here)).status).toBe(401);
     }
-    const blocked = await service.tokenRequest(client, {}, here);
-    expect([blocked.status, failure.parse(blocked.body).error]).toEqual([429, 'slow_down']);
-    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    // The owner, elsewhere, and another client, here.
-    expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(200);
-    expect((await service.tokenRequest(account, {}, here)).status).toBe(200);
+    for (let i = 0; i < 2; i += 1) {
+      const blocked = await service.tokenRequest(client, wrong, here);
+      expect([blocked.status, failure.parse(blocked.body).error]).toEqual([429, 'slow_down']);
+      expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    }
+    for (const headers of [here, fromElsewhere()]) {
+      expect((await service.tokenRequest(client, {}, headers)).status).toBe(200);
+    }
+    expect((await service.tokenRequest(client, wrong, fromElsewhere())).status).toBe(401);
   });
 
   test('one client from many addresses', async () => {
     const client = await service.integration(TENANT);
     for (let i = 0; i < 6; i += 1) {
-      await service.tokenRequest(client, { client_secret: 'sk_wrong' }, fromElsewhere());
+      expect((await service.tokenRequest(client, wrong, fromElsewhere())).status).toBe(401);
     }
-    expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(429);
+    expect((await service.tokenRequest(client, wrong, fromElsewhere())).status).toBe(429);
+    expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(200);
   });
 
   test('one address with many clients; an IPv6 network counts as one', async () => {
     const from = (host: number) => ({ 'x-forwarded-for': `2001:db8:1:2::${host}` });
-    for (let i = 0; i < 8; i += 1) {
-      await service.tokenRequest(account, { client_id: `pk_guess-${i}` }, from(i + 1));
-    }
-    expect((await service.tokenRequest(account, {}, from(99))).status).toBe(429);
-    expect((await service.tokenRequest(account, {}, { 'x-forwarded-for': '2001:db8:1:3::1' })).status).toBe(
-      200,
-    );
+    const guess = (i: number, headers: Record<string, string>) =>
+      service.tokenRequest(account, { client_id: `pk_guess-${i}` }, headers);
+    for (let i = 0; i < 8; i += 1) expect((await guess(i, from(i + 1))).status).toBe(401);
+    expect((await guess(98, from(98))).status).toBe(429);
+    expect((await guess(99, { 'x-forwarded-for': '2001:db8:1:3::1' })).status).toBe(401);
+    expect((await service.tokenRequest(account, {}, from(99))).status).toBe(200);
+  });
+
+  test('an address that the caller writes before the one that the proxy saw counts for nothing', async () => {
+    const seen = `198.51.100.${lastAddress + 1}`;
+    const guess = (i: number) => {
+      const headers = { 'x-forwarded-for': `192.0.2.${i}, ${seen}` };
+      return service.tokenRequest(account, { client_id: `pk_invented-${i}` }, headers);
+    };
+    for (let i = 0; i < 8; i += 1) expect((await guess(i)).status).toBe(401);
+    expect((await guess(8)).status).toBe(429);
   });
 
   test('success is never counted', async () => {
@@ -381,12 +397,48 @@ test('secrets are stored hashed and shown once', async () => {
     'SELECT * FROM platen.integrations WHERE api_key = $1',
     [client.apiKey],
   );
-  expect(rows[0]?.secret_hash).toMatch(/^scrypt\$32768\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+  expect(rows[0]?.secret_hash).toMatch(/^sha256\$[\w-]{22}\$[\w-]{43}$/);
   expect(JSON.stringify(rows)).not.toContain(client.apiSecret.slice(3));
   const listed = await service.admin('GET', `/tenants/${TENANT}/integrations`);
   expect(listed.text).toContain(client.apiKey);
   expect(listed.text).not.toContain('sk_');
-  expect(listed.text).not.toContain('scrypt');
+  expect(listed.text).not.toContain('sha256');
+});
+
+test('a secret of an earlier version goes on, and is kept anew when it is right', async () => {
+  const client = await service.integration(TENANT);
+  const salt = randomBytes(16);
+  const hash = scryptSync(client.apiSecret, salt, 32, { N: 1024, r: 8, p: 1 });
+  const old = ['scrypt', 1024, 8, 1, salt.toString('base64url'), hash.toString('base64url')].join('$');
+  const store = 'UPDATE platen.integrations SET secret_hash = $2 WHERE api_key = $1';
+  await service.pool.query(store, [client.apiKey, old]);
+  const stored = async () => {
+    const { rows } = await service.pool.query<{ secret_hash: string }>(
+      'SELECT secret_hash FROM platen.integrations WHERE api_key = $1',
+      [client.apiKey],
+    );
+    return rows[0]?.secret_hash;
+  };
+  expect((await service.tokenRequest(client, { client_secret: 'sk_wrong' }, fromElsewhere())).status).toBe(
+    401,
+  );
+  expect(await stored()).toBe(old);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => service.tokenRequest(client, {}, fromElsewhere())),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(await stored()).toMatch(/^sha256\$/);
+  expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(200);
+});
+
+test('a client that asks for a token each time is given the one of a moment ago, with what is left of it', async () => {
+  const client = await service.integration(TENANT, ['jobs:enqueue', 'jobs:read']);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => service.tokenRequest(client)));
+  const grant = z.object({ access_token: z.string(), expires_in: z.int().min(1).max(120) });
+  const tokens = new Set(answers.map((answer) => grant.parse(answer.body).access_token));
+  expect(tokens.size).toBe(1);
+  expect(tokens).not.toContain(await service.token(client, { scope: 'jobs:read' }));
+  expect(tokens).not.toContain(await service.token(account));
 });
 
 test('neither secret nor token nor record reaches the log', async () => {

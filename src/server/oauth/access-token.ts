@@ -8,12 +8,17 @@ import type { Permission } from '../../contract/admin.ts';
 import type { ServerConfig } from '../config.ts';
 import { ProblemError } from '../problems.ts';
 import { type Account, knownPermissions } from './integrations.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import { type IssuedToken, IssuedTokens } from './issued-tokens.ts';
+import type { Signer, SigningKeys } from './signing-keys.ts';
 
 /** s by which clocks may differ. */
 const CLOCK_TOLERANCE = 5;
 /** Longest token that is looked at, characters. */
 const MAX_LENGTH = 8192;
+/** Longest life of an external server's token, s. */
+const MOST_EXTERNAL = 24 * 3600;
+/** Claims of OpenID Connect's ID tokens. */
+const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 /** Signature algorithms taken from an external server: asymmetric ones only, so that no public key passes for a secret. */
 const EXTERNAL_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
 
@@ -68,25 +73,39 @@ export class OwnTokens implements AccessTokens {
   readonly #keys: SigningKeys;
   readonly #issuer: () => string;
   readonly #config: ServerConfig;
+  readonly #issued: IssuedTokens;
 
   constructor(keys: SigningKeys, issuer: () => string, config: ServerConfig) {
     this.#keys = keys;
     this.#issuer = issuer;
     this.#config = config;
+    this.#issued = new IssuedTokens(config.tokenLifetime);
   }
 
-  async issue(account: Account, scope: readonly Permission[]): Promise<string> {
-    const { kid, key } = await this.#keys.signer();
+  /** A token; one of the last seconds is given again. */
+  async issue(account: Account, scope: readonly Permission[]): Promise<IssuedToken> {
+    const signer = await this.#keys.signer();
+    const name = [signer.kid, account.apiKey, account.tenantId, ...scope].join(' ');
+    return this.#issued.get(name, () => this.#sign(signer, account, scope));
+  }
+
+  async #sign({ kid, key }: Signer, account: Account, scope: readonly Permission[]): Promise<IssuedToken> {
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ client_id: account.apiKey, scope: scope.join(' '), tenant: account.tenantId })
+    const expires = now + this.#config.tokenLifetime;
+    const token = await new SignJWT({
+      client_id: account.apiKey,
+      scope: scope.join(' '),
+      tenant: account.tenantId,
+    })
       .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid })
       .setIssuer(this.#issuer())
       .setSubject(account.apiKey)
       .setAudience(this.#config.audience)
       .setIssuedAt(now)
-      .setExpirationTime(now + this.#config.tokenLifetime)
+      .setExpirationTime(expires)
       .setJti(randomUUID())
       .sign(key);
+    return { token, expires };
   }
 
   async verify(token: string): Promise<Claims> {
@@ -133,16 +152,26 @@ export class ExternalTokens implements AccessTokens {
     try {
       ({ payload } = await jwtVerify(token, this.#keys, {
         algorithms: EXTERNAL_ALGORITHMS,
+        typ: this.#external.tokenType,
         issuer: this.#external.issuer,
         audience: this.#audience,
-        requiredClaims: ['exp'],
+        requiredClaims: ['exp', 'iat', 'sub'],
+        // Refuses what was issued in the future, too.
+        maxTokenAge: MOST_EXTERNAL,
         clockTolerance: CLOCK_TOLERANCE,
       }));
     } catch (error) {
       throw isRefusal(error) ? refusal(error) : error;
     }
+    const { sub = '', exp = 0, iat = 0 } = payload;
+    if (sub === '') throw invalid('the token names no subject');
+    if (exp - iat > MOST_EXTERNAL) throw invalid(`the token lives longer than ${MOST_EXTERNAL / 3600} h`);
+    // Where access tokens have no type of their own, an ID token is known by what only that has.
+    if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) {
+      throw invalid('the token is not an access token');
+    }
     return {
-      account: payload.sub ?? strings(payload['client_id'])[0] ?? 'unknown',
+      account: sub,
       tenants: strings(payload[this.#external.tenantClaim]),
       permissions: knownPermissions([
         ...strings(payload['scope']),

@@ -4,7 +4,7 @@ import { PERMISSIONS } from '../../contract/admin.ts';
 import { ProblemError } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { onlyRow, sqlState } from '../store/pool.ts';
-import { hashSecret, newApiKey, newApiSecret, secretMatches } from './secret.ts';
+import { hashSecret, isCurrent, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[] };
 
@@ -42,7 +42,7 @@ export class Integrations {
     try {
       await this.#pool.query(
         `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash) VALUES ($1, $2, $3, $4, $5)`,
-        [apiKey, tenantId, options.name, options.scope, await hashSecret(apiSecret)],
+        [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret)],
       );
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
@@ -75,11 +75,21 @@ export class Integrations {
     return view(onlyRow(rows));
   }
 
-  /** The account behind key and secret; undefined, after the same time, for a wrong, unknown or revoked one. */
+  /**
+   * The account behind key and secret; undefined, after the same time, for a wrong, unknown or revoked one.
+   * @throws HashingBusy
+   */
   async authenticate(apiKey: string, apiSecret: string): Promise<Account | undefined> {
     const row = await this.#find(apiKey);
     const matches = await secretMatches(apiSecret, row?.secret_hash);
-    return matches && row !== undefined ? account(row) : undefined;
+    if (!matches || row === undefined) return undefined;
+    if (!isCurrent(row.secret_hash)) {
+      await this.#pool.query(
+        'UPDATE platen.integrations SET secret_hash = $3 WHERE api_key = $1 AND secret_hash = $2',
+        [apiKey, row.secret_hash, hashSecret(apiSecret)],
+      );
+    }
+    return account(row);
   }
 
   /** The account, unless it is unknown or revoked. */

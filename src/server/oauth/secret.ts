@@ -1,13 +1,16 @@
 /**
- * API keys and secrets. A secret is 256 random bits, so guessing is hopeless anyway; it is still stored under a
- * slow, salted hash (scrypt, RFC 7914), because a database leaks more easily than it should.
+ * API keys and secrets. A secret is 256 random bits: there is nothing to guess, so a salted SHA-256 keeps it as well
+ * as a slow hash would, and hearing it costs microseconds. Whoever sends junk slows nobody down.
+ *
+ * Secrets of earlier versions are kept under scrypt (60 ms of a thread, 32 MiB). One such is heard at a time, and the
+ * first time that it is right it is stored anew.
  */
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** 32 MiB and about 60 ms for each comparison. */
-const COST = { N: 2 ** 15, r: 8, p: 1 } as const;
 const MAX_MEMORY = 128 * 1024 * 1024;
 const HASH_BYTES = 32;
+/** Comparisons with scrypt that may wait. */
+const MOST_WAITING = 64;
 
 export function newApiKey(): string {
   return `pk_${randomBytes(15).toString('base64url')}`;
@@ -17,33 +20,65 @@ export function newApiSecret(): string {
   return `sk_${randomBytes(32).toString('base64url')}`;
 }
 
-function derive(secret: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(secret, salt, HASH_BYTES, { ...options, maxmem: MAX_MEMORY }, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    );
-  });
+function digest(secret: string, salt: Buffer): Buffer {
+  return createHash('sha256').update(salt).update(secret).digest();
 }
 
-/** `scrypt$N$r$p$salt$hash`: the cost travels with the hash, so that it can be raised later. */
-export async function hashSecret(secret: string): Promise<string> {
+/** `sha256$salt$hash`. */
+export function hashSecret(secret: string): string {
   const salt = randomBytes(16);
-  const hash = await derive(secret, salt, COST);
-  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+  return ['sha256', salt.toString('base64url'), digest(secret, salt).toString('base64url')].join('$');
 }
 
 /** Stands in for the hash of a client that does not exist: refusing it must take as long as refusing a wrong secret. */
-const NOBODY = ['scrypt', COST.N, COST.r, COST.p, 'A'.repeat(22), 'A'.repeat(43)].join('$');
+const NOBODY = ['sha256', 'A'.repeat(22), 'A'.repeat(43)].join('$');
 
-/** Compares in constant time; without a stored hash it takes the same time and is false. */
+/** Too many secrets of earlier versions at once. */
+export class HashingBusy extends Error {
+  override readonly name = 'HashingBusy';
+}
+
+/** Whether a stored hash is of the kind that is stored today. */
+export function isCurrent(stored: string): boolean {
+  return stored.startsWith('sha256$');
+}
+
+/**
+ * Compares in constant time; without a stored hash it takes the same time and is false.
+ * @throws HashingBusy
+ */
 export async function secretMatches(secret: string, stored: string | undefined): Promise<boolean> {
-  const [kind, N, r, p, salt, hash] = (stored ?? NOBODY).split('$');
-  if (kind !== 'scrypt' || salt === undefined || hash === undefined) throw new Error('unknown kind of hash');
+  const [kind, ...parts] = (stored ?? NOBODY).split('$');
+  const [salt, hash] = parts.slice(-2);
+  if (salt === undefined || hash === undefined) throw new Error('the hash of a secret cannot be read');
   const expected = Buffer.from(hash, 'base64url');
-  const found = await derive(secret, Buffer.from(salt, 'base64url'), {
-    N: Number(N),
-    r: Number(r),
-    p: Number(p),
-  });
+  let found: Buffer;
+  if (kind === 'sha256') found = digest(secret, Buffer.from(salt, 'base64url'));
+  else if (kind === 'scrypt') found = await slowDigest(secret, parts);
+  else throw new Error('unknown kind of hash');
   return timingSafeEqual(found, expected) && stored !== undefined;
+}
+
+let waiting = 0;
+let last: Promise<unknown> = Promise.resolve();
+
+/** `N$r$p$salt$hash`, one after the other. */
+async function slowDigest(secret: string, [N, r, p, salt = '']: readonly string[]): Promise<Buffer> {
+  if (waiting >= MOST_WAITING) throw new HashingBusy('too many secrets of earlier versions at once');
+  waiting += 1;
+  const options = { N: Number(N), r: Number(r), p: Number(p), maxmem: MAX_MEMORY };
+  const turn = last.then(
+    () =>
+      new Promise<Buffer>((resolve, reject) => {
+        scrypt(secret, Buffer.from(salt, 'base64url'), HASH_BYTES, options, (error, key) =>
+          error === null ? resolve(key) : reject(error),
+        );
+      }),
+  );
+  last = turn.catch(() => undefined);
+  try {
+    return await turn;
+  } finally {
+    waiting -= 1;
+  }
 }

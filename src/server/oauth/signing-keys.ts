@@ -30,8 +30,9 @@ const REFRESH = 60_000;
 const REFRESH_UNKNOWN = 5_000;
 
 type Row = { kid: string; private_jwk: JWK; public_jwk: JWK; created_at: Date };
-type Signer = { kid: string; key: CryptoKey };
-type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet };
+export type Signer = { kid: string; key: CryptoKey };
+/** `find` has imported each key once, the first time that it was asked for. */
+type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet; find: JWTVerifyGetKey };
 
 export class SigningKeys {
   readonly #pool: Pool;
@@ -59,8 +60,8 @@ export class SigningKeys {
   verifier(): JWTVerifyGetKey {
     return async (header, token) => {
       const known = (await this.jwks()).keys.some((key) => key.kid === header?.kid);
-      const { jwks } = await this.#current(known ? REFRESH : REFRESH_UNKNOWN);
-      return createLocalJWKSet(jwks)(header, token);
+      const { find } = await this.#current(known ? REFRESH : REFRESH_UNKNOWN);
+      return find(header, token);
     };
   }
 
@@ -115,11 +116,8 @@ export class SigningKeys {
     if (row === undefined) throw new Error('there is no signing key');
     const key = await importJWK(row.private_jwk, ALGORITHM);
     if (key instanceof Uint8Array) throw new Error('the signing key is not an RSA key');
-    this.#loaded = {
-      at: Date.now(),
-      signer: { kid: row.kid, key },
-      jwks: { keys: rows.map((each) => each.public_jwk) },
-    };
+    const jwks = { keys: rows.map((each) => each.public_jwk) };
+    this.#loaded = { at: Date.now(), signer: { kid: row.kid, key }, jwks, find: createLocalJWKSet(jwks) };
     return this.#loaded;
   }
 }

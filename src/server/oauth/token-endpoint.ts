@@ -11,12 +11,11 @@ import type { Permission } from '../../contract/admin.ts';
 import type { ServerConfig } from '../config.ts';
 import type { OwnTokens } from './access-token.ts';
 import { type Account, type Integrations, knownPermissions } from './integrations.ts';
+import { HashingBusy } from './secret.ts';
 import type { TokenFailures } from './token-failures.ts';
 
 /** Bytes. */
 const BODY_LIMIT = 16 * 1024;
-/** Token requests that may wait for their secret to be hashed; each costs memory and a thread. */
-const MAX_HASHING = 64;
 
 export const tokenResponse = z
   .object({
@@ -74,7 +73,6 @@ type Parts = { config: ServerConfig; integrations: Integrations; tokens: OwnToke
 
 /** Registers the endpoint; its own scope, as it alone takes form bodies and has errors of another form. */
 export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise<void> {
-  let hashing = 0;
   app.removeAllContentTypeParsers();
   await app.register(formbody, { bodyLimit: BODY_LIMIT });
 
@@ -99,27 +97,14 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
     const grant = form.get('grant_type');
     if (grant === undefined) throw new TokenError('invalid_request', 'grant_type is missing');
 
-    const wait = await parts.failures.wait(clientId, request.ip);
-    if (wait > 0) {
+    // A right secret is always heard: nobody can lock its owner out by sending wrong ones.
+    const account = await parts.integrations.authenticate(clientId, clientSecret).catch(busy);
+    if (account === undefined) {
+      const wait = await parts.failures.count(clientId, request.ip);
+      if (wait === 0) throw invalidClient('unknown client or wrong secret');
       throw new TokenError('slow_down', `too many failed attempts; try again in ${wait} s`, 429, {
         'retry-after': String(wait),
       });
-    }
-    if (hashing >= MAX_HASHING) {
-      throw new TokenError('temporarily_unavailable', 'too many token requests at once', 503, {
-        'retry-after': '1',
-      });
-    }
-    let account: Account | undefined;
-    hashing += 1;
-    try {
-      account = await parts.integrations.authenticate(clientId, clientSecret);
-    } finally {
-      hashing -= 1;
-    }
-    if (account === undefined) {
-      await parts.failures.count(clientId, request.ip);
-      throw invalidClient('unknown client or wrong secret');
     }
     request.facts.tenant = account.tenantId;
     if (grant !== 'client_credentials') {
@@ -130,13 +115,22 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
       throw new TokenError('invalid_target', 'the audience is not that of this service');
     }
     const scope = grantedScope(form.get('scope'), account);
+    const { token, expires } = await parts.tokens.issue(account, scope);
     const answer: z.infer<typeof tokenResponse> = {
-      access_token: await parts.tokens.issue(account, scope),
+      access_token: token,
       token_type: 'Bearer',
-      expires_in: parts.config.tokenLifetime,
+      expires_in: expires - Math.floor(Date.now() / 1000),
       scope: scope.join(' '),
     };
     return reply.send(answer);
+  });
+}
+
+/** @throws TokenError, or the error itself */
+function busy(error: unknown): never {
+  if (!(error instanceof HashingBusy)) throw error;
+  throw new TokenError('temporarily_unavailable', 'too many token requests at once', 503, {
+    'retry-after': '1',
   });
 }
 

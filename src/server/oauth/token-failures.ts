@@ -1,15 +1,15 @@
 /**
- * Slows down guessing: failed token requests are counted on the database, for all instances together, and after
- * too many the next ones are refused unheard until the window has passed.
- *
- * Counted are failures only, so no number of good clients is ever slowed. The tight limit is for one client from
- * one address: were it for the client alone, anyone who knows an API key could lock its owner out.
+ * Tells whoever fails too often to slow down: failed token requests are counted on the database, for all instances
+ * together. The secret is heard before, so this refuses nobody who has the right one; what it keeps down is what a
+ * flood of wrong ones costs, and it shows one in the answers and the log.
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { ServerConfig } from '../config.ts';
 import type { Pool } from '../store/pool.ts';
+
+const MOST_KNOWN = 10_000;
 
 export class TokenFailures {
   readonly #pool: Pool;
@@ -18,6 +18,8 @@ export class TokenFailures {
     address: RateLimiterPostgres,
     client: RateLimiterPostgres,
   ];
+  /** Until when a key is over its limit, ms since 1970. */
+  readonly #over = new Map<string, number>();
 
   constructor(pool: Pool, limits: ServerConfig['tokenFailures']) {
     this.#pool = pool;
@@ -41,20 +43,26 @@ export class TokenFailures {
     ];
   }
 
-  /** s to wait before another attempt of this client from this address is heard; 0: it is heard now. */
-  async wait(clientId: string, address: string): Promise<number> {
+  /**
+   * Counts one failure.
+   * @returns s for which this client, or this address, has to be told to slow down; 0: it has not failed too often
+   */
+  async count(clientId: string, address: string): Promise<number> {
+    const each = this.#each(clientId, address);
+    const now = Date.now();
+    // Known for long enough to have too many: no more is counted, and the database is not asked.
+    const until = Math.max(...each.map(({ key }) => this.#over.get(key) ?? 0));
+    if (until > now) return Math.ceil((until - now) / 1000);
     const states = await Promise.all(
-      this.#each(clientId, address).map(async ({ limiter, key }) => {
-        const state: RateLimiterRes | null = await limiter.get(key);
-        return state !== null && state.consumedPoints >= limiter.points ? state.msBeforeNext : 0;
+      each.map(async ({ limiter, key }) => {
+        const state: RateLimiterRes = await limiter.penalty(key);
+        if (state.consumedPoints <= limiter.points) return 0;
+        if (this.#over.size >= MOST_KNOWN) this.#over.clear();
+        this.#over.set(key, Date.now() + state.msBeforeNext);
+        return state.msBeforeNext;
       }),
     );
     return Math.ceil(Math.max(...states) / 1000);
-  }
-
-  /** Counts one failure. */
-  async count(clientId: string, address: string): Promise<void> {
-    await Promise.all(this.#each(clientId, address).map(({ limiter, key }) => limiter.penalty(key)));
   }
 
   /** Deletes what has expired. */

@@ -1,0 +1,34 @@
+/**
+ * Tokens that were issued a moment ago, for the same account and scope: a client that asks for one before each
+ * request costs a signature, 1 ms of a thread that others wait for, only now and then.
+ */
+
+export type IssuedToken = { token: string /** s since 1970. */; expires: number };
+
+/** Share of a token's lifetime for which it is handed out again. */
+const SHARE = 0.1;
+const MOST = 1_000;
+
+export class IssuedTokens {
+  readonly #lifetime: number;
+  readonly #tokens = new Map<string, { until: number; token: Promise<IssuedToken> }>();
+
+  /** `lifetime` in s. */
+  constructor(lifetime: number) {
+    this.#lifetime = lifetime;
+  }
+
+  /** The token kept under `key`, or a new one. Those who ask at once share it. */
+  get(key: string, issue: () => Promise<IssuedToken>): Promise<IssuedToken> {
+    const now = Date.now();
+    const kept = this.#tokens.get(key);
+    if (kept !== undefined && now < kept.until) return kept.token;
+    this.#tokens.delete(key);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size >= MOST && oldest !== undefined) this.#tokens.delete(oldest);
+    const token = issue();
+    token.catch(() => this.#tokens.delete(key));
+    this.#tokens.set(key, { until: now + this.#lifetime * SHARE * 1000, token });
+    return token;
+  }
+}
