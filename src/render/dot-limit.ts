@@ -6,8 +6,10 @@ import { JobFaultError } from '../contract/fault.ts';
 import type { Item, Rect } from './display-list.ts';
 import { ElementFault, type ElementPlace } from './place.ts';
 
-/** 100 mm × 1.8 m at 600 dpi. */
-export const MOST_DOTS = 100_000_000;
+/** Of a label or a sheet: 100 mm × 1.8 m at 600 dpi. */
+const MOST_DOTS = 100_000_000;
+/** Of what is drawn as one, A4 at 500 dpi: about six bytes each are in use until the thread comes to rest. */
+const MOST_ELEMENT_DOTS = 25_000_000;
 
 /**
  * @param what of which size it is: `label`, `sheet`
@@ -22,8 +24,8 @@ export function requireDots(what: 'label' | 'sheet', { width, height }: Size, dp
 
 /** For what is drawn as one, whether or not all of it is on the label. @throws ElementFault `template-invalid` */
 export function requireElementDots({ width, height }: Size, place: ElementPlace): void {
-  if (width * height <= MOST_DOTS) return;
-  const reason = `it has ${inMillions(width * height)} dots; the limit is ${inMillions(MOST_DOTS)}`;
+  if (width * height <= MOST_ELEMENT_DOTS) return;
+  const reason = `it has ${inMillions(width * height)} dots; the limit is ${inMillions(MOST_ELEMENT_DOTS)}`;
   throw new ElementFault('template-invalid', place, reason);
 }
 

@@ -18,12 +18,19 @@ import { upright } from './turn.ts';
  */
 const STRETCH = 1_000_000;
 const STRETCH_WORK = 500_000_000;
+/** A side of a square drawing that is larger than those that the library keeps as pixels. */
+const DRAWN_IN_PARTS = 6_000;
 
-/** A template's named pictures, each decoded when it is first asked for. */
+/** Of all pictures of a template together: the library keeps four bytes for each while labels are made. */
+const ALL_PIXELS = 32_000_000;
+
+/** A template's pictures, each decoded when it is first asked for, and once. */
 export interface ImageSet {
   readonly names: readonly string[];
-  /** @throws PictureFault */
-  decode(name: string): Promise<Picture>;
+  /** One of the template's `images`. @throws PictureFault */
+  named(name: string): Promise<Picture>;
+  /** One that stands in its element, base64. @throws PictureFault */
+  embedded(data: string): Promise<Picture>;
 }
 
 interface Picture extends PictureFile {
@@ -31,16 +38,20 @@ interface Picture extends PictureFile {
 }
 
 export function createImageSet(images: readonly NamedImage[]): ImageSet {
+  const named = new Map(images.map((image) => [image.name, image.data]));
   const decoded = new Map<string, Promise<Picture>>();
-  const data = new Map(images.map((image) => [image.name, image.data]));
-  return {
-    names: [...data.keys()],
-    decode: (name) => {
-      const known = decoded.get(name) ?? decode(data.get(name) ?? '');
-      decoded.set(name, known);
-      return known;
-    },
+  let room = ALL_PIXELS;
+  const embedded = (data: string): Promise<Picture> => {
+    const known = decoded.get(data) ?? decode(data, take);
+    decoded.set(data, known);
+    return known;
   };
+  const take = (pixels: number) => {
+    room -= pixels;
+    if (room >= 0) return;
+    throw new PictureFault(`the pictures of the template have more than ${ALL_PIXELS} pixels together`);
+  };
+  return { names: [...named.keys()], named: (name) => embedded(named.get(name) ?? ''), embedded };
 }
 
 /** @throws ElementFault `template-invalid`: not a picture, too large, or not in the set */
@@ -66,11 +77,11 @@ export async function imageLayout(
   const take = async (key: string, picture: Promise<Picture>) => {
     usable.set(key, await picture.catch((error) => refuse(error, place)));
   };
-  if (data !== undefined) await take('', decode(data));
+  if (data !== undefined) await take('', images.embedded(data));
   else {
     // Any of them may be chosen, and layout does not wait.
     for (const key of images.names) {
-      if (constant === undefined || constant === key) await take(key, images.decode(key));
+      if (constant === undefined || constant === key) await take(key, images.named(key));
     }
     if (constant !== undefined && constant !== '' && !usable.has(constant)) {
       throw new ElementFault(
@@ -117,9 +128,11 @@ function imageItems(
   return [{ kind: 'bitmap', x: dots(element.x, dpi), y: dots(element.y, dpi), bitmap, scale: 1 }];
 }
 
-async function decode(data: string): Promise<Picture> {
+/** @param take told how many pixels there will be, before there are */
+async function decode(data: string, take: (pixels: number) => void): Promise<Picture> {
   const bytes = Buffer.from(data, 'base64');
   const file = readPictureFile(bytes);
+  take(file.pixels);
   let image: Image;
   try {
     image = await loadImage(bytes);
@@ -142,14 +155,17 @@ function halftone(
   const down = height / tall;
   const scale = fit === 'contain' ? Math.min(across, down) : Math.max(across, down);
   const [drawnWidth, drawnHeight] = [natural * scale, tall * scale];
+  const inOne = width * height <= STRETCH && width * height * layers <= STRETCH_WORK;
   if (vector) {
-    // Drawn at this size, not at its own and then enlarged.
-    image.width = drawnWidth;
-    image.height = drawnHeight;
+    // Drawn at this size, not at its own and then enlarged. Up to some size the library draws all of it at once,
+    // whatever part is asked for: where that is much work, it is told of a larger one.
+    const larger = inOne ? 1 : Math.max(1, DRAWN_IN_PARTS / Math.sqrt(drawnWidth * drawnHeight));
+    image.width = drawnWidth * larger;
+    image.height = drawnHeight * larger;
   }
   const bitmap = createBitmap(width, height);
-  const rows = Math.max(1, Math.floor(Math.min(STRETCH, STRETCH_WORK / layers) / width));
-  let carried = new Float32Array(width);
+  const rows = inOne ? height : Math.max(1, Math.floor(Math.min(STRETCH, STRETCH_WORK / layers) / width));
+  const grey = new Float32Array(width * (rows + 1));
   for (let top = 0; top < height; top += rows) {
     const count = Math.min(rows, height - top);
     const draw = (context: SKRSContext2D) => {
@@ -159,9 +175,8 @@ function halftone(
       const [x, y] = [(width - drawnWidth) / 2, (height - drawnHeight) / 2 - top];
       context.drawImage(image, x, y, drawnWidth, drawnHeight);
     };
-    carried = withPixels(width, count, draw, (rgba) => {
-      const grey = greyOf(rgba, width, count);
-      for (let x = 0; x < width; x++) grey[x] = (grey[x] ?? 0) + (carried[x] ?? 0);
+    withPixels(width, count, draw, (rgba) => {
+      addGrey(grey, rgba, width * count);
       for (let y = 0; y < count; y++) {
         for (let x = 0; x < width; x++) {
           const level = grey[y * width + x] ?? 255;
@@ -170,20 +185,21 @@ function halftone(
           if (method === 'dither') spread(grey, width, x, y, level - (black ? 0 : 255));
         }
       }
-      return grey.slice(count * width);
+      // What dithering hands down is where the next band begins.
+      grey.copyWithin(0, count * width, (count + 1) * width);
+      grey.fill(0, width);
     });
   }
   return bitmap;
 }
 
-/** ITU-R BT.601 luma, and a row of nothing for what dithering hands down. */
-function greyOf(rgba: ArrayLike<number>, width: number, height: number): Float32Array<ArrayBuffer> {
-  const grey = new Float32Array(width * (height + 1));
-  for (let at = 0; at < width * height; at++) {
-    grey[at] =
+/** ITU-R BT.601 luma, added to what dithering handed down. */
+function addGrey(grey: Float32Array, rgba: ArrayLike<number>, count: number): void {
+  for (let at = 0; at < count; at++) {
+    const luma =
       0.299 * (rgba[4 * at] ?? 0) + 0.587 * (rgba[4 * at + 1] ?? 0) + 0.114 * (rgba[4 * at + 2] ?? 0);
+    grey[at] = (grey[at] ?? 0) + luma;
   }
-  return grey;
 }
 
 /** Floyd–Steinberg: the error goes to the neighbours that come later, the last row's to the row that is handed down. */

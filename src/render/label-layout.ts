@@ -7,6 +7,7 @@
  * `landscape` turns the whole label 90° clockwise onto the media: a template 152.4 mm wide and 101.6 mm high
  * prints on media 101.6 mm wide and 152.4 mm long. A label smaller than the media starts at its top left corner.
  */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
 import { createAssets } from './assets.ts';
@@ -80,9 +81,13 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   const valuesOf = (record: LabelRecord, index: number, copy: number) =>
     counts ? numbered(record, index, copy, copies) : record;
   const copiesDiffer = uses(countsCopies);
-  const fixed = asJobFaultSync(undefined, () =>
-    elements.map((element) => (element.fields.length === 0 ? turned(element.layout({}, false)) : undefined)),
-  );
+  const fixed: (readonly Item[] | undefined)[] = [];
+  for (const element of elements) {
+    const draws = element.fields.length === 0;
+    fixed.push(draws ? asJobFaultSync(undefined, () => turned(element.layout({}, false))) : undefined);
+    // Gives the memory back that pictures were drawn in.
+    if (draws) await breathe();
+  }
 
   return {
     media,

@@ -5,12 +5,14 @@
 import { PictureFault } from './picture-fault.ts';
 import { svgElements } from './svg.ts';
 
-/** Of what a template may embed: a page of A4 at 600 dpi. The picture's own size is not the label's. */
-const MOST_PIXELS = 36_000_000;
+/** Of one picture: A4 at 400 dpi. The picture's own size is not the label's. */
+const MOST_PIXELS = 16_000_000;
 /** Passes over a progressive JPEG; programs write about ten, and each costs as much as the whole picture. */
 const MOST_SCANS = 100;
 
 export interface PictureFile {
+  /** What it has when it is unpacked; none of a drawing. */
+  readonly pixels: number;
   /** A drawing: sharp at any size. */
   readonly vector: boolean;
   /** How often a dot of it may be painted. */
@@ -20,13 +22,13 @@ export interface PictureFile {
 /** @throws PictureFault */
 export function readPictureFile(bytes: Buffer): PictureFile {
   const size = pixelSize(bytes);
-  if (size === undefined) return { vector: true, layers: svgElements(bytes) };
+  if (size === undefined) return { pixels: 0, vector: true, layers: svgElements(bytes) };
   const { width, height } = size;
   if (!(width > 0 && height > 0)) throw new PictureFault('the picture has no size');
   if (width * height > MOST_PIXELS) {
     throw new PictureFault(`the picture has ${width} × ${height} pixels; the limit is ${MOST_PIXELS} in all`);
   }
-  return { vector: false, layers: 1 };
+  return { pixels: width * height, vector: false, layers: 1 };
 }
 
 /** Undefined: it is neither PNG nor JPEG. */

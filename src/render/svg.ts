@@ -19,8 +19,9 @@ const MOST_ELEMENTS = 5_000;
 const DEEPEST = 100;
 /** Elements of a picture with dashed lines: each may come to a million dashes. */
 const MOST_DASHED = 100;
-/** What see-through and clipped elements cost more than others. */
+/** What see-through and clipped elements cost more than others; those within each other are a picture each. */
 const LAYER = 4;
+const DEEPEST_LAYERS = 10;
 
 /**
  * How many elements a dot of the drawing costs at most.
@@ -51,7 +52,9 @@ export function svgElements(bytes: Uint8Array): number {
 /** Counts what is to be drawn, in one pass. */
 function elementsIn(svg: string): number {
   let elements = 0;
-  let depth = 0;
+  /** Of the elements that are open, which are layers. */
+  const open: boolean[] = [];
+  let layers = 0;
   let inClip = 0;
   let dashed = false;
   for (let at = svg.indexOf('<'); at >= 0; at = svg.indexOf('<', at)) {
@@ -67,14 +70,15 @@ function elementsIn(svg: string): number {
     at = end;
     const clip = /^<\/?(?:[\w-]+:)?clipPath\b/i.test(tag);
     if (tag.startsWith('</')) {
-      depth -= 1;
+      if (open.pop() === true) layers -= 1;
       if (clip) inClip -= 1;
       continue;
     }
     const clipped = /clip-path/i.test(tag);
     if (clipped && (clip || inClip > 0))
       throw new PictureFault('an SVG on a label has no clipped clip paths: join them');
-    elements += clipped || /opacity/i.test(tag) ? 1 + LAYER : 1;
+    const layer = clipped || /opacity/i.test(tag);
+    elements += layer ? 1 + LAYER : 1;
     dashed ||= /stroke-dasharray/i.test(tag);
     if (elements > MOST_ELEMENTS)
       throw new PictureFault(`the SVG has more than ${MOST_ELEMENTS} elements: simplify it`);
@@ -84,9 +88,15 @@ function elementsIn(svg: string): number {
       );
     }
     if (tag.endsWith('/')) continue;
-    depth += 1;
+    open.push(layer);
+    if (layer) layers += 1;
     if (clip) inClip += 1;
-    if (depth > DEEPEST)
+    if (layers > DEEPEST_LAYERS) {
+      throw new PictureFault(
+        `the SVG has more than ${DEEPEST_LAYERS} see-through or clipped groups within each other`,
+      );
+    }
+    if (open.length > DEEPEST)
       throw new PictureFault(`the SVG has elements within elements, more than ${DEEPEST} deep`);
   }
   return elements;

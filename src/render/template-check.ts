@@ -11,7 +11,7 @@ import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
-import { createAssets } from './assets.ts';
+import { type Assets, createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { isBuiltIn, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { dots, type Item, millimetres } from './display-list.ts';
@@ -19,7 +19,7 @@ import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
 import { FontFault } from './font-fault.ts';
 import { codePoint, firstWithout } from './glyphs.ts';
-import { createImageSet } from './image.ts';
+import type { ImageSet } from './image.ts';
 import { labelGrid, mediaGrid } from './label-layout.ts';
 import { PictureFault } from './picture-fault.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
@@ -27,7 +27,7 @@ import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-c
 import { type RawMedia, rawPlacementFaults } from './raw-placement.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 import { fieldsIn, templateTexts } from './template-fields.ts';
-import { createFontSet, type FaceWish } from './tenant-fonts.ts';
+import type { FaceWish, FontSet } from './tenant-fonts.ts';
 
 /** What a template is checked for; the resolutions that label printers have where nothing says which. */
 export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;
@@ -187,8 +187,9 @@ async function designProblems(
   at: Progress,
 ): Promise<TemplateProblem[]> {
   const found = new Map<string, { problem: TemplateProblem; dpis: number[] }>();
+  const assets = createAssets(template);
   for (const dpi of dpis) {
-    for (const problem of await problemsAt(template, dpi, at)) {
+    for (const problem of await problemsAt(template, assets, dpi, at)) {
       const key = `${problem.severity} ${problem.code} ${problem.pointer}`;
       const known = found.get(key);
       if (known === undefined) found.set(key, { problem, dpis: [dpi] });
@@ -200,13 +201,21 @@ async function designProblems(
     const message = `${problem.message} (at ${some.join(' and ')} dpi)`;
     return { ...problem, severity: 'warning' as const, message };
   });
-  return [...problems, ...(await imageProblems(template, at)), ...fontProblems(template, at)];
+  return [
+    ...problems,
+    ...(await imageProblems(template, assets.images, at)),
+    ...fontProblems(template, assets.fonts, at),
+  ];
 }
 
-async function problemsAt(template: DesignedTemplate, dpi: number, at: Progress): Promise<TemplateProblem[]> {
+async function problemsAt(
+  template: DesignedTemplate,
+  assets: Assets,
+  dpi: number,
+  at: Progress,
+): Promise<TemplateProblem[]> {
   const problems: TemplateProblem[] = [];
   const grid = labelGrid(template, dpi);
-  const assets = createAssets(template);
   const { record, known } = sampleRecord(template);
   const drawn = new Map<number, readonly Item[]>();
   let scope: ReturnType<typeof templateScope>;
@@ -264,8 +273,7 @@ function borrowed(items: readonly Item[], pointer: string): TemplateProblem[] {
   return [];
 }
 
-function fontProblems(template: DesignedTemplate, at: Progress): TemplateProblem[] {
-  const fonts = createFontSet(template.fonts);
+function fontProblems(template: DesignedTemplate, fonts: FontSet, at: Progress): TemplateProblem[] {
   const used = new Set(template.elements.map((element) => (element.type === 'text' ? faceKey(element) : '')));
   return template.fonts.flatMap((font, index) => {
     at(`/fonts/${index}`);
@@ -285,9 +293,12 @@ function faceKey({ font, bold, italic }: FaceWish): string {
   return JSON.stringify([font, bold, italic]);
 }
 
-async function imageProblems(template: DesignedTemplate, at: Progress): Promise<TemplateProblem[]> {
+async function imageProblems(
+  template: DesignedTemplate,
+  images: ImageSet,
+  at: Progress,
+): Promise<TemplateProblem[]> {
   const problems: TemplateProblem[] = [];
-  const images = createImageSet(template.images);
   const names = template.elements.flatMap((element) =>
     element.type === 'image' ? [element.image ?? ''] : [],
   );
@@ -299,7 +310,7 @@ async function imageProblems(template: DesignedTemplate, at: Progress): Promise<
       problems.push(warning('image-unused', pointer, 'no element shows the image'));
     }
     try {
-      await images.decode(name);
+      await images.named(name);
     } catch (thrown) {
       if (!(thrown instanceof PictureFault)) throw thrown;
       problems.push(error('template-invalid', `${pointer}/data`, thrown.message));

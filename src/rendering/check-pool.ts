@@ -5,6 +5,7 @@
  * A thread has one check at a time; what waits takes turns by its owner (the tenant), and no owner has all threads, so
  * that a slow check delays its own owner's and nobody else's.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
@@ -25,6 +26,9 @@ const HEAP_MB = 256;
 const YOUNG_MB = 12;
 /** Checks that one owner may have waiting. */
 const MOST_WAITING = 1_000;
+
+/** ms that a stop waits for threads to end. */
+const STOP_MS = 2_000;
 
 /** Why a check came to no result: `deadline` and `memory` are the check's own fault, `busy` is not. */
 export class CheckStopped extends Error {
@@ -81,7 +85,9 @@ export class CheckPool {
       for (const task of tasks) this.#leave(task, new CheckStopped('busy', '', 'the service is stopping'));
     }
     this.#waiting.clear();
-    await Promise.all([...this.#threads].map((thread) => thread.stop('busy')));
+    const ended = Promise.all([...this.#threads].map((thread) => thread.stop('busy')));
+    // The drawing library's work goes on until it is done.
+    await Promise.race([ended, delay(STOP_MS, undefined, { ref: false })]);
   }
 
   /**

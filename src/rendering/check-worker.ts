@@ -4,6 +4,7 @@
  * long.
  */
 import { createHash } from 'node:crypto';
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { JobFaultError } from '../contract/fault.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
@@ -19,6 +20,9 @@ import type {
   RecordsVerdict,
   Unprintable,
 } from './check-protocol.ts';
+
+// Requests come first. Elsewhere a priority is that of the whole process.
+if (process.platform === 'linux') setPriority(5);
 
 const port = parentPort;
 if (port === null) throw new Error('check-worker.ts runs as a worker thread');

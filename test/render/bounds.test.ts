@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { isBlack } from '../../src/render/bitmap.ts';
+import { createImageSet } from '../../src/render/image.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { breakLines } from '../../src/render/line-break.ts';
 import { readPictureFile } from '../../src/render/picture-file.ts';
@@ -76,10 +77,10 @@ describe('a picture file', () => {
   const start = Buffer.from('ffd8ffe000040000', 'hex');
 
   test('a PNG is measured by its header', () => {
-    expect(() => readPictureFile(png(30_000, 30_000))).toThrow('30000 × 30000 pixels; the limit is 36000000');
+    expect(() => readPictureFile(png(30_000, 30_000))).toThrow('30000 × 30000 pixels; the limit is 16000000');
     expect(() => readPictureFile(png(0, 5))).toThrow('no size');
     expect(() => readPictureFile(png(5, 5).subarray(0, 20))).toThrow('cut off');
-    expect(readPictureFile(png(6_000, 6_000))).toEqual({ vector: false, layers: 1 });
+    expect(readPictureFile(png(4_000, 4_000))).toEqual({ pixels: 16e6, vector: false, layers: 1 });
   });
 
   test('a JPEG is measured by its frame, and its scans are counted', () => {
@@ -91,12 +92,25 @@ describe('a picture file', () => {
       'more than 100 scans',
     );
     expect(readPictureFile(Buffer.concat([start, frame(9, 9), scan, scan]))).toEqual({
+      pixels: 81,
       vector: false,
       layers: 1,
     });
     // What is in a segment, a preview for one, is no frame.
     const preview = Buffer.concat([Buffer.from('ffe1000f', 'hex'), frame(60_000, 60_000)]);
     expect(readPictureFile(Buffer.concat([start, preview, frame(9, 9), scan]))).toMatchObject({ layers: 1 });
+  });
+
+  test('the pictures of a template are counted together, each once', async () => {
+    const images = createImageSet([]);
+    const files = [1, 2, 3].map((index) => png(4_000, 4_000 - index).toString('base64'));
+    const reasons: string[] = [];
+    for (const file of [files[0], files[0], ...files]) {
+      await images.embedded(file ?? '').catch((error: Error) => reasons.push(error.message));
+    }
+    // The first two have nothing but a header.
+    expect(reasons.at(-1)).toBe('the pictures of the template have more than 32000000 pixels together');
+    expect(reasons.slice(0, -1)).toEqual(Array(4).fill('the picture cannot be decoded'));
   });
 
   test.each([
@@ -111,6 +125,11 @@ describe('a picture file', () => {
     ['a clipped clip path', '<clipPath id="a" clip-path="url(#b)"/>', 'clipped'],
     ['very many elements', '<path d="M0 0"/>'.repeat(5_001), 'more than 5000 elements'],
     ['layers', '<path opacity=".9" d="M0 0"/>'.repeat(1_001), 'more than 5000 elements'],
+    [
+      'see-through groups within each other',
+      `${'<g opacity=".9">'.repeat(11)}${'</g>'.repeat(11)}`,
+      'more than 10 see-through',
+    ],
     ['dashes', `<g stroke-dasharray=".001">${'<path d="M0 0"/>'.repeat(100)}</g>`, 'dashed'],
     ['elements within elements', `${'<g>'.repeat(101)}${'</g>'.repeat(101)}`, '100 deep'],
     ['a tag that does not end', '<path d="', 'cut off'],
@@ -122,7 +141,7 @@ describe('a picture file', () => {
   test('an SVG of drawing programs is drawn', () => {
     const inner = `<!-- <g><g> --><title>a > b</title><clipPath id="c"><rect width="9" height="9"/></clipPath>
       <g clip-path="url(#c)" stroke-dasharray="4 2"><path d="M0 0h9" data-x="</g>"/></g>`;
-    expect(readPictureFile(svg(inner))).toEqual({ vector: true, layers: 10 });
+    expect(readPictureFile(svg(inner))).toEqual({ pixels: 0, vector: true, layers: 10 });
   });
 });
 
@@ -141,7 +160,7 @@ describe('dots', () => {
         severity: 'error',
         code: 'template-invalid',
         pointer: '/elements/0',
-        message: expect.stringContaining('million dots; the limit is 100 million'),
+        message: expect.stringContaining('million dots; the limit is 25 million'),
       }),
     ]);
   });
