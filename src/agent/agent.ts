@@ -110,7 +110,11 @@ export class Agent {
     pool.start();
     const { source } = this.#options;
     const { agentId } = dataDir;
-    const reporter = new Reporter({ source, journal, logger });
+    const reporter = new Reporter({
+      source: { publish: (report) => source.publish(report, config.tenantId) },
+      journal,
+      logger,
+    });
     const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
     const certificates = new PinnedCertificates(dataDir.db);
     for (const id of this.#options.forgetCertificates ?? []) certificates.forget(id);

@@ -2,7 +2,7 @@
  * Where an agent's jobs come from and its reports go, whatever lies behind it: the process's own queue
  * connection, Redis, or the service's gateway.
  */
-import type { Lane } from '../contract/lane.ts';
+import type { Lane, Scope } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../queue/index.ts';
@@ -55,6 +55,6 @@ export interface JobSource {
   giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void>;
   /** Delivers the jobs of one lane, one at a time, in their order. Rejects when it cannot yet: call again. */
   consume(lane: Lane, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
-  /** Resolves when the report is stored durably; rejects when it may not be. */
-  publish(report: Report): Promise<void>;
+  /** Resolves when the report is stored durably; rejects when it may not be. `scope`: whose the agent's printers are. */
+  publish(report: Report, scope: Scope): Promise<void>;
 }

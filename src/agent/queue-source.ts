@@ -9,7 +9,7 @@ const handoverNote = z.object({ agentId, resumeAt: z.int().min(0).nullable() });
 /** @param queues stays the caller's to close, after the agent has stopped */
 export function queueSource(queues: Queues): JobSource {
   return {
-    publish: (report) => queues.publish(report),
+    publish: (report, scope) => queues.publish(report, scope),
     askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),
     giveLeaseBack: (agent, lane, term) => queues.giveLeaseBack(agent, lane, term),
     async consume(lane, handler, { onUnreadable }) {

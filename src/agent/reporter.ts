@@ -8,9 +8,8 @@
  * until they are published, so a restart delivers them. Progress is kept in memory only: after a restart the job
  * is delivered again and reports anew.
  */
-import type { AgentStateReport, JobReport } from '../contract/report.ts';
+import type { AgentStateReport, JobReport, Report } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
-import type { JobSource } from './job-source.ts';
 import type { Journal } from './journal.ts';
 import { Backoff, pause } from './pause.ts';
 
@@ -32,7 +31,7 @@ interface Lane {
 }
 
 export interface ReporterOptions {
-  source: Pick<JobSource, 'publish'>;
+  source: { publish(report: Report): Promise<void> };
   journal: Journal;
   logger: Logger;
 }

@@ -1,5 +1,5 @@
 /**
- * What an agent tells the service, through one durable queue. A report is complete in itself, may arrive late
+ * What an agent tells the service, through a durable stream or queue. A report is complete in itself, may arrive late
  * or twice, and is applied only if it is newer than what is known.
  */
 import { z } from 'zod';

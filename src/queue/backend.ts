@@ -16,6 +16,7 @@ import {
 } from 'bullmq';
 import type { LeaseStore } from './lease.ts';
 import { within } from './queue-error.ts';
+import type { ReportStreams } from './report-stream.ts';
 
 /**
  * What BullMQ stores. The payload is one string: PostgreSQL keeps job data as `jsonb`, which refuses U+0000 and
@@ -65,6 +66,8 @@ export interface Note {
 export interface Backend {
   readonly kind: 'postgres' | 'redis';
   readonly leases: LeaseStore;
+  /** Each agent's reports by themselves; null: all go through one queue. */
+  readonly reports: ReportStreams | null;
   queue(name: string): StoredQueue;
   /**
    * Stores a job's note, as its progress, and renews its lock. False: the lock is another's, and nothing was

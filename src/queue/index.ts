@@ -1,5 +1,6 @@
 export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+export { openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres-away.ts';
 export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
@@ -7,7 +8,6 @@ export type { QueueLogger } from './queue-log.ts';
 export {
   type ConsumeOptions,
   type LaneHandler,
-  openQueues,
   Queues,
   type QueuesOptions,
   type ReportHandler,

@@ -1,9 +1,15 @@
 /** What a queue holds, read: by whichever version it was written. */
 import type { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
+import { readReport } from '../contract/read-report.ts';
+import type { Report } from '../contract/report.ts';
 import type { Parsed } from './consumer.ts';
+import type { QueueLogger } from './queue-log.ts';
 
-export function parseJson(json: string): unknown {
+/** Unknown words that are logged at most. */
+const MOST_UNKNOWN = 100;
+
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -31,4 +37,27 @@ export function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
   return {
     issues: parsed.error.issues.slice(0, 20).map((issue) => `${issue.path.join('/')}: ${issue.code}`),
   };
+}
+
+/** Reads reports. What an agent of another version says that is not known here is logged once, and the rest counts. */
+export class ReportPayload {
+  readonly #logger: QueueLogger;
+  /** What was not known here, and was said. */
+  readonly #unknownWords = new Set<string>();
+
+  constructor(logger: QueueLogger) {
+    this.#logger = logger;
+  }
+
+  parse(json: string): Parsed<Report> {
+    const read = readReport(parseJson(json));
+    if ('issues' in read) return { issues: [...read.issues] };
+    const news = read.ignored.filter((one) => !this.#unknownWords.has(one));
+    if (news.length > 0 && this.#unknownWords.size < MOST_UNKNOWN) {
+      for (const one of news) this.#unknownWords.add(one);
+      const { agentId } = read.report;
+      this.#logger.warn({ agentId, ignored: news }, 'left out of a report: of another version, or not valid');
+    }
+    return { value: read.report };
+  }
 }

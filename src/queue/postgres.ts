@@ -87,6 +87,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
   const direct = new QueuePool(shared, '');
   return {
     kind: 'postgres',
+    reports: null,
     leases: postgresLeases((sql, values) => direct.query(sql, values)),
     async setNote({ queue, jobId, token, note, lockMs }) {
       const { rows } = await direct.query(

@@ -8,9 +8,8 @@
 import { randomUUID } from 'node:crypto';
 import { UnrecoverableError } from 'bullmq';
 import type { PoolConfig } from 'pg';
-import type { Lane } from '../contract/lane.ts';
+import type { Lane, Scope } from '../contract/lane.ts';
 import { type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
-import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
 import type { Backend, JobInQueue, StoredQueue } from './backend.ts';
 import {
@@ -19,17 +18,15 @@ import {
   type Delivery,
   noteOf,
   type Outcome,
-  type Parsed,
   QueueConsumer,
   type StopOptions,
 } from './consumer.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
-import { parse, parseJson, type Unreadable } from './payload.ts';
-import { openPostgres } from './postgres.ts';
+import { parse, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
-import { ErrorLog, type QueueLogger } from './queue-log.ts';
+import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
-import { openRedis } from './redis.ts';
+import { ReportReader } from './report-reader.ts';
 
 export interface QueuesOptions {
   /** Set: the queues are on this Redis, and `database` is not used. */
@@ -56,11 +53,11 @@ export interface ConsumeOptions {
 }
 
 export type LaneHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
-export type ReportHandler = (report: Report) => Promise<void>;
+/** `ageMs`: how long ago it was published, where that is known. */
+export type ReportHandler = (report: Report, ageMs: number) => Promise<void>;
+type Stoppable = Pick<Consumer, 'stop'>;
 
 const REPORTS = 'reports';
-/** Unknown words that are logged at most. */
-const MOST_UNKNOWN = 100;
 const HOUR_S = 3600;
 /** Longer than any caller's repetition (24 h): until then adding the same job again is ignored. */
 const KEEP_DONE = { age: 48 * HOUR_S };
@@ -70,32 +67,6 @@ const BATCH = 100;
 /** Fewer jobs are added one by one: on PostgreSQL a bulk makes tables, and costs as much as five to ten jobs. */
 const WORTH_BULK = 6;
 
-/**
- * Connects, to Redis or to PostgreSQL.
- * @throws QueueError `unavailable` after `startTimeoutMs`, `refused`
- */
-export async function openQueues(options: QueuesOptions): Promise<Queues> {
-  const errors = new ErrorLog(options.logger);
-  const { startTimeoutMs = 10_000, lockDurationMs = 5_000, signal } = options;
-  signal?.throwIfAborted();
-  if (options.redisUrl !== undefined) {
-    const { redisUrl: url, logger, prefix = 'platen' } = options;
-    return new Queues(
-      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
-      options,
-      errors,
-    );
-  }
-  if (options.database === undefined)
-    throw new QueueError('refused', 'neither a Redis nor a database is given');
-  const { database } = options;
-  return new Queues(
-    await openPostgres({ database, errors, startTimeoutMs, lockDurationMs, signal }),
-    options,
-    errors,
-  );
-}
-
 export class Queues {
   readonly #backend: Backend;
   readonly #logger: QueueLogger;
@@ -103,9 +74,8 @@ export class Queues {
   readonly #timing: { lockDuration: number; stalledInterval: number };
   readonly #commandTimeoutMs: number;
   readonly #queues = new Map<string, Promise<StoredQueue>>();
-  readonly #consumers = new Set<Consumer>();
-  /** What reports of other versions had that is not known here, and was said. */
-  readonly #unknownWords = new Set<string>();
+  readonly #consumers = new Set<Stoppable>();
+  readonly #reportsRead: ReportPayload;
   #closing: Promise<void> | undefined;
 
   /** Made by `openQueues`. */
@@ -113,6 +83,7 @@ export class Queues {
     this.#backend = backend;
     this.#logger = options.logger;
     this.#errors = errors;
+    this.#reportsRead = new ReportPayload(options.logger);
     this.#timing = {
       lockDuration: options.lockDurationMs ?? 5_000,
       stalledInterval: options.stalledIntervalMs ?? 2_000,
@@ -227,8 +198,19 @@ export class Queues {
     );
   }
 
-  /** Hands a report to whichever service instance is next. @throws QueueError `unavailable`, `closed` */
-  async publish(report: Report): Promise<void> {
+  /**
+   * Hands a report to whichever service instance is next.
+   * @param scope of the agent's printers
+   * @throws QueueError `unavailable`, `closed`
+   */
+  async publish(report: Report, scope: Scope): Promise<void> {
+    const { reports } = this.#backend;
+    if (reports !== null) {
+      await this.#bounded(this.#commandTimeoutMs, 'publishing a report', () =>
+        reports.publish(report, scope),
+      );
+      return;
+    }
     await this.#command(REPORTS, 'publishing a report', (queue) =>
       queue.add(
         'report',
@@ -287,19 +269,35 @@ export class Queues {
   }
 
   /**
-   * Handles reports, one at a time, in the order in which they were published as far as this consumer gets
-   * them. A handler that throws gets the same report again, after 250 ms at first and 30 s at most.
+   * Handles reports, those of one agent one at a time, in the order in which they were published as far as this
+   * consumer gets them. A handler that throws gets the same report again, after 250 ms at first and 30 s at most.
    */
-  async consumeReports(handler: ReportHandler, options: ConsumeOptions = {}): Promise<Consumer> {
-    return await this.#consume(REPORTS, options.signal, {
-      parse: (json) => this.#parseReport(json),
+  async consumeReports(handler: ReportHandler): Promise<Stoppable> {
+    // On Redis: of agents of before there were streams.
+    const shared = await this.#consume(REPORTS, undefined, {
+      parse: (json) => this.#reportsRead.parse(json),
       handle: async ({ job }) => {
-        await handler(job);
+        await handler(job, 0);
         return 'done';
       },
       countActive: undefined,
       onUnreadable: () => undefined,
     });
+    const { reports: streams } = this.#backend;
+    if (streams === null) return shared;
+    const reader: ReportReader = new ReportReader({
+      streams,
+      parse: (json) => this.#reportsRead.parse(json),
+      handle: handler,
+      logger: this.#logger,
+      errors: this.#errors,
+      onStopped: () => this.#consumers.delete(reader),
+    });
+    reader.start();
+    this.#consumers.add(reader);
+    return {
+      stop: async (options) => void (await Promise.all([shared.stop(options), reader.stop(options)])),
+    };
   }
 
   /** Stops every consumer, each as `stop` with this time limit, and disconnects. Idempotent. */
@@ -339,19 +337,6 @@ export class Queues {
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
     return consumer;
-  }
-
-  /** What an agent of another version says that is not known here is logged once, and the rest counts. */
-  #parseReport(json: string): Parsed<Report> {
-    const read = readReport(parseJson(json));
-    if ('issues' in read) return { issues: [...read.issues] };
-    const news = read.ignored.filter((one) => !this.#unknownWords.has(one));
-    if (news.length > 0 && this.#unknownWords.size < MOST_UNKNOWN) {
-      for (const one of news) this.#unknownWords.add(one);
-      const { agentId } = read.report;
-      this.#logger.warn({ agentId, ignored: news }, 'left out of a report: of another version, or not valid');
-    }
-    return { value: read.report };
   }
 
   /** Runs one producing command. */

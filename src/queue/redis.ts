@@ -13,6 +13,7 @@ import {
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { redisLeases } from './redis-lease.ts';
+import { ReportStreams } from './report-stream.ts';
 
 export interface RedisOptions {
   /** `redis://` or `rediss://`, with password and database number. */
@@ -82,6 +83,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   const keyOf = (queue: string, key: string) => `${prefix}:${nameOf(queue)}:${key}`;
   return {
     kind: 'redis',
+    reports: new ReportStreams(redis, prefix),
     leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
     async setNote({ queue, jobId, token, note, lockMs }) {
       const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));

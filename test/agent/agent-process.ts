@@ -74,10 +74,10 @@ async function run(options: AgentProcessOptions): Promise<void> {
 function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource {
   return {
     ...source,
-    async publish(report) {
+    async publish(report, scope) {
       const outcome = report.kind === 'job' && report.status !== 'printing';
       if (outcome) at('before the report of the outcome');
-      await source.publish(report);
+      await source.publish(report, scope);
       if (outcome) at('after the report of the outcome');
     },
     async consume(printerId, handler, options) {

@@ -57,8 +57,8 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
     };
     const got = new Collected<Report>();
     await queues.consumeReports(async (one) => got.add(one));
-    await queues.publish(later<Report>(heartbeat));
-    await queues.publish(later<Report>(heartbeat));
+    await queues.publish(later<Report>(heartbeat), null);
+    await queues.publish(later<Report>(heartbeat), null);
     const [first, second] = await got.reach(2);
     expect(first).toEqual({
       kind: 'agent',
@@ -89,8 +89,11 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
     const got = new Collected<Report>();
     await queues.consumeReports(async (one) => got.add(one));
     const error = { code: 'head-too-cold', message: 'The head does not get warm' };
-    await queues.publish(later<Report>({ ...report(of, 1), status: 'thawing' }));
-    await queues.publish(later<Report>({ ...report(of, 2), status: 'held', reasons: ['head-cold'], error }));
+    await queues.publish(later<Report>({ ...report(of, 1), status: 'thawing' }), null);
+    await queues.publish(
+      later<Report>({ ...report(of, 2), status: 'held', reasons: ['head-cold'], error }),
+      null,
+    );
     expect(await got.reach(1)).toEqual([
       { ...report(of, 2), status: 'held', reasons: ['other'], error: { ...error, code: 'internal' } },
     ]);

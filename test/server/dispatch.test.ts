@@ -363,18 +363,21 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   test('reports come through the queue', async () => {
     const printerId = await newPrinter();
     const id = await enqueue(printerId);
-    await service.queues.publish({
-      kind: 'job',
-      jobId: id,
-      agentId: `agent-${printerId}`,
-      printerId,
-      at: new Date().toISOString(),
-      delivery: 1,
-      seq: 0,
-      status: 'printed',
-      labels: { sent: 1, printed: 1 },
-      reasons: [],
-    });
+    await service.queues.publish(
+      {
+        kind: 'job',
+        jobId: id,
+        agentId: `agent-${printerId}`,
+        printerId,
+        at: new Date().toISOString(),
+        delivery: 1,
+        seq: 0,
+        status: 'printed',
+        labels: { sent: 1, printed: 1 },
+        reasons: [],
+      },
+      null,
+    );
     await vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ status: 'printed' }), {
       timeout: 10_000,
     });

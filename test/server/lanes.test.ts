@@ -135,7 +135,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   test('what an agent says of a printer that it does not have changes nothing, and is logged', async () => {
     const id = await enqueue('acme');
     await service.agent([], { agentId: 'agent-without-it', tenantId: 'acme' });
-    await service.queues.publish(jobReport(id, 'agent-without-it'));
+    await service.queues.publish(jobReport(id, 'agent-without-it'), 'acme');
     await expect
       .poll(() => service.log, { timeout: 10_000 })
       .toMatch(/"agentId":"agent-without-it".*a job that its agent cannot have/);
@@ -144,7 +144,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
 
   test('a report of a printer that is told of a moment later counts', async () => {
     const id = await enqueue('acme');
-    await service.queues.publish(jobReport(id, 'agent-new-here'));
+    await service.queues.publish(jobReport(id, 'agent-new-here'), 'acme');
     await service.agent([{ id: printerId }], { agentId: 'agent-new-here', tenantId: 'acme' });
     await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ status: 'printing' });
   });

@@ -14,8 +14,8 @@ const agent = new Agent({
   config,
   source: {
     ...source,
-    async publish(report) {
-      await source.publish(report);
+    async publish(report, scope) {
+      await source.publish(report, scope);
       if (report.kind === 'job' && !['queued', 'printing'].includes(report.status)) end();
     },
   },

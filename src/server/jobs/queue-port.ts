@@ -21,10 +21,10 @@ export interface JobQueue {
   /** By lane, the agent that serves it at this moment; one that none serves is left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
   /**
-   * Hands over reports one after the other until the consumer is stopped. A report whose handler throws is
+   * Hands over reports, each agent's one after the other, with how long ago they were published, until the consumer is stopped. A report whose handler throws is
    * delivered again. Rejects when the queue cannot be reached: to be called again.
    */
-  consumeReports(handler: (report: Report) => Promise<void>): Promise<ReportConsumer>;
+  consumeReports(handler: (report: Report, ageMs: number) => Promise<void>): Promise<ReportConsumer>;
 }
 
 export interface JobInQueue {

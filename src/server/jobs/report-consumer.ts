@@ -47,19 +47,19 @@ export class ReportIntake {
     this.#consumer = undefined;
   }
 
-  async #take(report: Report): Promise<void> {
+  async #take(report: Report, ageMs: number): Promise<void> {
     for (const pause of EARLY) {
-      if ((await this.#reports.apply(report)) === 'done') return;
+      if ((await this.#reports.apply(report, ageMs)) === 'done') return;
       await wait(pause);
     }
-    if (report.kind === 'agent' || (await this.#reports.apply(report)) === 'done') return;
+    if (report.kind === 'agent' || (await this.#reports.apply(report, ageMs)) === 'done') return;
     const { jobId, printerId, agentId } = report;
     this.#logger.warn({ jobId, printerId, agentId }, 'report of a job that its agent cannot have: left out');
   }
 
   async #connect(): Promise<void> {
     try {
-      this.#consumer = await this.#queue.consumeReports((report) => this.#take(report));
+      this.#consumer = await this.#queue.consumeReports((report, ageMs) => this.#take(report, ageMs));
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue of reports cannot be reached; trying again');
       if (this.#stopped) return;

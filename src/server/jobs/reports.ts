@@ -43,10 +43,10 @@ export class Reports {
   }
 
   /** @throws when the database cannot be reached; the report must be delivered again */
-  async apply(report: Report): Promise<Applied> {
+  async apply(report: Report, ageMs = 0): Promise<Applied> {
     try {
       if (report.kind === 'job') return await this.#job(report);
-      await this.#agent(report);
+      await this.#agent(report, ageMs);
     } catch (error) {
       if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
       this.#logger.error(
@@ -57,18 +57,26 @@ export class Reports {
     return 'done';
   }
 
-  async #agent(report: AgentStateReport): Promise<void> {
+  async #agent(report: AgentStateReport, ageMs: number): Promise<void> {
     await transaction(this.#pool, async (client) => {
       const { rowCount } = await client.query(
         `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at)
-         VALUES ($1, $2, $3, $4, $5, least($6, now()), now())
+         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7))
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
-           tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = now()
+           tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at
          WHERE (a.reported_at < excluded.reported_at
              OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
            AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
              OR a.seen_at < now() - make_interval(secs => ${HEARTBEAT_LOST}))`,
-        [report.agentId, report.name, report.version, report.tenantId, report.online, report.at],
+        [
+          report.agentId,
+          report.name,
+          report.version,
+          report.tenantId,
+          report.online,
+          report.at,
+          ageMs / 1_000,
+        ],
       );
       if (rowCount === 0) return await this.#notTaken(client, report);
       const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];

@@ -1,0 +1,32 @@
+/** Opens the queues where the configuration says that they are. */
+import { openPostgres } from './postgres.ts';
+import { QueueError } from './queue-error.ts';
+import { ErrorLog } from './queue-log.ts';
+import { Queues, type QueuesOptions } from './queues.ts';
+import { openRedis } from './redis.ts';
+
+/**
+ * Connects, to Redis or to PostgreSQL.
+ * @throws QueueError `unavailable` after `startTimeoutMs`, `refused`
+ */
+export async function openQueues(options: QueuesOptions): Promise<Queues> {
+  const errors = new ErrorLog(options.logger);
+  const { startTimeoutMs = 10_000, lockDurationMs = 5_000, signal } = options;
+  signal?.throwIfAborted();
+  if (options.redisUrl !== undefined) {
+    const { redisUrl: url, logger, prefix = 'platen' } = options;
+    return new Queues(
+      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
+      options,
+      errors,
+    );
+  }
+  if (options.database === undefined)
+    throw new QueueError('refused', 'neither a Redis nor a database is given');
+  const { database } = options;
+  return new Queues(
+    await openPostgres({ database, errors, startTimeoutMs, lockDurationMs, signal }),
+    options,
+    errors,
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * The reports of one agent on Redis: a stream of its own, in the order in which it published them. Its name holds the
+ * agent and its scope, so that an ACL can let an agent write this one and no other, and whoever reads it knows whose it
+ * is, whatever is in it.
+ *
+ *   agent ── XADD, PUBLISH the name ──▶ `…:{@reports/<tenant>/<agent>}:stream` ── XRANGE, applied, XDEL ──▶ service
+ */
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { type Scope, scope } from '../contract/lane.ts';
+import { agentId, type Report } from '../contract/report.ts';
+
+/** Whose reports are in a stream. */
+export interface ReportOrigin {
+  scope: Scope;
+  agentId: string;
+}
+
+/** An agent that is gone, and whose reports nobody reads, is forgotten after this long, ms. */
+const KEPT = 14 * 24 * 3_600_000;
+/** Unread reports after which only the newest of an agent's own state is kept: it is complete. */
+const BACKLOG = 50;
+
+const origin = z.object({ scope, agentId });
+
+export class ReportStreams {
+  readonly redis: Redis;
+  /** Where a name is called out when there is something to read. */
+  readonly bell: string;
+  readonly #prefix: string;
+  readonly #lastState = new Map<string, string>();
+
+  constructor(redis: Redis, prefix: string) {
+    this.redis = redis;
+    this.#prefix = prefix;
+    this.bell = `${prefix}:@reports`;
+  }
+
+  /** Matches the keys of all streams. */
+  get pattern(): string {
+    // A prefix may hold what is special in a pattern.
+    return `${this.#prefix.replaceAll(/[\\*?[\]^]/g, '\\$&')}:{@reports/*}:stream`;
+  }
+
+  keyOf(name: string, key: 'stream' | 'reader'): string {
+    return `${this.#prefix}:{@reports/${name}}:${key}`;
+  }
+
+  /** The name in the key of a stream. */
+  nameIn(key: string): string {
+    return key.slice(`${this.#prefix}:{@reports/`.length, -'}:stream'.length);
+  }
+
+  async publish(report: Report, of: Scope): Promise<void> {
+    const name = nameOf({ scope: of, agentId: report.agentId });
+    const key = this.keyOf(name, 'stream');
+    const results = await this.redis
+      .pipeline()
+      .xadd(key, '*', 'json', JSON.stringify(report))
+      .xlen(key)
+      .pexpire(key, KEPT)
+      .publish(this.bell, name)
+      .exec();
+    const [added, length] = results ?? [];
+    if (added === undefined || added[0] !== null) throw added?.[0] ?? new Error('no answer');
+    if (report.kind !== 'agent') return;
+    const before = this.#lastState.get(name);
+    if (before !== undefined && Number(length?.[1]) > BACKLOG) await this.redis.xdel(key, before);
+    this.#lastState.set(name, String(added[1]));
+  }
+}
+
+/** `<tenant>/<agent>`, and of an agent of shared printers `/<agent>`. */
+export function nameOf(of: ReportOrigin): string {
+  return `${of.scope ?? ''}/${of.agentId}`;
+}
+
+/** null: no stream of ours is called so. */
+export function parseName(name: string): ReportOrigin | null {
+  const [tenant = '', agent, ...more] = name.split('/');
+  const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });
+  return parsed.success && more.length === 0 ? parsed.data : null;
+}

@@ -1,0 +1,142 @@
+/** An agent with a Redis user of its own, as docs/deployment.md makes it: it works, and can touch nothing that is not its own. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
+import type { JobReport } from '../../src/contract/report.ts';
+import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { printerId, report } from '../queue/samples.ts';
+import { expected, jobFor, logger } from './site.ts';
+import { useSite } from './use-site.ts';
+
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/deployment.md'), 'utf8');
+const AGENT = 'agent-dock-3';
+const site = useSite();
+const user = `dock-${randomUUID()}`;
+const password = randomUUID();
+let admin: Redis;
+let own: Redis;
+let queues: Queues;
+
+/** The arguments of the documented command, for the prefix of this site. */
+function documented(prefix: string): string[] {
+  const command = /redis-cli ACL SETUSER dock-3 ((?:.*\\\n)*.*)/.exec(DOCUMENT)?.[1] ?? '';
+  const words = command
+    .replaceAll(/[\\']/g, ' ')
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  expect(words.length).toBeGreaterThan(40);
+  return words.map((word) => word.replace('>SECRET', `>${password}`).replace('platen:', `${prefix}:`));
+}
+
+beforeAll(async () => {
+  const { redisUrl = '', prefix } = site.queueOptions;
+  admin = new Redis(redisUrl);
+  await admin.acl('SETUSER', user, ...documented(prefix));
+  await admin.acl('LOG', 'RESET');
+  const url = new URL(redisUrl);
+  url.username = user;
+  url.password = password;
+  own = new Redis(url.href);
+  queues = await openQueues({
+    redisUrl: url.href,
+    prefix,
+    logger,
+    lockDurationMs: 1_000,
+    stalledIntervalMs: 300,
+  });
+});
+afterAll(async () => {
+  await queues?.close({ timeoutMs: 0 });
+  own?.disconnect();
+  await admin?.acl('DELUSER', user);
+  admin?.disconnect();
+});
+
+/** What Redis has refused to the agent. */
+async function refused(): Promise<unknown[]> {
+  const log = await admin.acl('LOG');
+  return Array.isArray(log) ? log.filter((entry) => JSON.stringify(entry).includes(user)) : ['no log'];
+}
+
+test('it prints, waits, is canceled, hands back and reports with the documented rights', async () => {
+  const printer = await site.startPrinter({ speed: 20 });
+  const config = { id: AGENT, tenantId: 'acme', timings: { lease: 1_000 } };
+  const first = await site.startAgent(printer, { queues, config });
+  const jobOf = (records: number, copies = 1) => ({
+    ...jobFor(first.printerId, records, copies),
+    tenantId: 'acme',
+    scope: 'acme',
+  });
+  const jobs = [jobOf(3), jobOf(2)];
+  await site.queues.enqueueMany(jobs);
+  for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  const long = jobOf(1, 1_000);
+  await site.queues.enqueue(long);
+  await printer.printed(8);
+  await site.queues.markCanceled(laneOf(long), long.jobId, true);
+  expect(await site.reports.end(long.jobId)).toMatchObject({ status: 'canceled' });
+  const handedBack = jobOf(1, 40);
+  await site.queues.enqueue(handedBack);
+  await site.reports.job(handedBack.jobId, ({ labels }) => labels.printed > 2);
+  await first.agent.stop({ graceMs: 0 });
+  await site.startAgent(printer, { queues, config, dataDir: first.dataDir });
+  expect(await site.reports.end(handedBack.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { printed: 40 },
+  });
+  expect(printer.labels.slice(0, 5)).toEqual(jobs.flatMap(expected));
+  expect(await refused()).toEqual([]);
+});
+
+test('it can read and write nothing that is not its own', async () => {
+  const { prefix } = site.queueOptions;
+  const foreign = `${prefix}:{globex/${printerId()}}`;
+  const shared = `${prefix}:{${printerId()}}`;
+  for (const key of [`${foreign}:wait`, `${foreign}:lease`, `${shared}:wait`, `${prefix}:{reports}:wait`]) {
+    await expect(own.lrange(key, 0, -1)).rejects.toThrow('NOPERM');
+    await expect(own.del(key)).rejects.toThrow('NOPERM');
+    await expect(own.eval("return redis.call('DEL', KEYS[1])", 1, key)).rejects.toThrow('NOPERM');
+    // Undeclared.
+    await expect(own.eval(`return redis.call('DEL', '${key}')`, 0)).rejects.toThrow("can't access");
+  }
+  for (const other of [`acme/agent-dock-4`, `globex/${AGENT}`, `/${AGENT}`]) {
+    const stream = `${prefix}:{@reports/${other}}:stream`;
+    await expect(own.xadd(stream, '*', 'json', '{}')).rejects.toThrow('NOPERM');
+  }
+  for (const command of [
+    ['KEYS', '*'],
+    ['SCAN', '0'],
+    ['CONFIG', 'GET', '*'],
+    ['FLUSHALL'],
+    ['ACL', 'LIST'],
+  ]) {
+    const [name = '', ...rest] = command;
+    await expect(own.call(name, ...rest)).rejects.toThrow('NOPERM');
+  }
+  await expect(own.subscribe(`${prefix}:other`)).rejects.toThrow('NOPERM');
+});
+
+test("what it says in another agent's name, or of another tenant's printers, is left out", async () => {
+  const job = { ...jobFor(printerId(), 1), tenantId: 'acme', scope: 'acme' };
+  const stream = `${site.queueOptions.prefix}:{@reports/acme/${AGENT}}:stream`;
+  const say = (content: object) => own.xadd(stream, '*', 'json', JSON.stringify(content));
+  const mine: JobReport = { ...report(job, 3), agentId: AGENT };
+  await say({ ...mine, agentId: 'agent-dock-4', seq: 1 });
+  await say({
+    kind: 'agent',
+    agentId: AGENT,
+    name: 'theirs',
+    version: '1',
+    tenantId: 'globex',
+    at: new Date().toISOString(),
+    online: true,
+    printers: [],
+  });
+  await queues.publish(mine, 'acme');
+  await site.reports.job(job.jobId, ({ seq }) => seq === 3);
+  expect(site.reports.of(job.jobId)).toEqual([mine]);
+  expect(site.reports.all.some((one) => one.kind === 'agent' && one.name === 'theirs')).toBe(false);
+});
