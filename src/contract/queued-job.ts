@@ -30,6 +30,8 @@ export const queuedJob = z.object({
   /** One entry a label record; a template-only job has one empty record. */
   records: z.array(labelRecord).min(1),
   createdAt: z.iso.datetime(),
+  /** The tenant's raw templates may set printers up (see `docs/templates.md`). */
+  printerCommands: z.literal(true).exactOptional(),
   /** A person decided that the job goes on, and that the first `from` labels are not printed any more. */
   resume: z.object({ round, from: z.int().min(0) }).exactOptional(),
 });

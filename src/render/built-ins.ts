@@ -12,9 +12,10 @@ import type { Template, TemplateField } from '../contract/template.ts';
 import { civilTime, isoText, requireZone } from './civil-time.ts';
 
 /** What of a job can stand on its labels. */
-export type JobFacts = Pick<QueuedJob, 'createdAt' | 'copies'> & {
-  readonly records: { readonly length: number };
-};
+export type JobFacts = Pick<QueuedJob, 'createdAt' | 'copies'> &
+  Partial<Pick<QueuedJob, 'jobId' | 'printerCommands'>> & {
+    readonly records: { readonly length: number };
+  };
 
 /** The record's number in its job, from 1. */
 const RECORD = '$record';

@@ -45,7 +45,7 @@ export function compileRawPictures(template: RawZplTemplate, target: RawTarget):
   const sheet = { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
   return {
     layout: async (record, index = 0, copy = 0) => {
-      const bitmap = await picture(raw.fill(record, 1, index, copy), sheet, index);
+      const bitmap = await picture(raw.downloads + raw.fill(record, 1, index, copy), sheet, index);
       return { ...sheet, items: [{ kind: 'bitmap', x: 0, y: 0, bitmap, scale: 1 }] };
     },
   };

@@ -4,10 +4,9 @@
  *
  * Read once, command by command; filling it in only joins strings. A value goes through `escapeFieldData`, with
  * the field's own ^FH indicator or one that is added, so that it stays data. What would take that certainty away
- * is refused: changed prefixes (^CC, ^CT, ^CD), immediate commands in the middle, encodings whose bytes are not
- * ASCII's, and more or less than one format. So is what makes labels differ from copies of one (^SN, ^SF), or
- * talks back (^HV and its like). A raw template has its own orientation: jobs in landscape are
- * refused by the language, for turning it would need a picture of it.
+ * is refused, and what would change the printer for others (`raw-rules.ts`); what stands around the label is taken
+ * apart (`raw-program.ts`). A raw template has its own orientation: jobs in landscape are refused by the language, for
+ * turning it would need a picture of it.
  */
 import { JobFaultError } from '../contract/fault.ts';
 import { LIMITS } from '../contract/limits.ts';
@@ -23,14 +22,32 @@ import {
   templateScope,
 } from './built-ins.ts';
 import { ValueFault } from './filters.ts';
-import { type Placeholder, parsePlaceholders, placeholderText } from './merge.ts';
-import { escapeFieldData } from './zpl-field-data.ts';
+import { parsePlaceholders, placeholderText } from './merge.ts';
+import { type RawCommand, rawFault } from './raw-commands.ts';
+import {
+  type Encoding,
+  encodingOf,
+  escapesAreUtf8,
+  inCodePage,
+  inUtf8,
+  POWER_ON,
+  UTF8,
+} from './raw-encoding.ts';
+import { fieldText, type RawField, rawField, type Slot } from './raw-field.ts';
+import { type LeftOut, readProgram } from './raw-program.ts';
+import { ownName } from './zpl/own-names.ts';
 
 export interface RawZpl {
   /** The fields that it prints, in order of appearance. */
   readonly fields: readonly string[];
   /** The labels of a record differ: they are no copies. */
   readonly countsCopies: boolean;
+  /** Graphics and fonts, to be sent before the first label. */
+  readonly downloads: string;
+  /** What deletes them again, inside of a format. */
+  readonly deletions: string;
+  /** What of the source is not sent, and why. */
+  readonly leftOut: readonly LeftOut[];
   /** @throws JobFaultError `value-invalid` */
   check(record: LabelRecord, index?: number): void;
   /**
@@ -43,12 +60,12 @@ export interface RawZpl {
   fill(record: LabelRecord, copies: number, index?: number, copy?: number): string;
 }
 
-interface Command {
-  /** `^FD`, `~DG`, …; upper case. */
-  readonly code: string;
-  readonly params: string;
-  /** As it stands in the source. */
-  readonly text: string;
+/** How a template is read, besides what its labels say of their job. */
+export interface RawOptions {
+  /** What a label starts with, after ^XA. */
+  readonly start?: string;
+  /** Commands that set the printer up are let through; a job says so itself. */
+  readonly printerCommands?: boolean;
 }
 
 /** What a field's commands say of how its data is read. */
@@ -61,13 +78,8 @@ interface FieldState {
   barcode: string | undefined;
   /** The name and number of ^FN, waiting for the field's data. */
   number: { code: string; name: string } | undefined;
-}
-
-interface Slot extends Placeholder {
-  readonly fallback: string;
-  readonly indicator: string;
-  readonly block: boolean;
-  readonly barcode: string | undefined;
+  /** The ^CI to put back after the field: always, or where its values made it UTF-8. */
+  back: { readonly text: string; readonly always: boolean } | undefined;
 }
 
 /** Where the number of copies goes; `rest` are ^PQ's other parameters. */
@@ -75,241 +87,251 @@ interface Quantity {
   readonly rest: string;
 }
 
-type Piece = string | Slot | Quantity;
-
-/** Commands that may stand outside of the format: downloads, and what sets the printer up for it. */
-const OUTSIDE = /^~(?:D[BEGSTUY]|SD|TA)$/;
-/** ^A with its font, or prefix and two characters. */
-const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
-/** Data that these barcodes read for escapes of their own, and the printer has no way to write them plainly. */
-const OWN_ESCAPES: Readonly<Record<string, RegExp>> = { BX: /[~_]/, BO: /[~_]/, BR: /#/ };
-
-function invalid(reason: string): JobFaultError {
-  return new JobFaultError('template-invalid', `/source: ${reason}`, { element: '/source' });
+/** ^CI, where the field before it changed it. */
+interface Back {
+  readonly back: string;
 }
 
-function commandsOf(source: string): { lead: string; commands: Command[] } {
-  const first = source.search(/[\^~]/);
-  const commands: Command[] = [];
-  for (let at = first; at >= 0 && at < source.length; ) {
-    COMMAND.lastIndex = at;
-    const code = COMMAND.exec(source)?.[0] ?? source.charAt(at);
-    const rest = source.slice(at + code.length).search(/[\^~]/);
-    const end = rest < 0 ? source.length : at + code.length + rest;
-    commands.push({
-      code: code.toUpperCase(),
-      params: source.slice(at + code.length, end),
-      text: source.slice(at, end),
-    });
-    at = end;
-  }
-  return { lead: first < 0 ? source : source.slice(0, first), commands };
-}
+type Piece = string | RawField | Quantity | Back;
 
 /**
  * Reads a template.
  * @param job what a label may say of its job; a template that prints the time cannot be filled without
  * @throws JobFaultError `template-invalid`
  */
-export function compileRawZpl(template: RawZplTemplate, job?: JobFacts): RawZpl {
+export function compileRawZpl(template: RawZplTemplate, job?: JobFacts, options: RawOptions = {}): RawZpl {
   const scope = templateScope(template, job);
-  const { lead, commands } = commandsOf(template.source);
-  requireOneFormat(lead, commands);
-  const asciiOnly = encodingIsOwn(commands);
-  const recalls = commands.some((command) => command.code === '^XF');
-  const names = fieldNumbers(commands);
-  const pieces: Piece[] = [];
-  let quantity = '';
-  let state: FieldState = emptyState();
+  const { label, downloads, leftOut } = readProgram(template.source, {
+    prefix: ownName(job?.jobId ?? template.source, 'G'),
+    printerCommands: options.printerCommands ?? job?.printerCommands ?? false,
+  });
+  for (const { text } of downloads) refusePlaceholders({ code: text.slice(0, 3), params: text });
+  const pieces = new LabelReader(label, options.start ?? '').pieces;
+  const objects = [...new Set(downloads.flatMap(({ object }) => object ?? []))];
+  return {
+    ...filled(template, pieces, scope, job?.copies ?? 1),
+    downloads: downloads.map(({ text }) => text).join(''),
+    deletions: objects.map((object) => `^ID${object}^FS`).join(''),
+    leftOut,
+  };
+}
 
-  for (const command of commands) {
-    const { code, params } = command;
+/** Makes the pieces of a label, command by command. */
+class LabelReader {
+  readonly pieces: Piece[] = [];
+  readonly #recalls: boolean;
+  readonly #names: ReadonlyMap<number, string>;
+  /** The template says what its bytes are. */
+  readonly #encoded: boolean;
+  #encoding: Encoding;
+  #quantity = '';
+  #state: FieldState = emptyState();
+
+  constructor(label: readonly RawCommand[], start: string) {
+    this.#recalls = label.some(({ code }) => code === '^XF');
+    this.#names = fieldNumbers(label);
+    this.#encoded = label.some(({ code }) => code === '^CI');
+    this.#encoding = this.#encoded ? POWER_ON : UTF8;
+    for (const command of label) this.#command(command, start);
+  }
+
+  #command(command: RawCommand, start: string): void {
+    const { code, params, text } = command;
     const data = code === '^FD' || code === '^FV';
     if (!data) refusePlaceholders(command);
-    if (code === '^XZ' || code === '^FS' || code === '^FO' || code === '^FT') {
-      if (code === '^FS') for (const piece of numberedField(state, '', recalls)) pieces.push(piece);
-      if (code === '^XZ') pieces.push({ rest: quantity });
-      state = emptyState();
-      pieces.push(command.text);
-    } else if (data) {
-      const field =
-        state.number === undefined ? dataField(command, state) : numberedField(state, params, recalls);
-      // A field may have more placeholders than a call has arguments.
-      for (const piece of field) pieces.push(piece);
-      state.number = undefined;
-    } else if (code === '^FN') {
+    if (code === '^XZ' || code === '^FS' || code === '^FO' || code === '^FT') this.#fieldEnds(command);
+    else if (data) this.#data(command);
+    else if (code === '^FN') {
       const number = /^\s*(\d+)/.exec(params)?.[1];
-      const name = number === undefined ? undefined : names.get(Number(number));
-      if (number === undefined || name === undefined) pieces.push(command.text);
-      else state.number = { code: `^FN${number}`, name };
-    } else if (code === '^PQ') {
-      // The copies are the job's; pause, replicates and the rest stay the template's.
-      quantity = params.trim().replace(/^\d*/, '');
+      const name = number === undefined ? undefined : this.#names.get(Number(number));
+      if (number === undefined || name === undefined) this.pieces.push(text);
+      else this.#state.number = { code: `^FN${number}`, name };
+    } else if (code === '^PQ') this.#quantity = withoutPause(params);
+    else if (code === '^CI') {
+      this.#encoding = encodingOf(command);
+      this.pieces.push(`^CI${this.#encoding.set}`);
     } else {
-      noteFieldCommand(command, state);
-      pieces.push(command.text);
-      if (code === '^XA' && !commands.some((other) => other.code === '^CI')) pieces.push('^CI28');
+      noteFieldCommand(command, this.#state);
+      this.pieces.push(text);
+      if (code === '^XA') this.pieces.push(`${start}${this.#encoded ? '' : '^CI28'}`);
     }
   }
-  return rawZpl(template, pieces, asciiOnly, scope, job?.copies ?? 1);
+
+  #fieldEnds({ code, text }: RawCommand): void {
+    if (code === '^FS' && this.#state.number !== undefined) this.#numbered('');
+    const { back } = this.#state;
+    const restored = back === undefined ? [] : [back.always ? back.text : { back: back.text }];
+    if (code === '^XZ') this.pieces.push({ rest: this.#quantity });
+    this.pieces.push(...(code === '^FS' ? [text, ...restored] : [...restored, text]));
+    this.#state = emptyState();
+  }
+
+  #data({ code, params, text }: RawCommand): void {
+    if (this.#state.number !== undefined) return this.#numbered(params);
+    const parts = parsePlaceholders(params, '/source');
+    if (parts.every((part) => typeof part === 'string')) return this.#fixed(text, params);
+    const open = `${this.#state.indicator === undefined ? '^FH' : ''}${text.slice(0, code.length)}`;
+    this.#field(
+      open,
+      parts.map((part) => (typeof part === 'string' ? this.#escapable(part) : { ...part, fallback: '' })),
+    );
+  }
+
+  /**
+   * ^FN by its name. Printed straight away it is a field like others, so that ^FN goes; where ^XF recalls a stored
+   * format, the number is what joins the value to it. The field's own ^FD is its default.
+   */
+  #numbered(fallback: string): void {
+    const { number, indicator } = this.#state;
+    if (number === undefined) return;
+    const open = `${this.#recalls ? number.code : ''}${indicator === undefined ? '^FH' : ''}^FD`;
+    this.#field(open, [{ field: number.name, filter: undefined, fallback: this.#escapable(fallback) }]);
+    this.#state.number = undefined;
+  }
+
+  /** The template's own text, where ^FH is added to its field. */
+  #escapable(text: string): string {
+    return this.#state.indicator === undefined ? text.replaceAll('_', '_5F') : text;
+  }
+
+  #field(open: string, parts: readonly (string | Slot)[]): void {
+    const { indicator = '_', block, barcode } = this.#state;
+    const reading = { indicator, block, barcode, encoding: this.#encoding };
+    this.pieces.push(rawField(open, parts, reading, this.#encoded ? undefined : POWER_ON));
+    if (this.#encoding !== UTF8) this.#state.back = { text: `^CI${this.#encoding.set}`, always: false };
+  }
+
+  /** Data without placeholders, in the code page that it is written for. */
+  #fixed(text: string, data: string): void {
+    const { indicator, barcode } = this.#state;
+    const command = text.slice(0, 3);
+    if (this.#encoding === UTF8) {
+      if (this.#encoded || escapesAreUtf8(data, indicator)) this.pieces.push(text);
+      else {
+        const paged = inCodePage(data, indicator ?? '_', POWER_ON);
+        this.pieces.push(`^CI${POWER_ON.set}${command}${paged ?? data}`);
+        this.#state.back = { text: '^CI28', always: true };
+      }
+      return;
+    }
+    if (!/[^\0-\x7f]/.test(data)) {
+      this.pieces.push(text);
+      return;
+    }
+    // A character of the source is that character: as a byte of the code page, or in UTF-8.
+    const open = `${indicator === undefined ? '^FH' : ''}${command}`;
+    const paged = inCodePage(this.#escapable(data), indicator ?? '_', this.#encoding);
+    const utf8 =
+      barcode === undefined
+        ? inUtf8(this.#escapable(data), indicator ?? '_', this.#encoding, false)
+        : undefined;
+    if (paged !== undefined || utf8 === undefined)
+      this.pieces.push(paged === undefined ? text : open + paged);
+    else {
+      this.pieces.push(`^CI28${open}${utf8}`);
+      this.#state.back = { text: `^CI${this.#encoding.set}`, always: true };
+    }
+  }
 }
 
 function emptyState(): FieldState {
-  return { indicator: undefined, block: false, barcode: undefined, number: undefined };
+  return { indicator: undefined, block: false, barcode: undefined, number: undefined, back: undefined };
 }
 
-function requireOneFormat(lead: string, commands: readonly Command[]): void {
-  const count = (code: string) => commands.filter((command) => command.code === code).length;
-  const start = commands.findIndex((command) => command.code === '^XA');
-  const end = commands.findIndex((command) => command.code === '^XZ');
-  if (count('^XA') !== 1 || count('^XZ') !== 1 || end < start) {
-    throw invalid('expected exactly one label format, ^XA … ^XZ');
-  }
-  if (lead.trim() !== '' || (commands[end]?.params ?? '').trim() !== '') {
-    throw invalid('there is text outside of ^XA … ^XZ');
-  }
-  for (const [index, { code }] of commands.entries()) {
-    if (/^[\^~]C[CDT]$/.test(code)) throw invalid(`${code} changes what a command is, and is not supported`);
-    if (code === '^DF') throw invalid('^DF stores a format and prints nothing');
-    // Copies are sent in parts, and sent again from where a printer was cut off: it would count from the start.
-    if (code === '^SN' || code === '^SF') {
-      throw invalid(
-        `${code} counts in the printer, where copies would get numbers twice; use a field of the record`,
-      );
-    }
-    if (code === '^WD') throw invalid('^WD prints another label than the template');
-    // What it sends back, the record's own data for one, would be taken for the printer's answer to our questions.
-    if (/^\^H[A-Z]$/.test(code)) throw invalid(`${code} makes the printer answer, and is not supported`);
-    if (index < start || index > end ? !OUTSIDE.test(code) : code.startsWith('~')) {
-      throw invalid(`${code.slice(0, 3)} cannot stand there`);
-    }
-  }
+/**
+ * ^PQ's parameters behind the quantity: the copies are the job's; the rest stays the template's, but for the pause after
+ * a group of labels, which would stop the printer for all that use it.
+ */
+function withoutPause(params: string): string {
+  const [, group, replicates = '', override = '', ...more] = params.trim().split(',');
+  if (group === undefined) return '';
+  const pauses = Number.parseInt(group, 10) > 0 && override.trim().toUpperCase() !== 'Y';
+  if (!pauses) return params.trim().replace(/^[^,]*/, '');
+  return `,${[group, replicates, 'Y', ...more].join(',')}`;
 }
 
-/** True when the template has an encoding of its own, in which only ASCII is sure to be what it is. */
-function encodingIsOwn(commands: readonly Command[]): boolean {
-  let own = false;
-  for (const { code, params } of commands) {
-    if (code !== '^CI') continue;
-    const set = params.trim();
-    if (set === '28') continue;
-    // 0 USA, 13 code page 850, 27 Windows-1252, 31–36 Windows code pages: ASCII is in its place in all of them.
-    if (!/^(?:0|13|27|3[1-6])$/.test(set)) {
-      throw invalid('^CI is supported with 28 (UTF-8), 0, 13, 27 and 31 to 36, without remapping');
-    }
-    own = true;
+function refusePlaceholders({
+  code,
+  params,
+  line,
+}: Pick<RawCommand, 'code' | 'params'> & { line?: number }): void {
+  if (/\{\{[^{}]*\}\}/.test(params)) {
+    throw rawFault(`a placeholder after ${code}: it can only be field data`, line);
   }
-  return own;
-}
-
-function refusePlaceholders({ code, params }: Command): void {
-  if (/\{\{[^{}]*\}\}/.test(params)) throw invalid(`a placeholder after ${code}: it can only be field data`);
 }
 
 /** The names of numbered fields; a number may be used again without its name. */
-function fieldNumbers(commands: readonly Command[]): Map<number, string> {
+function fieldNumbers(commands: readonly RawCommand[]): Map<number, string> {
   const names = new Map<number, string>();
-  for (const { code, params } of commands) {
+  for (const { code, params, line } of commands) {
     const match = code === '^FN' ? /^\s*(\d+)\s*"([^"]*)"/.exec(params) : null;
     const name = (match?.[2] ?? '').trim();
     if (match === null || name === '') continue;
     const [placeholder] = parsePlaceholders(`{{${name}}}`, '/source');
     if (placeholder === undefined || typeof placeholder === 'string')
-      throw invalid('^FN has a name that is none');
-    if (placeholder.filter !== undefined) throw invalid('^FN names a field, without filters');
+      throw rawFault('^FN has a name that is none', line);
+    if (placeholder.filter !== undefined) throw rawFault('^FN names a field, without filters', line);
     const known = names.get(Number(match[1]));
-    if (known !== undefined && known !== placeholder.field) throw invalid(`^FN${match[1]} has two names`);
+    if (known !== undefined && known !== placeholder.field)
+      throw rawFault(`^FN${match[1]} has two names`, line);
     names.set(Number(match[1]), placeholder.field);
   }
   return names;
 }
 
-function noteFieldCommand({ code, params }: Command, state: FieldState): void {
+function noteFieldCommand({ code, params }: RawCommand, state: FieldState): void {
   if (code === '^FH') state.indicator = params.charAt(0) === '' ? '_' : params.charAt(0);
   else if (code === '^FB' || code === '^TB') state.block = true;
   else if (/^\^B[0-9A-Z]$/.test(code) && code !== '^BY') state.barcode = code.slice(1);
 }
 
-function slot({ field, filter }: Placeholder, fallback: string, state: FieldState): Slot {
-  return {
-    field,
-    filter,
-    fallback,
-    indicator: state.indicator ?? '_',
-    block: state.block,
-    barcode: state.barcode,
-  };
-}
-
-/** ^FD or ^FV with placeholders in it. The template's own text is kept; only ^FH is added where there was none. */
-function dataField(command: Command, state: FieldState): Piece[] {
-  const parts = parsePlaceholders(command.params, '/source');
-  if (parts.every((part) => typeof part === 'string')) return [command.text];
-  const own = state.indicator !== undefined;
-  const text = (part: string) => (own ? part : part.replaceAll('_', '_5F'));
-  return [
-    `${own ? '' : '^FH'}${command.text.slice(0, 3)}`,
-    ...parts.map((part) => (typeof part === 'string' ? text(part) : slot(part, '', state))),
-  ];
-}
-
-/**
- * ^FN by its name. Printed straight away it is a field like others, so that ^FN goes; where ^XF recalls a stored
- * format, the number is what joins the value to it. The field's own ^FD is its default.
- */
-function numberedField(state: FieldState, fallback: string, recalls: boolean): Piece[] {
-  const { number } = state;
-  if (number === undefined) return [];
-  const escapes = state.indicator === undefined ? '^FH' : '';
-  return [
-    `${recalls ? number.code : ''}${escapes}^FD`,
-    slot({ field: number.name, filter: undefined }, fallback, state),
-  ];
-}
-
-function rawZpl(
+function filled(
   template: RawZplTemplate,
   pieces: readonly Piece[],
-  asciiOnly: boolean,
   scope: Scope,
   all: number,
-): RawZpl {
+): Pick<RawZpl, 'fields' | 'countsCopies' | 'check' | 'fill'> {
   const declared = new Set(template.fields.flatMap((f) => (f.default === undefined ? [] : [f.name])));
-  const slots = pieces.filter((piece): piece is Slot => typeof piece === 'object' && 'field' in piece);
+  const rawFields = pieces.filter(
+    (piece): piece is RawField => typeof piece === 'object' && 'parts' in piece,
+  );
+  const slots = rawFields.flatMap(({ parts }) => parts.filter((part) => typeof part === 'object'));
   const counts = slots.some((place) => isNumber(place.field));
   const copiesDiffer = slots.some((place) => countsCopies(place.field));
 
-  const dataOf = (place: Slot, record: LabelRecord, index: number): string => {
-    const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
-    if ((value === undefined || value === null) && place.fallback !== '') {
-      // The template's own text needs no escape; it is ZPL already.
-      if (!declared.has(place.field)) return place.fallback;
-    }
-    const refuse = (reason: string) =>
+  const textOf = (field: RawField, record: LabelRecord, index: number) => {
+    const refuse = (place: Slot, reason: string) =>
       new JobFaultError(
         'value-invalid',
         `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index + 1}: ${reason}`,
         { element: '/source', record: index, field: place.field },
       );
-    let text: string;
-    try {
-      text = placeholderText(place, record, scope);
-    } catch (error) {
-      if (error instanceof ValueFault) throw refuse(error.message);
-      throw error;
-    }
-    if (asciiOnly && /[^\0-\x7f]/.test(text)) throw refuse("the template's ^CI holds ASCII values only");
-    return fieldData(place, text, refuse);
+    const textFor = (place: Slot): string | undefined => {
+      const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
+      const missing = value === undefined || value === null;
+      if (missing && place.fallback !== '' && !declared.has(place.field)) return undefined;
+      try {
+        return placeholderText(place, record, scope);
+      } catch (error) {
+        if (error instanceof ValueFault) throw refuse(place, error.message);
+        throw error;
+      }
+    };
+    return fieldText(field, textFor, refuse);
   };
 
   const own = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
-  /** The data of each slot in turn. A value may be long, and may be asked for thousands of times. */
-  function* dataOfAll(record: LabelRecord, index: number, copy: number): Generator<string> {
+  /** Each field in turn. A value may be long, and may be asked for thousands of times. */
+  function* textOfAll(
+    record: LabelRecord,
+    index: number,
+    copy: number,
+  ): Generator<ReturnType<typeof textOf>> {
     const values = counts ? numbered(record, index, copy, all) : record;
     let length = own;
-    for (const place of slots) {
-      const data = dataOf(place, values, index);
-      length += data.length;
+    for (const field of rawFields) {
+      const found = textOf(field, values, index);
+      length += found.text.length;
       if (length > LIMITS.filledSource) {
         throw new JobFaultError(
           'value-invalid',
@@ -317,7 +339,7 @@ function rawZpl(
           { element: '/source', record: index },
         );
       }
-      yield data;
+      yield found;
     }
   }
 
@@ -326,41 +348,24 @@ function rawZpl(
     countsCopies: copiesDiffer,
     check: (record, index = 0) => {
       for (const copy of copiesDiffer && all > 1 ? [0, all - 1] : [0]) {
-        for (const _ of dataOfAll(record, index, copy));
+        for (const _ of textOfAll(record, index, copy));
       }
     },
     fill: (record, copies, index = 0, copy = 0) => {
-      const data = dataOfAll(record, index, copy);
+      const fields = textOfAll(record, index, copy);
       let text = '';
+      let switched = false;
       for (const piece of pieces) {
         if (typeof piece === 'string') text += piece;
         else if ('rest' in piece) text += `^PQ${copies}${piece.rest}`;
-        else text += data.next().value ?? '';
+        else if ('back' in piece) text += switched ? piece.back : '';
+        else {
+          const field = fields.next().value;
+          text += field?.text ?? '';
+          switched = field?.switched ?? false;
+        }
       }
       return text;
     },
   };
-}
-
-/** A value as the data of a field: escaped for ^FH, and for what reads the field after that. */
-function fieldData(place: Slot, text: string, refuse: (reason: string) => JobFaultError): string {
-  let value = text;
-  if (place.barcode !== undefined) {
-    if (!value.isWellFormed()) throw refuse('half of a surrogate pair cannot be encoded');
-    if (OWN_ESCAPES[place.barcode]?.test(value) === true) {
-      throw refuse(`^${place.barcode} would read a character of the value as an escape`);
-    }
-    // "Code 128 Invocation Characters": >0 is the character > itself.
-    if (place.barcode === 'BC') value = value.replaceAll('>', '>0');
-    // ^B7: "\&" is a line break, "\\" a backslash.
-    if (place.barcode === 'B7') value = value.replaceAll('\\', '\\\\');
-    return escapeFieldData(value, place.indicator);
-  }
-  value = value.replace(/\r\n?/g, '\n');
-  if (place.block) {
-    // "Field Block": \\ is a backslash, \& a line break; those two are ours, so they follow the escapes.
-    const lines = value.split('\n').map((line) => line.replaceAll('\\', '\\\\'));
-    value = lines.join('\\&');
-  } else value = value.replaceAll('\n', ' ');
-  return escapeFieldData(value.replaceAll('\t', ' ').replace(/[\0-\x1f\x7f]/g, '\ufffd'), place.indicator);
 }

@@ -4,6 +4,9 @@ import { countsCopies, isBuiltIn } from './built-ins.ts';
 import { parsePlaceholders } from './merge.ts';
 import { compileRawZpl } from './raw-zpl.ts';
 
+/** Whether the tenant may use a template's commands is asked where it is imported and printed. */
+const ANY = { printerCommands: true };
+
 /**
  * The fields that a template declares or uses; declared ones first, then in order of appearance.
  * @throws JobFaultError `template-invalid`
@@ -11,7 +14,7 @@ import { compileRawZpl } from './raw-zpl.ts';
 export function templateFields(template: Template): string[] {
   const fields = new Set(template.fields.map((field) => field.name));
   if (template.language === 'zpl') {
-    for (const field of compileRawZpl(template).fields) fields.add(field);
+    for (const field of compileRawZpl(template, undefined, ANY).fields) fields.add(field);
     return [...fields];
   }
   for (const { pointer, text } of templateTexts(template)) {
@@ -25,7 +28,7 @@ export function templateFields(template: Template): string[] {
  * @throws JobFaultError `template-invalid`
  */
 export function copiesDiffer(template: Template): boolean {
-  if (template.language === 'zpl') return compileRawZpl(template).countsCopies;
+  if (template.language === 'zpl') return compileRawZpl(template, undefined, ANY).countsCopies;
   return templateTexts(template).some(({ pointer, text }) =>
     parsePlaceholders(text, pointer).some((part) => typeof part !== 'string' && countsCopies(part.field)),
   );

@@ -40,7 +40,7 @@ const SCRIPTS: readonly string[] = [
 ];
 
 /** The commands that we write. ^FD and ^GF end with the next prefix, so that a value in them cannot hide one. */
-const OURS = /^\^(?:XA|CI|MU|FW|PM|LR|LH|PW|LL|FO|FT|A0|FH|FD|FR|FS|GB|GF|BY|BC|BE|PQ|XZ)/;
+const OURS = /^\^(?:XA|CI|MU|JM|PO|PM|LR|LH|LS|LT|FW|MC|CV|PW|LL|FO|FT|A0|FH|FD|FR|FS|GB|GF|BY|BC|BE|PQ|XZ)/;
 
 function commands(text: string): string[] {
   return text.split(/(?=[\^~])/).map((command) => command.slice(0, 3));

@@ -87,7 +87,7 @@ test('a template that prints nothing is a blank label; one that cannot be drawn 
   const fault = { code: 'template-invalid', element: '/source', record: 3 };
   for (const source of [
     '^XA^FO9,9^XGR:NONE.GRF^FS^FD{{v}}^FS^XZ',
-    '^XA^FO9,9^GFC,8,8,1,ABCDEFGH^FS^FD{{v}}^FS^XZ',
+    '^XA^FO9,9^GFA,8,8,0,!^FS^FD{{v}}^FS^XZ',
   ]) {
     const failed = compileRawPictures(raw(source), target).layout({ v: 'secret' }, 3);
     await expect(failed).rejects.toMatchObject({ fault });

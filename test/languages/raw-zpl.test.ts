@@ -83,6 +83,8 @@ describe('refused', () => {
     ['data that the printer sends back', '^XA^FO10,10^A0N,30^FN1"a"^FS^HV1,8,"x"^XZ'],
     ['UTF-16', '^XA^CI29^XZ'],
     ['a remapped encoding', '^XA^CI0,36,21^XZ'],
+    ['binary data, which would run over what follows', '^XA^FO9,9^GFB,9999,9999,1,ABCDEFGH^FS^XZ'],
+    ['compressed binary data', '^XA^FO9,9^GFC,8,8,1,ABCDEFGH^FS^XZ'],
     ['a filter that there is none of', '^XA^FD{{a|shout}}^FS^XZ'],
   ])('%s', (_, source) => {
     expect(() => compileRawZpl(raw(source))).toThrowError(
@@ -92,9 +94,9 @@ describe('refused', () => {
 
   test('values that the encoding or the barcode cannot hold, without quoting them', () => {
     const check = (source: string, v: string) => () => compileRawZpl(raw(source)).check({ v }, 7);
-    expect(check('^XA^CI27^FD{{v}}^FS^XZ', 'plain')).not.toThrow();
+    expect(check('^XA^CI27^BQN,2,5^FH^FD_E9{{v}}^FS^XZ', 'plain')).not.toThrow();
     for (const attempt of [
-      check('^XA^CI27^FD{{v}}^FS^XZ', 'sécret'),
+      check('^XA^CI27^BQN,2,5^FH^FD_E9{{v}}^FS^XZ', 'sécret'),
       check('^XA^BXN,5,200^FD{{v}}^FS^XZ', 'secret_1'),
     ]) {
       expect(attempt).toThrowError(

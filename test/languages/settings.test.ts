@@ -19,7 +19,12 @@ async function sent(settings: Partial<PrinterFormat>, copies = 1): Promise<strin
 test('nothing is sent that is not set', async () => {
   const [begin, label, end] = await sent({});
   expect([begin, end]).toEqual(['', '']);
-  expect(label).not.toMatch(/\^(?:MD|MM|MN|MT|PR|LT|LS)|~/);
+  expect(label).not.toMatch(/\^(?:MD|MM|MN|MT|PR)|~/);
+});
+
+test('where the label lies is said with every label, because a label before it may have said otherwise', async () => {
+  expect((await sent({}))[1]).toContain('^LS0^LT0^');
+  expect((await sent({ labelTop: -20, labelShift: 16 }))[1]).toContain('^LS16^LT-20^');
 });
 
 test.each<[Partial<PrinterFormat>, string]>([

@@ -75,6 +75,6 @@ test('decomposed letters are composed, and then native', async () => {
 
 test('a format starts from known settings, ends with its copies, and prints even when it is blank', async () => {
   const encoder = await zpl.open(jobFor(design(101.6, 152.4, []), [{}]));
-  const start = '^XA^CI28^MUD^FWN^PMN^LRN^LH0,0^PW812^LL1218';
+  const start = '^XA^CI28^MUD^JMA^PON^PMN^LRN^LH0,0^LS0^LT0^FWN,0^MCY^CVN^PW812^LL1218';
   expect(await labelText(encoder, 0, 12)).toBe(`${start}^FO0,0^GB1,1,1,W^FS^PQ12^XZ`);
 });

@@ -26,14 +26,6 @@ const ORIENTATION: Readonly<Record<Turn, string>> = { 0: 'N', 90: 'R', 180: 'I',
 /** ^FO, ^FT, ^GB take 0 to 32000 dots. */
 const MOST_DOTS = 32_000;
 
-/**
- * What a label starts with, after ^XA. ^CI28: UTF-8 ("Change International Font/Encoding"). ^LH, ^LR, ^PM, ^FW and
- * ^MU keep what an earlier job set, so each is put back to what our coordinates mean.
- */
-export function formatStart(sheet: Sheet): string {
-  return `^CI28^MUD^FWN^PMN^LRN^LH0,0^PW${sheet.width}^LL${sheet.height}`;
-}
-
 /** One white dot: a format without any field feeds no label, and a blank label is a label too. */
 export const BLANK = '^FO0,0^GB1,1,1,W^FS';
 

@@ -7,12 +7,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
-import type { DisplayList, Item } from '../../../src/render/display-list.ts';
+import { type DisplayList, dots, type Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/render/raw-zpl.ts';
+import { labelLength } from '../label-dots.ts';
 import type { LabelEncoder, Language } from '../language.ts';
 import { requireOwnOrientation } from '../raw-zpl.ts';
-import { BLANK, formatStart, itemFields } from './designed.ts';
+import { BLANK, itemFields } from './designed.ts';
+import { designedStart, rawEnd, rawStart } from './label-state.ts';
 import { cuts, printerSettings, printQuantity } from './settings.ts';
 import { storedFormat } from './stored.ts';
 
@@ -26,7 +28,7 @@ export const zpl: Language = {
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
   const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });
   const fixed = new Map<Item, string>(label.fixed.map((item) => [item, itemFields(item, label.media).zpl]));
-  const settings = formatStart(label.media);
+  const settings = designedStart(job.format, label.media);
   const stored = await storedFormat({ job, label, fixed, settings });
 
   const whole = (list: DisplayList): { zpl: string; canvas: boolean } => {
@@ -60,21 +62,29 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
 /** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
 function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   requireOwnOrientation(job);
-  const raw = compileRawZpl(template, job);
-  return encoder(job, undefined, async (index, copies, copy) =>
-    raw.fill(job.records[index] ?? {}, copies, index, copy),
+  const { format } = job;
+  const media = { width: dots(format.width, format.dpi), height: dots(labelLength(job), format.dpi) };
+  const raw = compileRawZpl(template, job, { start: rawStart(format, media) });
+  // Where a power cycle cannot be noticed nothing is left in the printer's memory.
+  const each = format.storedFormats === false ? raw.downloads : '';
+  const once = { begin: each === '' ? raw.downloads : '', end: rawEnd(format, raw.deletions) };
+  return encoder(
+    job,
+    once,
+    async (index, copies, copy) => each + raw.fill(job.records[index] ?? {}, copies, index, copy),
   );
 }
 
+/** @param once what is sent before the first label and after the last */
 function encoder(
   { format }: QueuedJob,
-  stored: { begin: string; end: string } | undefined,
+  once: { begin: string; end: string } | undefined,
   text: (record: number, copies: number, copy?: number) => Promise<string>,
 ): LabelEncoder {
-  const begin = printerSettings(format) + (stored?.begin ?? '');
+  const begin = printerSettings(format) + (once?.begin ?? '');
   return {
     begin: () => Buffer.from(begin),
     label: async (record, copies, copy) => Buffer.from(await text(record, copies, copy), 'utf8'),
-    end: () => Buffer.from(stored?.end ?? ''),
+    end: () => Buffer.from(once?.end ?? ''),
   };
 }

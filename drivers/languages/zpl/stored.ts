@@ -16,12 +16,12 @@
  * again, and the agent opens it again on every new connection. Where something stands between us and the printer
  * and hides its power cycles, the printer format's `storedFormats: false` sends every label whole.
  */
-import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DisplayList, Item, Rect } from '../../../src/render/display-list.ts';
 import { itemBounds } from '../../../src/render/item-bounds.ts';
 import type { CompiledLabel } from '../../../src/render/label-layout.ts';
+import { ownName } from '../../../src/render/zpl/own-names.ts';
 import { completeField, dataEnd, drawnFields, type NativeField, nativeField } from './designed.ts';
 
 /** Fewer records are sent label by label. */
@@ -84,7 +84,7 @@ export async function storedFormat(parts: BatchParts): Promise<StoredFormat | un
     } catch {}
   }
   const slots = patternSlots(samples, parts);
-  const name = objectName(job.jobId);
+  const name = ownName(job.jobId, 'P');
   const text = slots
     .map(({ item, frame, number }) =>
       number === undefined ? (parts.fixed.get(item) ?? frame) : `${frame}^FN${number}^FS`,
@@ -102,15 +102,6 @@ export async function storedFormat(parts: BatchParts): Promise<StoredFormat | un
     await setImmediate();
   }
   return (saved / samples.length) * count > begin.length + end.length ? stored : undefined;
-}
-
-/**
- * Six characters, of the eight that a name may have: every label repeats it. From the job's ID, so that two senders
- * at one printer, or two jobs, do not meet (one in 60 million), and a job that goes on after a crash overwrites its own.
- */
-function objectName(jobId: string): string {
-  const hash = createHash('sha256').update(jobId).digest().readBigUInt64BE();
-  return `P${(hash % 36n ** 5n).toString(36).toUpperCase().padStart(5, '0')}`;
 }
 
 function variableFields(list: DisplayList, { fixed }: BatchParts): NativeField[] {

@@ -208,6 +208,16 @@ export function planLabel(format: ZplFormat, memory: PrinterMemory, media: Media
 /** Settings of the label as a whole: they count wherever in the format they stand. */
 const WHOLE_LABEL = new Set<string>(['LL', 'LS', 'LT', 'MU', 'PM', 'PO', 'PW']);
 
+/** What is in force after a command that leaves some parameters out; a font of ^CF comes with a size of its own. */
+function lastingValue(name: LastingSetting, before: string | undefined, value: string): string {
+  const given = value.split(',');
+  const merges = name === 'BY' || name === 'FW' || (name === 'CF' && given[0]?.trim() === '');
+  if (!merges || before === undefined) return value;
+  const known = before.split(',');
+  const length = Math.max(known.length, given.length);
+  return Array.from({ length }, (_, at) => given[at]?.trim() || known[at] || '').join(',');
+}
+
 class PlanBuilder {
   readonly #memory: PrinterMemory;
   readonly #media: MediaDots;
@@ -346,7 +356,8 @@ class PlanBuilder {
   #set(command: ZplCommand): string {
     const { settings } = this.#memory;
     const value = this.#dots(command);
-    if (isLastingSetting(command.name)) settings.set(command.name, value);
+    const { name } = command;
+    if (isLastingSetting(name)) settings.set(name, lastingValue(name, settings.get(name), value));
     return value;
   }
 

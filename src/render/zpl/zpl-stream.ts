@@ -100,6 +100,10 @@ class ByteBuffer {
   }
 }
 
+function isAlphanumeric(byte: number): boolean {
+  return /[A-Za-z0-9]/.test(String.fromCharCode(byte));
+}
+
 interface OpenCommand {
   readonly at: number;
   name: string;
@@ -279,6 +283,12 @@ export class ZplStream {
     if (control.name.length < 2) {
       if (prefix) {
         this.#control = undefined;
+        return false;
+      }
+      // A ~ that no command follows is a character: ^BX's escape, as label designers write it.
+      if (control.name === '' && this.#command !== undefined && !isAlphanumeric(byte)) {
+        this.#control = undefined;
+        this.#commandByte(this.#command, this.#syntax.control);
         return false;
       }
       control.name += String.fromCharCode(byte).toUpperCase();

@@ -1,0 +1,69 @@
+/** A raw ZPL program, command by command, with the line that each stands on. */
+import { JobFaultError } from '../contract/fault.ts';
+
+export interface RawCommand {
+  /** `^FD`, `~DG`, …; upper case. */
+  readonly code: string;
+  readonly params: string;
+  /** As it stands in the source. */
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** ^A with its font, or prefix and two characters. */
+const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
+/** A ~ is a character where no command can follow, as in `^BXN,7,200,0,0,1,~`; a value could make it one. */
+const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
+const NEW_LINE = 0x0a;
+/** What ^CC, ^CT and ^CD (and ~CC, …) name where they change nothing. */
+const PREFIXES: Readonly<Record<string, string>> = { CC: '^', CT: '~', CD: ',' };
+
+/** @throws JobFaultError `template-invalid` always */
+export function rawFault(reason: string, line?: number): JobFaultError {
+  const where = line === undefined ? '' : `line ${line}: `;
+  return new JobFaultError('template-invalid', `/source: ${where}${reason}`, { element: '/source' });
+}
+
+/**
+ * Splits a program at its prefixes; what stands before the first is `lead`. Commands that set the prefixes and the
+ * delimiter to what they are anyway, with which label designers begin (`CT~~CD,~CC^~CT~`), are left out.
+ * @throws JobFaultError `template-invalid`: a prefix or the delimiter is changed
+ */
+export function rawCommands(source: string): { lead: string; commands: RawCommand[] } {
+  const commands: RawCommand[] = [];
+  let line = 1;
+  let counted = 0;
+  const lineAt = (at: number) => {
+    for (; counted < at; counted++) if (source.charCodeAt(counted) === NEW_LINE) line++;
+    return line;
+  };
+  const nextPrefix = (from: number) => {
+    PREFIX.lastIndex = from;
+    return PREFIX.exec(source)?.index ?? source.length;
+  };
+  const first = nextPrefix(0);
+  for (let at = first; at < source.length; ) {
+    COMMAND.lastIndex = at;
+    const code = (COMMAND.exec(source)?.[0] ?? source.charAt(at)).toUpperCase();
+    let from = at + code.length;
+    const usual = PREFIXES[code.slice(1)];
+    if (usual !== undefined) {
+      const named = source.charAt(from);
+      if (named !== usual) {
+        throw rawFault(
+          `${code} changes what a command is, and is not supported: write the template with ^, ~ and commas`,
+          lineAt(at),
+        );
+      }
+      from += 1;
+    }
+    const end = nextPrefix(from);
+    const text = source.slice(at, end);
+    if (usual === undefined) {
+      commands.push({ code, params: source.slice(from, end), text, line: lineAt(at) });
+    }
+    at = end;
+  }
+  return { lead: source.slice(0, first), commands };
+}

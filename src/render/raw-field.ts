@@ -1,0 +1,118 @@
+/**
+ * A field of a raw ZPL template that a record fills: fixed text and values, as field data.
+ *
+ * Values stay data (see `zpl-field-data.ts`). In UTF-8 they are what they are; a field of another code page goes as it
+ * stands while its values are ASCII, and else in UTF-8, its fixed text converted: `^CI` stands before the data, and
+ * is put back after the field.
+ */
+
+import type { Placeholder } from './merge.ts';
+import { type Encoding, inUtf8, isAscii, UTF8 } from './raw-encoding.ts';
+import { escapeFieldData } from './zpl-field-data.ts';
+
+/** A value's place in a field. */
+export interface Slot extends Placeholder {
+  /** Printed where the record has no such value: the template's own text, ZPL already. */
+  readonly fallback: string;
+}
+
+/** How the data of a field is read. */
+export interface Reading {
+  /** ^FH's indicator. */
+  readonly indicator: string;
+  /** ^FB, ^TB: `\&` breaks lines. */
+  readonly block: boolean;
+  /** `BC`, `BX`, …: the barcode that the data goes to. */
+  readonly barcode: string | undefined;
+  readonly encoding: Encoding;
+}
+
+export interface RawField extends Reading {
+  /** Up to the data: `^FH^FD`. */
+  readonly open: string;
+  readonly parts: readonly (string | Slot)[];
+  /** The same with its fixed text in UTF-8; undefined: that would be other bytes in a barcode, or is not known. */
+  readonly utf8: readonly (string | Slot)[] | undefined;
+}
+
+/** Data that these barcodes read for escapes of their own, and the printer has no way to write them plainly. */
+const OWN_ESCAPES: Readonly<Record<string, RegExp>> = { BX: /[~_]/, BO: /[~_]/, BR: /#/ };
+
+/**
+ * @param parts fixed text as it stands behind ^FH
+ * @param guess the template names no encoding: bytes that are no UTF-8 are of the page that a printer has at first
+ */
+export function rawField(
+  open: string,
+  parts: readonly (string | Slot)[],
+  reading: Reading,
+  guess?: Encoding,
+): RawField {
+  const { indicator, barcode, encoding } = reading;
+  const texts = parts.flatMap((part) => (typeof part === 'string' ? [part] : [part.fallback]));
+  if (texts.every((text) => isAscii(text, indicator))) return { ...reading, open, parts, utf8: parts };
+  const page = guess ?? encoding;
+  const convert = (text: string) =>
+    encoding === UTF8 && guess === undefined ? text : inUtf8(text, indicator, page, guess !== undefined);
+  const utf8: (string | Slot)[] = [];
+  for (const part of barcode === undefined ? parts : []) {
+    const text = convert(typeof part === 'string' ? part : part.fallback);
+    if (text !== undefined) utf8.push(typeof part === 'string' ? text : { ...part, fallback: text });
+  }
+  const whole = barcode === undefined && utf8.length === parts.length ? utf8 : undefined;
+  return { ...reading, open, parts: encoding === UTF8 ? (whole ?? parts) : parts, utf8: whole };
+}
+
+/**
+ * The field with the values of a record.
+ * @param textFor undefined: the record has none, and the fallback is printed
+ * @returns `switched`: it is in UTF-8, and the code page has to be put back after it
+ * @throws what `refuse` makes
+ */
+export function fieldText(
+  field: RawField,
+  textFor: (slot: Slot) => string | undefined,
+  refuse: (slot: Slot, reason: string) => Error,
+): { text: string; switched: boolean } {
+  const { parts, encoding, indicator, open } = field;
+  let beyond: Slot | undefined;
+  const filled = parts.map((part) => {
+    if (typeof part === 'string') return undefined;
+    const value = textFor(part);
+    if (value === undefined) return undefined;
+    const data = plainData(field, value, (reason) => refuse(part, reason));
+    if (/[^\0-\x7f]/.test(data)) beyond ??= part;
+    return data;
+  });
+  const switched = beyond !== undefined && encoding !== UTF8;
+  const fixed = switched ? field.utf8 : parts;
+  if (fixed === undefined && beyond !== undefined) {
+    throw refuse(beyond, "beside the field's fixed text, in the template's ^CI, it can hold ASCII only");
+  }
+  let text = switched ? `^CI28${open}` : open;
+  for (const [at, part] of (fixed ?? parts).entries()) {
+    const data = filled[at];
+    if (data !== undefined) text += escapeFieldData(data, indicator);
+    else text += typeof part === 'string' ? part : part.fallback;
+  }
+  return { text, switched };
+}
+
+/** A value for what reads the field once ^FH has been read. */
+function plainData({ barcode, block }: Reading, text: string, refuse: (reason: string) => Error): string {
+  if (barcode !== undefined) {
+    if (!text.isWellFormed()) throw refuse('half of a surrogate pair cannot be encoded');
+    if (OWN_ESCAPES[barcode]?.test(text) === true) {
+      throw refuse(`^${barcode} would read a character of the value as an escape`);
+    }
+    // "Code 128 Invocation Characters": >0 is the character > itself.
+    if (barcode === 'BC') return text.replaceAll('>', '>0');
+    // ^B7: "\&" is a line break, "\\" a backslash.
+    if (barcode === 'B7') return text.replaceAll('\\', '\\\\');
+    return text;
+  }
+  const lines = text.replace(/\r\n?/g, '\n').split('\n');
+  // "Field Block": \\ is a backslash, \& a line break; those two are ours, so they follow the escapes.
+  const joined = block ? lines.map((line) => line.replaceAll('\\', '\\\\')).join('\\&') : lines.join(' ');
+  return joined.replaceAll('\t', ' ').replace(/[\0-\x1f\x7f]/g, '\ufffd');
+}

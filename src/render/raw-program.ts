@@ -1,0 +1,297 @@
+/**
+ * A raw ZPL program as one label: what label designers and carriers write around it is taken apart here.
+ *
+ *     downloads (~DG, ~DY, ~DU)   → sent before the label, under names of the job's own, and deleted after it
+ *     formats that print nothing  → their settings go to the label's beginning
+ *     a format stored with ^DF    → put in place of the ^XF that recalls it
+ *     set-up of the printer       → left out, and told
+ *
+ * What cannot be taken is refused with its line.
+ */
+import { type RawCommand, rawCommands, rawFault } from './raw-commands.ts';
+import { ruling } from './raw-rules.ts';
+import { objectName } from './zpl/printer-memory.ts';
+
+/** An object that the label brings along. */
+export interface Download {
+  /** As the printer is sent it, under its own name. */
+  readonly text: string;
+  /** `R:G0A1B200.GRF`; undefined: the tenant may leave it in the printer. */
+  readonly object: string | undefined;
+}
+
+export interface LeftOut {
+  readonly code: string;
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface RawProgram {
+  readonly downloads: readonly Download[];
+  /** The one format, from its ^XA to its ^XZ. */
+  readonly label: readonly RawCommand[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+export interface ProgramOptions {
+  /** Six characters that no other job's objects begin with. */
+  readonly prefix: string;
+  /** The tenant may send commands that set the printer up. */
+  readonly printerCommands: boolean;
+}
+
+/** `~DGd:o.x,…` and its kind, with the extension of an object that gives none. */
+const DOWNLOADS: Readonly<Record<string, string>> = {
+  '~DB': 'FNT',
+  '~DG': 'GRF',
+  '~DS': 'FNT',
+  '~DT': 'FNT',
+  '~DU': 'FNT',
+  '~DY': '',
+};
+/** ~DY: pictures and fonts. Its other extensions are set-up, pages and certificates. */
+const OBJECTS_OF_DY: Readonly<Record<string, string>> = {
+  B: 'BMP',
+  E: 'TTE',
+  G: 'GRF',
+  P: 'PNG',
+  T: 'TTF',
+  X: 'PCX',
+};
+/** Commands that name a stored object: by which parameter, and with what extension. */
+const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension: string]>> = {
+  '^XG': [0, 'GRF'],
+  '^IM': [0, 'GRF'],
+  '^IL': [0, 'GRF'],
+  '^A@': [3, 'FNT'],
+  '^CW': [1, 'FNT'],
+};
+/** Commands that put something on a label. */
+const PRINTS = /^\^(?:F[DNV]|S[NF]|G[BCDEFS]|XG|XF|I[LM])$/;
+const BOM = '\ufeff';
+
+type Format = readonly RawCommand[];
+
+/** @throws JobFaultError `template-invalid` with the line */
+export function readProgram(source: string, options: ProgramOptions): RawProgram {
+  const { lead, commands } = rawCommands(source.startsWith(BOM) ? source.slice(1) : source);
+  // What is left of ~CT~ when a printer that has the usual prefixes reads it.
+  requireBlank(lead.replace(/^\s*CT/, ''), 1);
+  const { formats, downloads } = formatsOf(commands);
+  const objects = new OwnObjects(downloads, options);
+  const stored = new StoredFormats(formats);
+  const before: RawCommand[] = [];
+  const leftOut: LeftOut[] = [];
+  let label: RawCommand[] | undefined;
+
+  const begun = formats.filter(([first]) => first?.code === '^XA');
+  const last = formats.findLast(prints) ?? (begun.length === 1 ? begun[0] : undefined);
+  for (const format of formats.filter((one) => !stored.has(one))) {
+    const setUp = format !== last && !prints(format);
+    if (label !== undefined && !setUp) {
+      const [first] = format;
+      throw rawFault('a second label begins here: a template is one label, make one of each', first?.line);
+    }
+    const kept = stored.recalledIn(format).flatMap((command): RawCommand[] => {
+      if (objects.deletes(command)) return [];
+      const ruled = ruling(command, setUp, options.printerCommands);
+      if (ruled.keep) return [objects.renamed(command)];
+      const { code, line } = command;
+      if (!leftOut.some((other) => other.code === code)) leftOut.push({ code, line, reason: ruled.reason });
+      return [];
+    });
+    if (!setUp) label = kept;
+    // What a format after the label sets would be for another label.
+    else if (label === undefined) before.push(...kept.filter(({ code }) => code !== '^XA' && code !== '^XZ'));
+  }
+  const [begin, ...rest] = label ?? [];
+  if (begin === undefined) throw rawFault('expected exactly one label format, ^XA … ^XZ');
+  stored.requireUsed();
+  return { downloads: objects.downloads, label: [begin, ...before, ...rest], leftOut };
+}
+
+function prints(format: Format): boolean {
+  return format.some(({ code }) => PRINTS.test(code)) && storing(format) === undefined;
+}
+
+function storing(format: Format): RawCommand | undefined {
+  return format.find(({ code }) => code === '^DF');
+}
+
+function requireBlank(text: string, line: number): void {
+  if (text.trim() !== '') throw rawFault('there is text outside of ^XA … ^XZ', line);
+}
+
+/** Splits the commands into formats; what stands outside of them has to be a download, or to say nothing. */
+function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downloads: RawCommand[] } {
+  const formats: Format[] = [];
+  const downloads: RawCommand[] = [];
+  let open: RawCommand[] | undefined;
+  let before: RawCommand[] = [];
+  for (const command of commands) {
+    const { code, line } = command;
+    if (code in DOWNLOADS) downloads.push(command);
+    else if (code === '^XA') {
+      if (open?.some((other) => PRINTS.test(other.code))) {
+        throw rawFault('^XA begins a second label before ^XZ has ended the first', line);
+      }
+      // A format that begins again, before anything was on it, goes on.
+      open ??= [command, ...before];
+      before = [];
+    } else if (open !== undefined) {
+      open.push(command);
+      if (code !== '^XZ') continue;
+      formats.push(open);
+      open = undefined;
+      requireBlank(command.params, line);
+    } else if (code === '^CI') before.push(command);
+    else if (code.startsWith('~') && code.length > 2) formats.push([command]);
+    else if (code.startsWith('^') && !/^\^(?:FX|FS|XZ)$/.test(code)) {
+      throw rawFault(`${code} stands outside of ^XA … ^XZ`, line);
+    }
+  }
+  if (open !== undefined) throw rawFault('^XA without ^XZ', open[0]?.line);
+  return { formats, downloads };
+}
+
+/** What the program stores with ^DF and recalls with ^XF: put together here, so that the printer stores nothing. */
+class StoredFormats {
+  readonly #formats = new Map<string, { format: Format; line: number; used: boolean }>();
+  readonly #stored = new Set<Format>();
+
+  constructor(formats: readonly Format[]) {
+    for (const format of formats) {
+      const store = storing(format);
+      if (store === undefined) continue;
+      this.#stored.add(format);
+      const commands = format.filter(({ code }) => !/^\^(?:XA|XZ|DF)$/.test(code));
+      this.#formats.set(objectName(store.params, 'ZPL'), { format: commands, line: store.line, used: false });
+    }
+  }
+
+  has(format: Format): boolean {
+    return this.#stored.has(format);
+  }
+
+  /** @throws JobFaultError `template-invalid`: a format is stored for others to recall */
+  requireUsed(): void {
+    for (const { used, line } of this.#formats.values()) {
+      if (!used) throw rawFault('^DF stores a format that this template does not recall', line);
+    }
+  }
+
+  /** The format, with the commands of stored ones where it recalls them, and its ^FN data in their fields. */
+  recalledIn(format: Format): Format {
+    if (!format.some((command) => this.#recalled(command) !== undefined)) return format;
+    const values = new Map<number, Format>();
+    const encodings: RawCommand[] = [];
+    const rest: RawCommand[] = [];
+    let field: RawCommand[] = [];
+    for (const command of format) {
+      const stored = this.#recalled(command);
+      if (stored !== undefined) {
+        stored.used = true;
+        rest.push(...stored.format);
+        continue;
+      }
+      field.push(command);
+      if (command.code === '^XA') rest.push(...field.splice(0));
+      if (command.code !== '^FS' && command.code !== '^XZ') continue;
+      const number = field.find(({ code }) => code === '^FN');
+      const value = field.filter(({ code }) => code === '^FH' || code === '^FD' || code === '^FV');
+      if (number !== undefined && value.some(({ code }) => code !== '^FH')) {
+        values.set(fieldNumber(number), value);
+        encodings.push(...field.filter(({ code }) => code === '^CI'));
+      } else rest.push(...field);
+      field = [];
+    }
+    const [begin, ...others] = rest;
+    return withValues(begin === undefined ? others : [begin, ...encodings, ...others], values);
+  }
+
+  #recalled({ code, params }: RawCommand) {
+    return code === '^XF' ? this.#formats.get(objectName(params, 'ZPL')) : undefined;
+  }
+}
+
+function fieldNumber({ params }: RawCommand): number {
+  return Number.parseInt(params, 10) || 0;
+}
+
+/** Data that was sent for a ^FN takes its place, and that of the data that was stored. */
+function withValues(commands: Format, values: ReadonlyMap<number, Format>): Format {
+  let filled = false;
+  return commands.flatMap((command): Format => {
+    const { code } = command;
+    if (code === '^FS') filled = false;
+    const value = code === '^FN' ? values.get(fieldNumber(command)) : undefined;
+    if (value !== undefined) {
+      filled = true;
+      return value;
+    }
+    return filled && (code === '^FD' || code === '^FV') ? [] : [command];
+  });
+}
+
+/**
+ * Graphics and fonts that the label brings along. Memory on a shared printer is common: under the template's own name
+ * one could take the place of another tenant's, so each gets a name of the job's own.
+ */
+class OwnObjects {
+  readonly downloads: Download[] = [];
+  readonly #names = new Map<string, string>();
+
+  /** @throws JobFaultError `template-invalid` */
+  constructor(downloads: readonly RawCommand[], { prefix, printerCommands }: ProgramOptions) {
+    for (const { code, params, text, line } of downloads) {
+      const [name = '', ...rest] = params.split(',', 3);
+      const object = objectName(name, this.#extension(code, rest, line));
+      if (!/^[A-Z]:[^*?]+\.[A-Z0-9]{1,3}$/.test(object))
+        throw rawFault(`${code} without the name of an object`, line);
+      if (!object.startsWith('R:')) {
+        if (!printerCommands) throw commonMemory(code, object, line);
+        this.downloads.push({ text, object: undefined });
+        continue;
+      }
+      const count = this.#names.size.toString(36).toUpperCase().padStart(2, '0');
+      if (count.length > 2) throw rawFault('more than 1296 downloads', line);
+      const own = this.#names.get(object) ?? `R:${prefix}${count}${object.slice(object.lastIndexOf('.'))}`;
+      this.#names.set(object, own);
+      this.downloads.push({ text: `${code}${own}${params.slice(name.length).trimEnd()}`, object: own });
+    }
+  }
+
+  #extension(code: string, [kind = '', extension = '']: readonly string[], line: number): string {
+    if (code !== '~DY') return DOWNLOADS[code] ?? 'GRF';
+    const known = OBJECTS_OF_DY[extension.trim().toUpperCase()];
+    if (known === undefined) throw rawFault('~DY takes pictures and fonts only: B, E, G, P, T or X', line);
+    // Binary data runs over what follows it, and a template is text.
+    if (!/^[AP]$/i.test(kind.trim()))
+      throw rawFault('~DY takes hexadecimal or base64 data only: A or P', line);
+    return known;
+  }
+
+  /** The command with the job's own name in place of the template's. */
+  renamed(command: RawCommand): RawCommand {
+    const reference = REFERENCES[command.code];
+    if (reference === undefined) return command;
+    const [index, extension] = reference;
+    const params = command.params.split(',');
+    const own = this.#names.get(objectName(params[index] ?? '', extension));
+    if (own === undefined) return command;
+    const named = params.with(index, own).join(',');
+    return { ...command, params: named, text: command.text.slice(0, command.code.length) + named };
+  }
+
+  /** ^ID of what the label brought along: it is deleted anyway, when the job is done. */
+  deletes({ code, params }: RawCommand): boolean {
+    return code === '^ID' && this.#names.has(objectName(params, 'GRF'));
+  }
+}
+
+function commonMemory(code: string, object: string, line: number): Error {
+  return rawFault(
+    `${code} stores ${object} for all that use the printer: store it in R:, or have an administrator allow the tenant printer commands`,
+    line,
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * Which commands a raw ZPL template may have. A printer is often shared, and keeps what it is told: so a template
+ * draws its label, and what would change the printer for others is refused by name, unless the tenant is allowed
+ * printer commands. What labels commonly carry of a printer's set-up is left out: the printer's format says it.
+ *
+ * Source: ZPL II Programming Guide, the commands named.
+ */
+import { type RawCommand, rawFault } from './raw-commands.ts';
+
+/** What becomes of a command: printed as it stands, or left out, and then why. */
+export type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: string };
+
+const KEEP: Ruling = { keep: true };
+
+/** Where the label is, what is on it, and how many are made of it. */
+const LABEL =
+  words(`XA XZ FS FO FT FD FV FH FX FN FB TB FR FW FP FC FM CF CI CV CW GB GC GD GE GF GS XG IM IL XF
+  LH LL LR LS LT MU MC PM PO PQ PW PA RB RF XB`);
+const BARCODE = /^B[0-9ABCDEFIJKLMOPQRSTUXYZ]$/;
+const FONT = /^A[A-Z0-9@]$/;
+
+/** Set-up that labels carry, and the member of a printer's format that has it. */
+const SET_UP: Readonly<Record<string, string | undefined>> = {
+  '~SD': 'darkness',
+  '^MD': 'darknessOffset',
+  '^PR': 'speed',
+  '^MN': 'mediaTracking',
+  '^MM': 'printMode',
+  '^MT': 'thermalMode',
+  '^MF': undefined,
+  '^ML': undefined,
+  '^DN': undefined,
+  '~DN': undefined,
+  '~JN': undefined,
+  '~JO': undefined,
+  '~JS': undefined,
+  '~TA': undefined,
+};
+
+/** What a refused command does. Of all others it is said that they are none that draw. */
+const DOES: Readonly<Record<string, string>> = {
+  '^CO': "changes the printer's memory",
+  '^EF': 'deletes stored formats',
+  '^EG': 'deletes stored graphics',
+  '^FL': "links the printer's fonts",
+  '^ID': 'deletes what is stored in the printer',
+  '^IS': 'stores the label in the printer',
+  '^JB': "clears the printer's memory",
+  '^JI': "starts the printer's BASIC interpreter",
+  '^JJ': "changes the printer's ports",
+  '^JM': "changes the printer's resolution",
+  '^JS': "changes the printer's sensors",
+  '^JT': "changes the print head's test",
+  '^JU': "saves or resets the printer's configuration",
+  '^JZ': 'changes what the printer does after an error',
+  '^KD': "changes the printer's clock",
+  '^KL': "changes the printer's language",
+  '^KN': 'renames the printer',
+  '^KP': "changes the printer's password",
+  '^KV': "changes the printer's kiosk settings",
+  '^MA': "changes the printer's maintenance alerts",
+  '^MI': "changes the printer's maintenance alerts",
+  '^MP': "locks the printer's panel",
+  '^MW': "changes the printer's warnings",
+  '^NB': "changes the printer's network",
+  '^NC': "changes the printer's network",
+  '^ND': "changes the printer's network",
+  '^NI': "changes the printer's network",
+  '^NN': "changes the printer's network",
+  '^NP': "changes the printer's network",
+  '^NS': "changes the printer's network",
+  '^NT': "changes the printer's network",
+  '^NW': "changes the printer's network",
+  '^PF': 'feeds media',
+  '^PH': 'feeds media',
+  '^PP': 'pauses the printer',
+  '^RZ': 'sets passwords of RFID tags',
+  '^SE': "changes the printer's encoding",
+  '^SL': "changes the printer's clock",
+  '^SO': "changes the printer's clock",
+  '^SP': 'begins to print before the label has come',
+  '^SS': "changes the printer's sensors",
+  '^ST': "changes the printer's clock",
+  '^SZ': "changes the printer's language",
+  '^TO': 'copies what is stored in the printer',
+  '^WF': 'writes RFID tags',
+  '^ZZ': 'switches the printer off',
+};
+/** `~` commands that nobody may send in a label: they act at once, on other jobs, or the printer answers them. */
+const AT_ONCE = /^~(?:H.|J[ABCDEFGILPQRX]|P[HPRS]|W.|EG|RO|KB)$/;
+/** Fonts that a printer has; the others are free for ^CW. */
+const BUILT_IN_FONT = /^\s*[A-H0P-V]/i;
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+/**
+ * @param setUp the command stands in a format that prints nothing, before the label, as label designers write one
+ * @param allowed the tenant may send printer commands
+ * @throws JobFaultError `template-invalid`: the template may not have it
+ */
+export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): Ruling {
+  const { code, params, line } = command;
+  // A printer passes over it as well.
+  if (code.length < 2) return { keep: false, reason: 'it begins no command; in data it is written with ^FH' };
+  refuseAlways(command);
+  if (code.startsWith('^') && draws(code.slice(1))) {
+    const does = labelCommandThatLasts(code, params);
+    if (does === undefined || allowed) return KEEP;
+    throw refusal(`${code} ${does}`, line);
+  }
+  if (allowed) return KEEP;
+  if (code in SET_UP || isHarmless(code, params, setUp)) {
+    const member = SET_UP[code];
+    const instead = member === undefined ? '' : ` (${member})`;
+    return { keep: false, reason: `the printer's set-up is for the printer's format to say${instead}` };
+  }
+  throw refusal(`${code} ${DOES[code] ?? 'is no command that draws a label'}`, line);
+}
+
+function draws(name: string): boolean {
+  return LABEL.has(name) || BARCODE.test(name) || FONT.test(name);
+}
+
+/** Set-up that changes nothing for others when it is left out. */
+function isHarmless(code: string, params: string, setUp: boolean): boolean {
+  const value = params.trim().toUpperCase();
+  // What the printer speaks and how many dots it has, as they are; and the saving of a set-up that is left out.
+  return (
+    (code === '^SZ' && value === '2') ||
+    (code === '^JM' && value === 'A') ||
+    (code === '^JU' && value === 'S' && setUp)
+  );
+}
+
+/** What a command that is about the label would leave behind that no reset takes away. */
+function labelCommandThatLasts(code: string, params: string): string | undefined {
+  if (code === '^MC' && /^\s*N/i.test(params)) return 'N prints the label over the next ones too';
+  if (code === '^CW' && BUILT_IN_FONT.test(params)) return "takes the place of one of the printer's fonts";
+  return undefined;
+}
+
+function refusal(what: string, line: number): Error {
+  return rawFault(
+    `${what}, for all that use the printer: leave it out, or have an administrator allow the tenant printer commands`,
+    line,
+  );
+}
+
+/** What no tenant may have in a template, because labels would get lost, doubled or mixed up. */
+function refuseAlways({ code, params, line }: RawCommand): void {
+  // Copies are sent in parts, and sent again from where a printer was cut off: it would count from the start.
+  if (code === '^SN' || code === '^SF') {
+    throw rawFault(
+      `${code} counts in the printer, where copies would get numbers twice; use a field of the record`,
+      line,
+    );
+  }
+  if (code === '^WD') throw rawFault('^WD prints another label than the template', line);
+  // What it sends back, the record's own data for one, would be taken for the printer's answer to our questions.
+  if (/^\^H.$/.test(code)) throw rawFault(`${code} makes the printer answer, and is not supported`, line);
+  if (AT_ONCE.test(code)) {
+    throw rawFault(
+      `${code} acts at once, in the middle of other labels, and cannot stand in a template`,
+      line,
+    );
+  }
+  // Binary data runs over what follows it, and over the next label.
+  if (code === '^GF' && !/^\s*(?:A\s*)?(?:,|$)/i.test(params)) {
+    throw rawFault('^GF with binary data is not supported: write it as ^GFA', line);
+  }
+}
