@@ -73,6 +73,11 @@ export class AdminClient {
     return this.#call(tenantView, 'PUT', `/app/tenants/${encodeURIComponent(tenant)}/quota`, { labels });
   }
 
+  setPrinterCommands(tenant: string, allowed: boolean): Promise<TenantView> {
+    const path = `/app/tenants/${encodeURIComponent(tenant)}/printer-commands`;
+    return this.#call(tenantView, 'PUT', path, { allowed });
+  }
+
   createIntegration(
     tenant: string,
     integration: { name: string; scope?: string[] },

@@ -24,6 +24,7 @@ interface RenderOptions {
   dpi: '203' | '300' | '600';
   orientation: Orientation;
   copies: number;
+  allowPrinterCommands?: true;
 }
 
 /** Of a raw ZPL template that does not say how large its label is, mm: the most common one. */
@@ -45,6 +46,7 @@ export function renderCommand(): Command {
     .addOption(new Option('--dpi <dpi>', 'resolution').choices(['203', '300', '600']).default('203'))
     .addOption(new Option('--orientation <orientation>').choices(orientation.options).default('portrait'))
     .option('--copies <n>', 'copies of each record', numberFrom(1, 10_000), 1)
+    .option('--allow-printer-commands', 'as for a tenant whose raw templates may set printers up')
     .action(async (file: string, options: RenderOptions) => {
       const template = await readTemplate(file);
       const records = options.data === undefined ? [{}] : await readRecords(options.data);
@@ -91,6 +93,7 @@ function jobOf(template: Template, records: LabelRecord[], options: RenderOption
     copies: options.copies,
     records,
     createdAt: new Date().toISOString(),
+    ...(options.allowPrinterCommands && { printerCommands: true as const }),
   };
 }
 

@@ -10,6 +10,7 @@ import { printJson, printLine } from './output.ts';
 interface CheckOptions {
   dpi?: number;
   media?: string;
+  allowPrinterCommands?: true;
   json?: true;
 }
 
@@ -20,6 +21,7 @@ export function checkCommand(): Command {
     .argument('<file>', 'template file: Platen JSON, or raw .zpl')
     .option('--dpi <dpi>', 'for printers of this resolution only', numberFrom(50, 2400))
     .option('--media <size>', 'for media of this size, mm: 101.6x152.4 (with --dpi)')
+    .option('--allow-printer-commands', 'as for a tenant whose raw templates may set printers up')
     .option('--json', 'print JSON')
     .action(async (file: string, options: CheckOptions) => {
       const problems = await problemsIn(await readTemplateSource(file), options);
@@ -41,7 +43,10 @@ export function printProblem({ severity, code, pointer, message }: TemplateProbl
 
 async function problemsIn(source: unknown, options: CheckOptions): Promise<TemplateProblem[]> {
   const parsed = templateSchemaFor(source).safeParse(source);
-  if (parsed.success) return await templateProblems(parsed.data, targetOf(parsed.data, options));
+  if (parsed.success) {
+    const rules = { printerCommands: options.allowPrinterCommands ?? false };
+    return await templateProblems(parsed.data, targetOf(parsed.data, options), undefined, rules);
+  }
   return parsed.error.issues.map(({ path, message }) => ({
     severity: 'error',
     code: 'template-invalid',

@@ -1,10 +1,10 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { tenantId } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
 
-/** `platen tenant create|list|set-quota` */
+/** `platen tenant create|list|set-quota|set-printer-commands` */
 export function tenantCommand(): Command {
   const command = new Command('tenant').description('the workspaces of a service, and their print allowance');
 
@@ -55,6 +55,18 @@ export function tenantCommand(): Command {
       }
       const tenant = await (await connect(options)).setQuota(id, limit);
       options.json ? printJson(tenant) : printLine(`${tenant.id}: ${limit ?? 'unlimited'} labels a month`);
+    });
+
+  withService(command.command('set-printer-commands'))
+    .description(
+      'say whether raw templates of a tenant may set printers up (^JU, ^ND, ^MM, …), for all that use them',
+    )
+    .argument('<id>', 'the tenant')
+    .addArgument(new Argument('<what>', 'may they?').choices(['allowed', 'refused']))
+    .option('--json', 'print JSON')
+    .action(async (id: string, what: string, options: ServiceOptions & { json?: true }) => {
+      const tenant = await (await connect(options)).setPrinterCommands(id, what === 'allowed');
+      options.json ? printJson(tenant) : printLine(`${tenant.id}: printer commands are ${what}`);
     });
 
   return command;

@@ -20,7 +20,7 @@ export type Permission = z.infer<typeof permission>;
 /** Of a new account where nothing is said: to send jobs, and to learn what became of them. */
 export const USUAL_SCOPE = ['jobs:enqueue', 'jobs:read'] as const satisfies Permission[];
 
-// POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota
+// POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota, PUT /app/tenants/{id}/printer-commands
 export const tenantCreate = z.strictObject({
   id: tenantId,
   name: z.string().trim().min(1).max(200).optional(),
@@ -29,9 +29,12 @@ export const quotaSet = z.strictObject({
   /** Labels per calendar month (UTC); null: no limit. */
   labels: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
 });
+/** Raw templates of the tenant may set printers up. */
+export const printerCommandsSet = z.strictObject({ allowed: z.boolean() });
 export const tenantView = z.object({
   id: tenantId,
   name: z.string(),
+  printerCommands: z.boolean(),
   quota: z.object({ labels: z.int().nullable(), used: z.int() }),
 });
 export type TenantView = z.infer<typeof tenantView>;

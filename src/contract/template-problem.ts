@@ -9,6 +9,8 @@ export const TEMPLATE_PROBLEMS = [
   'value-invalid',
   'does-not-fit',
   'off-label',
+  /** Raw ZPL: a command that is not sent. */
+  'left-out',
   /** Something is printed in a barcode's quiet zone, or on the barcode. */
   'quiet-zone',
   'field-unused',

@@ -41,17 +41,21 @@ export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): R
     mm === undefined || dpi === undefined ? UNLIMITED : dots(mm, dpi);
   // Only ^MU in mm or inches asks for a resolution.
   const sheet = { dpi: dpi ?? RESOLUTIONS[0], width: limit(width), height: limit(height) };
-  // A label whose fields all wait for data prints nothing; with a dot it is one.
-  const end = template.source.search(/\^XZ/i);
-  const source = `${template.source.slice(0, end)}^FS^FO0,0^GB1,1,1^FS${template.source.slice(end)}`;
-  const read = plannedLabel(source, sheet);
+  const whole = plannedLabel(template.source, sheet);
+  const read = whole.plan === undefined ? plannedLabel(withDot(template.source), sheet) : whole;
   const { plan } = read;
   if (plan === undefined) return [];
   const lineOf = lineFinder(Buffer.from(template.source, 'utf8'));
   return [
     ...sizeFaults(template, media, read, lineOf),
-    ...plan.marks.slice(0, -1).flatMap((mark) => fieldFault(mark, plan, lineOf)),
+    ...plan.marks.flatMap((mark) => fieldFault(mark, plan, lineOf)),
   ];
+}
+
+/** A label whose fields all wait for data prints nothing; with a dot it is one. */
+function withDot(source: string): string {
+  const end = source.toUpperCase().lastIndexOf('^XZ');
+  return `${source.slice(0, end)}^FS^FO0,0^GB1,1,1^FS${source.slice(end)}`;
 }
 
 /** The line of a byte, from 1. */

@@ -167,9 +167,15 @@ class LabelReader {
   }
 
   #data({ code, params, text }: RawCommand): void {
-    if (this.#state.number !== undefined) return this.#numbered(params);
-    const parts = parsePlaceholders(params, '/source');
-    if (parts.every((part) => typeof part === 'string')) return this.#fixed(text, params);
+    const parts = this.#state.number === undefined ? parsePlaceholders(params, '/source') : undefined;
+    if (parts === undefined) {
+      this.#numbered(params);
+      return;
+    }
+    if (parts.every((part) => typeof part === 'string')) {
+      this.#fixed(text, params);
+      return;
+    }
     const open = `${this.#state.indicator === undefined ? '^FH' : ''}${text.slice(0, code.length)}`;
     this.#field(
       open,

@@ -25,8 +25,8 @@ import { PictureFault } from './picture-fault.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
 import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-check.ts';
 import { type RawMedia, rawPlacementFaults } from './raw-placement.ts';
-import { compileRawZpl } from './raw-zpl.ts';
-import { fieldsIn, templateTexts } from './template-fields.ts';
+import { compileRawZpl, type RawOptions, type RawZpl } from './raw-zpl.ts';
+import { fieldsIn, templateFields, templateTexts } from './template-fields.ts';
 import type { FaceWish, FontSet } from './tenant-fonts.ts';
 
 /** What a template is checked for; the resolutions that label printers have where nothing says which. */
@@ -45,23 +45,28 @@ const MODULE_TOLERANCE = 0.2;
 /** Stands in for the job: a check must not come out otherwise tomorrow. */
 const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', copies: 1, records: { length: 1 } };
 
+/** `printerCommands`: the tenant's raw templates may set printers up. */
+type RawRules = Pick<RawOptions, 'printerCommands'>;
+
 /** Told where a check has come to, a JSON pointer: one that is ended says where it was. */
 type Progress = (pointer: string) => void;
 
 /**
  * Checks a template that is as the schema wants it; errors first.
  * @param format what it is to be printed on; without it, at the resolutions that label printers have
+ * @param rules what its tenant may do
  */
 export async function templateProblems(
   template: Template,
   format?: CheckTarget,
   at: Progress = () => undefined,
+  rules: RawRules = {},
 ): Promise<TemplateProblem[]> {
   const problems = fieldProblems(template);
   if (format !== undefined) problems.push(...sizeProblems(template, format));
   if (template.language === 'zpl') {
     at('/source');
-    problems.push(...rawProblems(template, format ?? template));
+    problems.push(...rawProblems(template, format ?? template, rules));
   } else {
     const dpis = format === undefined ? (template.dpi ? [template.dpi] : RESOLUTIONS) : [format.dpi];
     problems.push(...(await designProblems(template, dpis, at)));
@@ -93,7 +98,7 @@ function usedFields(template: Template): Map<string, string> {
   const used = new Map<string, string>();
   const note = (field: string, pointer: string) => used.set(field, used.get(field) ?? pointer);
   if (template.language === 'zpl') {
-    for (const field of compileRawZpl(template).fields) note(field, '/source');
+    for (const field of templateFields({ ...template, fields: [] })) note(field, '/source');
     return used;
   }
   for (const { pointer, text } of templateTexts(template)) {
@@ -165,20 +170,26 @@ function sampleRecord({ fields }: Template): { record: LabelRecord; known: Reado
 }
 
 /** @param media what is known of it; the template's own size and resolution where nothing else is */
-function rawProblems(template: RawZplTemplate, media: RawMedia): TemplateProblem[] {
+function rawProblems(template: RawZplTemplate, media: RawMedia, rules: RawRules): TemplateProblem[] {
   const placement = () =>
     rawPlacementFaults(template, media).map(({ code, message }) => warning(code, '/source', message));
   let certain = true;
   try {
-    const raw = compileRawZpl(template, SAMPLE_JOB);
+    const raw = compileRawZpl(template, SAMPLE_JOB, rules);
     const { record, known } = sampleRecord(template);
     certain = raw.fields.length === 0;
     if (raw.fields.every((field) => known.has(field))) raw.check(record);
-    return placement();
+    return [...leftOut(raw), ...placement()];
   } catch (thrown) {
     const problem = { severity: certain ? 'error' : 'warning', ...reasonOf(thrown, '/source') } as const;
     return certain ? [problem] : [problem, ...placement()];
   }
+}
+
+function leftOut({ leftOut: commands }: RawZpl): TemplateProblem[] {
+  return commands.map(({ code, line, reason }) =>
+    warning('left-out', '/source', `line ${line}: ${code} is left out: ${reason}`),
+  );
 }
 
 async function designProblems(

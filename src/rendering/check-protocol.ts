@@ -10,6 +10,8 @@ import type { RawMedia, RawPlacementFault } from '../render/raw-placement.ts';
 export interface TemplateCheck {
   readonly kind: 'template';
   readonly template: Template;
+  /** The tenant's raw templates may set printers up. */
+  readonly printerCommands?: boolean;
 }
 
 /** Would these records print? Some of a job's at a time, so that a large job takes turns with others. */

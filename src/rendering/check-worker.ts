@@ -40,7 +40,9 @@ async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): P
   const source = JSON.stringify(template);
   const keeps = source.length <= LARGEST_COMPILED && !/\{\{\s*\$/.test(source);
   if (!keeps) return await createRecordCheck(template, { dpi, orientation, job });
-  const key = createHash('sha256').update(`${dpi} ${orientation} ${source}`).digest('base64');
+  const key = createHash('sha256')
+    .update(`${dpi} ${orientation} ${job.printerCommands ?? false} ${source}`)
+    .digest('base64');
   const check = compiled.get(key) ?? (await createRecordCheck(template, { dpi, orientation, job }));
   compiled.delete(key);
   compiled.set(key, check);
@@ -84,7 +86,7 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
 async function run(check: Check, at: (pointer: string) => void): Promise<CheckResult> {
   switch (check.kind) {
     case 'template':
-      return { kind: 'template', problems: await templateProblems(check.template, undefined, at) };
+      return { kind: 'template', problems: await templateProblems(check.template, undefined, at, check) };
     case 'records':
       return { kind: 'records', verdict: await checkRecords(check) };
     case 'placement':

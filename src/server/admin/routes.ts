@@ -11,6 +11,7 @@ import {
   jobFilter,
   jobResume,
   type Permission,
+  printerCommandsSet,
   quotaSet,
   tenantCreate,
 } from '../../contract/admin.ts';
@@ -64,6 +65,11 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     const { id } = idParam.parse(request.params);
     const { labels } = parseBody(quotaSet, request.body);
     return tenants.setQuota(id, labels);
+  });
+  app.put('/app/tenants/:id/printer-commands', async (request) => {
+    const { id } = idParam.parse(request.params);
+    const { allowed } = parseBody(printerCommandsSet, request.body);
+    return tenants.setPrinterCommands(id, allowed);
   });
 
   const integrations = (): Integrations => {

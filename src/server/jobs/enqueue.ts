@@ -124,6 +124,7 @@ function queuedJob(jobId: string, tenantId: string, checked: CheckedRequest): Qu
     copies: checked.request.numberCopies,
     records: checked.request.data ?? [{}],
     createdAt: new Date().toISOString(),
+    ...(checked.printerCommands && checked.template.language === 'zpl' && { printerCommands: true as const }),
   };
 }
 

@@ -25,7 +25,7 @@ type Request = Pick<PrintRequest, 'data' | 'orientation' | 'numberCopies'>;
 export async function requirePrintable(
   checks: CheckPool,
   tenantId: string,
-  job: { template: Template; request: Request; format: PrinterFormat },
+  job: { template: Template; printerCommands: boolean; request: Request; format: PrinterFormat },
 ): Promise<void> {
   const { template, request, format } = job;
   const records = request.data ?? [{}];
@@ -33,6 +33,7 @@ export async function requirePrintable(
     createdAt: new Date().toISOString(),
     copies: request.numberCopies,
     records: { length: records.length },
+    ...(job.printerCommands && { printerCommands: true as const }),
   };
   const faults: Unprintable[] = [];
   let budget = BUDGET;

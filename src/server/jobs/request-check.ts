@@ -29,7 +29,13 @@ import type { Templates } from '../templates/templates.ts';
 import { requirePrintable } from './printable-values.ts';
 import { type Route, route } from './route.ts';
 
-export type CheckedRequest = { request: PrintRequest; template: Template; route: Route; labels: number };
+export type CheckedRequest = {
+  request: PrintRequest;
+  template: Template;
+  printerCommands: boolean;
+  route: Route;
+  labels: number;
+};
 
 export class RequestCheck {
   readonly #pool: Pool;
@@ -67,11 +73,16 @@ export class RequestCheck {
     tenantId: string,
     parsed: { request: PrintRequest; labels: number },
   ): Promise<CheckedRequest> {
-    const { template } = await this.#templates.get(tenantId, parsed.request.idT);
+    const { template, printerCommands } = await this.#templates.get(tenantId, parsed.request.idT);
     const way = await route(this.#pool, tenantId, parsed.request, template);
     const { request } = parsed;
-    await requirePrintable(this.#checks, tenantId, { template, request, format: way.format });
-    return { ...parsed, template, route: way };
+    await requirePrintable(this.#checks, tenantId, {
+      template,
+      printerCommands,
+      request,
+      format: way.format,
+    });
+    return { ...parsed, template, printerCommands, route: way };
   }
 }
 

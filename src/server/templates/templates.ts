@@ -10,9 +10,11 @@ import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
+import { printerCommandsOf } from '../tenants/tenants.ts';
 
 type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
-export type SavedTemplate = { id: string; template: Template };
+/** `printerCommands`: its tenant's templates may set printers up. */
+export type SavedTemplate = { id: string; template: Template; printerCommands: boolean };
 
 /** For the check of a template; large ones of many barcodes take a second. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
@@ -64,14 +66,16 @@ export class Templates {
 
   /** @throws ProblemError `template-not-found` */
   async get(tenantId: string, id: string): Promise<SavedTemplate> {
-    return { id, template: parsed(await this.#row(tenantId, id)) };
+    const row = await this.#row(tenantId, id);
+    return { id, template: parsed(row), printerCommands: row.printer_commands };
   }
 
   /** @throws ProblemError `payload-invalid` where no record could be printed, or it takes too long; `not-ready` */
   async #warnings(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
     let problems: readonly TemplateProblem[];
     try {
-      problems = await this.#checks.template(tenantId, { template: checked }, this.#times);
+      const printerCommands = checked.language === 'zpl' && (await printerCommandsOf(this.#pool, tenantId));
+      problems = await this.#checks.template(tenantId, { template: checked, printerCommands }, this.#times);
     } catch (error) {
       if (error instanceof CheckStopped) throw stopped(error, this.#times);
       throw error;
@@ -85,13 +89,14 @@ export class Templates {
     });
   }
 
-  async #row(tenantId: string, id: string): Promise<Row> {
+  async #row(tenantId: string, id: string): Promise<Row & { printer_commands: boolean }> {
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
     const { rows } = /^[\w-]+$/.test(id)
-      ? await this.#pool.query<Row>('SELECT * FROM platen.templates WHERE tenant_id = $1 AND id = $2', [
-          tenantId,
-          id,
-        ])
+      ? await this.#pool.query<Row & { printer_commands: boolean }>(
+          `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
+             WHERE t.tenant_id = $1 AND t.id = $2`,
+          [tenantId, id],
+        )
       : { rows: [] };
     const [row] = rows;
     if (row === undefined) {

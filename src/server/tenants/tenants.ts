@@ -3,13 +3,13 @@ import type { TenantView } from '../../contract/admin.ts';
 import { ProblemError } from '../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../store/pool.ts';
 
-type Row = { id: string; name: string; quota_labels: string | null; used: string };
+type Row = { id: string; name: string; quota_labels: string | null; printer_commands: boolean; used: string };
 
 export const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 /** Rows that the labels of a tenant without a limit are spread over, so that its jobs commit side by side. */
 const SHARDS = 16;
 
-const VIEW = `SELECT t.id, t.name, t.quota_labels,
+const VIEW = `SELECT t.id, t.name, t.quota_labels, t.printer_commands,
     (SELECT coalesce(sum(u.labels), 0) FROM platen.usage u WHERE u.tenant_id = t.id AND u.month = ${MONTH}) AS used
   FROM platen.tenants t`;
 
@@ -61,6 +61,12 @@ export class Tenants {
     return this.get(id);
   }
 
+  /** Lets the tenant's raw templates set printers up, or no longer; templates that are there stay as they are. */
+  async setPrinterCommands(id: string, allowed: boolean): Promise<TenantView> {
+    await this.#pool.query('UPDATE platen.tenants SET printer_commands = $2 WHERE id = $1', [id, allowed]);
+    return this.get(id);
+  }
+
   async #insert(tenant: { id: string; name?: string | undefined }): Promise<boolean> {
     const { rowCount } = await this.#pool.query(
       'INSERT INTO platen.tenants (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
@@ -70,9 +76,23 @@ export class Tenants {
   }
 }
 
+/** Whether the tenant's raw templates may set printers up; false also where there is no such tenant. */
+export async function printerCommandsOf(pool: Queryable, id: string): Promise<boolean> {
+  const { rows } = await pool.query<Pick<Row, 'printer_commands'>>(
+    'SELECT printer_commands FROM platen.tenants WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.printer_commands ?? false;
+}
+
 function view(row: Row): TenantView {
   const labels = row.quota_labels === null ? null : Number(row.quota_labels);
-  return { id: row.id, name: row.name, quota: { labels, used: Number(row.used) } };
+  return {
+    id: row.id,
+    name: row.name,
+    printerCommands: row.printer_commands,
+    quota: { labels, used: Number(row.used) },
+  };
 }
 
 function exceeded(limit: number, used: number, labels: number): ProblemError {
