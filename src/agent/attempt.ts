@@ -12,23 +12,29 @@ import {
   type RenderSessionOptions,
 } from '../rendering/render-pool.ts';
 import type { Timings } from './config.ts';
+import { Handover } from './handover.ts';
 import { JobRecord, type RecordContext } from './job-record.ts';
-import type { HandlerResult, PickedUpJob } from './job-source.ts';
+import type { HandlerResult, PickedUpJob, UnderWay } from './job-source.ts';
 import { Backoff, pause } from './pause.ts';
+import type { WindowSize } from './tally.ts';
 
 export interface AttemptContext extends RecordContext {
   pool: Pick<RenderPool, 'open'>;
   timings: Timings;
+  window: WindowSize;
   stop: { leave: AbortSignal; boundary: AbortSignal; end: AbortSignal };
   /** Aborted when a person does not want the job any more. */
   cancel: AbortSignal;
   /** Whether the printer is still this agent's; if it is not, `stop`'s signals are aborted when it returns. */
   checkTerm(): void;
+  /** Nobody else wants the printer. */
+  alone(): boolean;
 }
 
 /** The agent stops, a person cancels the job, or the queue took it away. */
 export class Interrupted extends Error {}
 
+const NOT_NOTED = 'the queue does not take the note how far the job may have been sent';
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const NOTE_MS = 2_000;
 
@@ -42,8 +48,8 @@ export abstract class JobAttempt {
   protected checked = false;
   /** Copies of a label, at most, that go out as one. */
   protected readonly maxCopies: number;
-  /** This delivery's note is in the queue. */
-  protected noted = false;
+  /** This delivery's note in the queue. */
+  protected readonly handover: Handover;
   readonly #signals: AttemptContext['stop'];
   readonly #context: AttemptContext;
   readonly #rendering: Pick<RenderSessionOptions, 'maxCopies' | 'documents'>;
@@ -68,6 +74,15 @@ export abstract class JobAttempt {
       end: AbortSignal.any([stop.end, this.#lostForGood.signal]),
     };
     this.backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
+    this.handover = new Handover({
+      agentId: context.agentId,
+      delivery,
+      window: context.window.labels,
+      alone: () => context.alone(),
+      standing: () => this.#standing(),
+      retry: { min: timings.reconnectMin, max: timings.reconnectMax },
+      onFailure: (error) => this.record.log.warn({ err: error }, NOT_NOTED),
+    });
   }
 
   /** Labels may be under way. */
@@ -145,8 +160,13 @@ export abstract class JobAttempt {
       // Another kind of device may have had it, which counted from elsewhere.
       if (!this.record.uncertain) this.record.settle(found.entry.printed, null);
     } else if (note?.resumeAt === null) {
+      const left = note.underWay;
+      if (left === undefined) this.record.restart({ intent: total });
+      else this.record.restart({ ...left, intent: Math.min(left.intent, total) });
+      const counted = left !== undefined && left.odometer !== null;
+      if (counted && note.agentId !== agentId && !journal.hasSentSince(this.record.entry))
+        return this.record.uncertain;
       // Which labels are out, only the agent that had it could tell.
-      this.record.restart({ intent: total });
       const who =
         note.agentId === agentId ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
       throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
@@ -154,6 +174,14 @@ export abstract class JobAttempt {
       this.record.settle(note.resumeAt, null);
     }
     return this.record.uncertain;
+  }
+
+  #standing(): UnderWay {
+    const { base, odometer, printed, intent } = this.record.lasting;
+    const sent = Math.max(printed, this.record.tally.arrived);
+    // What a printer counts of documents is not what it counts of labels.
+    const tells = odometer !== null && this.#rendering.documents !== true;
+    return { ...(tells ? { base, odometer } : { base: printed, odometer: null }), printed, sent, intent };
   }
 
   /** Makes every label that is left once, before the first of them is sent. */
@@ -182,16 +210,20 @@ export abstract class JobAttempt {
     }
   }
 
-  /** Resolves when the queue has the note that this agent may have sent some of the job. @throws Interrupted */
-  protected async note(): Promise<void> {
-    const { agentId, timings } = this.#context;
+  /**
+   * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
+   * is under way. @throws Interrupted
+   */
+  protected async note(upTo: number): Promise<void> {
+    const { timings } = this.#context;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
-    while (!this.noted) {
+    // It may allow more than it has to, since another agent came.
+    await this.handover.follow(this.record.entry, this.record.entry.base);
+    while (this.handover.allowed < upTo) {
       try {
-        await this.delivery.setNote({ agentId, resumeAt: null });
-        this.noted = true;
+        await this.handover.allow(this.record.entry, upTo);
       } catch (error) {
-        this.record.log.warn({ err: error }, 'the queue does not take the note that the job starts');
+        this.record.log.warn({ err: error }, NOT_NOTED);
         await this.wait(backoff.next());
       }
     }
@@ -217,11 +249,10 @@ export abstract class JobAttempt {
   /** Gives the job back to the queue, with a note where to go on, if that is certain. */
   async #handBack(): Promise<HandlerResult> {
     const lost = this.delivery.signal.aborted;
-    const { agentId } = this.#context;
     try {
       this.record.handBack(lost);
-      if (!lost && this.noted && !this.record.uncertain) {
-        const note = this.delivery.setNote({ agentId, resumeAt: this.record.entry.printed });
+      if (!lost) {
+        const note = this.handover.end(this.record.entry);
         await Promise.race([note, sleep(NOTE_MS, undefined, { ref: false })]);
       }
     } catch (error) {

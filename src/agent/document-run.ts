@@ -61,12 +61,11 @@ import type { PrinterDocument } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { Backoff, pause } from './pause.ts';
 import { isIdle } from './printer-state.ts';
-import { printedAtRest, type WindowSize } from './tally.ts';
+import { printedAtRest } from './tally.ts';
 
 export interface DocumentRunContext extends AttemptContext {
   device: DocumentDevice;
   confirmation(): Confirmation;
-  window: WindowSize;
 }
 
 /** First pause between two questions for a printer job's state, ms. */
@@ -141,12 +140,10 @@ export class DocumentRun extends JobAttempt {
     }
     const chunk = await this.#chunk();
     if (this.boundary.aborted) throw new Interrupted();
-    if (!this.noted) {
-      journal.write(record.entry);
-      await this.note();
-    }
     const { base } = record.entry;
     const upTo = chunk.first + chunk.count;
+    if (!this.handover.left) journal.write(record.entry);
+    await this.note(upTo);
     const name = `${job.jobId} ${base + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
     const document: PrinterDocument = { name, printerJob: null };
     const odometer = device.countsLife ? this.#odometer : null;

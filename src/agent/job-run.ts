@@ -12,18 +12,20 @@ import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import { type Confirmation, unconfirmed } from './confirmation.ts';
 import type { Device } from './device.ts';
 import type { PickedUpJob } from './job-source.ts';
+import { pause } from './pause.ts';
 import { canConfirm, isBlocked, isIdle, whyItWaits } from './printer-state.ts';
 import { gone, Rest, type RestOptions } from './rest.ts';
-import { printedAtRest, type WindowSize } from './tally.ts';
+import { printedAtRest } from './tally.ts';
 
 export interface RunContext extends AttemptContext {
   device: Device;
   /** Whether the printer takes bytes of this language by the way that it is driven. */
   speaks(language: LanguageId): boolean;
   confirmation(): Confirmation;
-  window: WindowSize;
 }
 
+/** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
+const NOTE_MS = 200;
 /** How often a printer with a counter may fail to tell it, before the counter counts as lost. */
 const MUTE_LIMIT = 5;
 
@@ -191,6 +193,8 @@ export class JobRun extends JobAttempt {
     /** When it last had something to print, or had printed something. */
     let printing = started;
     for (;;) {
+      const following = this.handover.follow(record.entry, blind ? record.entry.sent : record.entry.printed);
+      if (following !== null) await Promise.race([following, pause(NOTE_MS, this.end)]);
       const stays = blocked || record.tally.doubtful || this.boundary.aborted;
       const burst = stays ? [] : await this.#collect(blind);
       if (burst.length > 0) {
@@ -205,8 +209,10 @@ export class JobRun extends JobAttempt {
         throw unconfirmed();
       }
       this.#leaveIfTold(blocked || blind);
-      if (blind) continue;
-
+      if (blind) {
+        if (burst.length === 0) await this.wait(NOTE_MS);
+        continue;
+      }
       const perLabel = (moved - started) / Math.max(1, record.tally.estimated - base);
       const { pollMin, pollWaiting } = this.#context.timings;
       // What arrived before a cut has to be known: where some of it is gone after that, it was canceled.
@@ -266,7 +272,7 @@ export class JobRun extends JobAttempt {
       const full = blind
         ? burst.length > 0 && chunk.first + chunk.count - entry.sent > window.labels
         : !tally.fits(chunk, burst, window);
-      if (full) break;
+      if (full || (this.handover.left && chunk.first + chunk.count > this.handover.allowed)) break;
       this.session?.taken();
       this.position = chunk.first + chunk.count;
       burst.push(chunk);
@@ -279,14 +285,14 @@ export class JobRun extends JobAttempt {
     const { journal } = this.#context;
     const { entry, tally } = this.record;
     const upTo = Math.max(...burst.map(({ first, count }) => first + count));
-    if (!this.noted && entry.odometer === null) {
+    if (!this.handover.left && entry.odometer === null) {
       journal.write(entry);
-      await this.note();
+      await this.note(upTo);
     }
     entry.intent = Math.max(entry.intent, upTo);
     try {
       journal.write(entry);
-      if (!this.noted) await this.note();
+      if (!this.handover.left) await this.note(upTo);
       for (const chunk of burst) {
         if (this.boundary.aborted) {
           entry.intent = entry.sent;
@@ -297,7 +303,7 @@ export class JobRun extends JobAttempt {
       }
     } catch (error) {
       // No byte goes out before the note.
-      if (!this.noted) entry.intent = entry.sent;
+      if (!this.handover.left) entry.intent = entry.sent;
       throw error;
     }
   }

@@ -6,6 +6,13 @@ import type { Lane, Scope } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../queue/index.ts';
+import type { JournalEntry } from './journal.ts';
+
+/**
+ * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent. `sent`: those
+ * that are known to have arrived.
+ */
+export type UnderWay = Pick<JournalEntry, 'base' | 'odometer' | 'printed' | 'sent' | 'intent'>;
 
 /**
  * What one agent leaves with a job in the queue for the agent that gets it next. It is written before the first
@@ -15,6 +22,8 @@ export interface HandoverNote {
   agentId: string;
   /** The first label that was not printed, when that is certain; null while labels may be under way. */
   resumeAt: number | null;
+  /** Where nothing is said, all labels may be under way. */
+  underWay?: UnderWay | undefined;
 }
 
 export interface PickedUpJob {

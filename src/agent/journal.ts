@@ -73,6 +73,7 @@ export class Journal {
   readonly #db: DatabaseSync;
   readonly #get: StatementSync;
   readonly #since: StatementSync;
+  readonly #sentSince: StatementSync;
   readonly #underWay: StatementSync;
   readonly #put: StatementSync;
   readonly #unpublished: StatementSync;
@@ -89,6 +90,9 @@ export class Journal {
       WHERE mine.job_id = ? AND other.intent > 0 AND (other.odometer IS NULL OR other.odometer > mine.odometer
         OR (other.odometer = mine.odometer AND other.intent > other.base))
       LIMIT 1`);
+    this.#sentSince = db.prepare(`
+      SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
+        AND (odometer > :odometer OR (odometer = :odometer AND intent > base)) LIMIT 1`);
     this.#underWay = db.prepare(
       'SELECT 1 FROM jobs WHERE printer_id = ? AND final_report IS NULL AND intent > printed LIMIT 1',
     );
@@ -135,6 +139,11 @@ export class Journal {
       },
       final: parsed.final_report === null ? null : jobReport.parse(JSON.parse(parsed.final_report)),
     };
+  }
+
+  /** Whether this agent has sent other jobs to the printer since its counter showed what a job of another agent says. */
+  hasSentSince({ queueId: id, printerId, odometer }: JournalEntry): boolean {
+    return this.#sentSince.get({ queueId: id, printerId, odometer }) !== undefined;
   }
 
   /** Whether a job has labels at the printer of which nobody knows yet what became of them. */

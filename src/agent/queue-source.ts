@@ -4,7 +4,11 @@ import { agentId } from '../contract/report.ts';
 import type { Queues } from '../queue/index.ts';
 import type { HandoverNote, JobSource } from './job-source.ts';
 
-const handoverNote = z.object({ agentId, resumeAt: z.int().min(0).nullable() });
+const count = z.int().min(0);
+const underWay = z
+  .object({ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count })
+  .refine(({ base, printed, sent, intent }) => base <= printed && printed <= sent && sent <= intent);
+const handoverNote = z.object({ agentId, resumeAt: count.nullable(), underWay: underWay.optional() });
 
 /** @param queues stays the caller's to close, after the agent has stopped */
 export function queueSource(queues: Queues): JobSource {

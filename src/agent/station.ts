@@ -104,9 +104,9 @@ export class PrinterStation {
     if (id === null) return;
     logger.error({ job: id.jobId, printer: printerId, issues }, 'job cannot be read');
     const found = note === null || note.agentId === agentId ? journal.look(queueId) : null;
-    const out = note?.resumeAt ?? 0;
+    const out = note?.resumeAt ?? note?.underWay?.printed ?? 0;
     // How many labels it has, the service knows.
-    const begun = note?.resumeAt === null ? ALL : out;
+    const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
     const asLeft = { total: 0, base: out, odometer: null, intent: begun, sent: out, printed: out };
     const entry = found?.entry ?? { queueId, printerId, delivery: 0, ...asLeft };
     const { printed, intent, sent } = entry;

@@ -40,6 +40,11 @@ export class Term {
     return this.#over.signal;
   }
 
+  /** Nobody else wants the printer, as far as is known: it was granted for longer than otherwise. */
+  get alone(): boolean {
+    return this.#granted.ms > this.#leaseMs;
+  }
+
   /** Granted again, or for longer; what was granted before still holds. */
   extend(granted: { at: Instant; ms: number }): void {
     if (left(granted) > left(this.#granted)) this.#granted = granted;

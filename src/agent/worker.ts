@@ -14,7 +14,8 @@
  *
  * What is on record, and in which order it is written:
  *   J0  journal: the job's start (only where there is no odometer, to make the start itself certain)
- *   N   queue:   a note that this agent may have sent some of it
+ *   N   queue:   a note that this agent may have sent some of it, up to which label, and what the printer had counted
+ *                before; again each time before labels go out that it does not cover (`handover.ts`)
  *   J1  journal: intent, up to which label bytes are about to be sent; with the odometer before the first
  *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then
  *   J2  journal: the outcome, and the duty to report it
@@ -31,8 +32,9 @@
  *   between J2 and R          the journal has the outcome and reports it at start.
  *   between R and D           finished before: reports again (the service ignores what it knows), done.
  *   the journal is lost       a note of this agent and no entry: held.
- *   another agent has it now  the note of the first: at a clean hand-back it names the label to go on with,
- *                             otherwise the job is held.
+ *   another agent has it now  the note of the first: at a clean hand-back it names the label to go on with.
+ *                             Otherwise, as inside B by the odometer in the note; without one the job is held, and
+ *                             at most what the note covers is uncertain.
  *   the queue loses the note  (a Redis without fsync, power loss) the journal still knows; only another agent
  *                             would not.
  *   the printer loses power   its buffer is lost, its counter is not: as inside B.
@@ -63,7 +65,7 @@ import type { HandlerResult, PickedUpJob } from './job-source.ts';
 import type { PrinterDevice } from './printer-device.ts';
 import type { Term } from './term.ts';
 
-export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm' | 'cancel'> & {
+export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm' | 'alone' | 'cancel'> & {
   device: PrinterDevice;
   /** Of which the jobs are this printer's. */
   lane: Lane;
@@ -135,8 +137,13 @@ export class PrinterWorker {
       boundary: AbortSignal.any([this.#boundary.signal, ending]),
       end: AbortSignal.any([this.#end.signal, over]),
     };
-    const cancel = this.#context.cancelRequests.of(queueIdOf(delivery.job));
-    const context = { ...this.#context, stop, cancel, checkTerm: () => this.#term.check() };
+    const context = {
+      ...this.#context,
+      stop,
+      cancel: this.#context.cancelRequests.of(queueIdOf(delivery.job)),
+      checkTerm: () => this.#term.check(),
+      alone: () => this.#term.alone,
+    };
     const { device } = context;
     if (device instanceof DocumentDevice) return new DocumentRun({ ...context, device }, delivery);
     if (!(device instanceof Device)) throw new TypeError('a device of no known kind');

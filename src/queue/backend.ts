@@ -57,11 +57,15 @@ export interface Note {
   jobId: string;
   /** Of the lock under which the job is handled. */
   token: string;
-  /** JSON */
-  note: string;
+  note: object;
+  /** From 1, of those stored under this token. */
+  order: number;
   /** How long the lock is renewed, ms. */
   lockMs: number;
 }
+
+/** Of a stored note, besides what it says: `<order> <token>`. */
+export const NOTE_ORDER = 'order';
 
 export interface Backend {
   readonly kind: 'postgres' | 'redis';
@@ -71,7 +75,8 @@ export interface Backend {
   queue(name: string): StoredQueue;
   /**
    * Stores a job's note, as its progress, and renews its lock. False: the lock is another's, and nothing was
-   * stored, however late the command gets there; BullMQ's own `updateProgress` does not look.
+   * stored, however late the command gets there; BullMQ's own `updateProgress` does not look. Nor does a late one
+   * take the place of a later one.
    */
   setNote(note: Note): Promise<boolean>;
   /** Made stopped: attach listeners, then `run`. */

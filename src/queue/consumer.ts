@@ -12,7 +12,14 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { UnrecoverableError, WaitingError } from 'bullmq';
-import { type Backend, CLOSE_MS, type StoredJob, type StoredWorker, type WorkerTiming } from './backend.ts';
+import {
+  type Backend,
+  CLOSE_MS,
+  NOTE_ORDER,
+  type StoredJob,
+  type StoredWorker,
+  type WorkerTiming,
+} from './backend.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 
@@ -74,6 +81,7 @@ const BACKOFF_MS = { first: 250, most: 30_000 };
 
 interface Active {
   jobId: string;
+  notes: number;
   abort: AbortController;
   over: Promise<void>;
 }
@@ -243,7 +251,7 @@ export class QueueConsumer<T> implements Consumer {
     }
 
     const over = Promise.withResolvers<void>();
-    const active: Active = { jobId, abort: new AbortController(), over: over.promise };
+    const active: Active = { jobId, notes: 0, abort: new AbortController(), over: over.promise };
     this.#active = active;
     try {
       const outcome = await this.#plan.handle({
@@ -274,8 +282,8 @@ export class QueueConsumer<T> implements Consumer {
   async #setNote(token: string, active: Active, note: object): Promise<void> {
     const { backend, queue, timing } = this.#plan;
     const { jobId } = active;
-    const text = JSON.stringify(note);
-    const stored = backend.setNote({ queue, jobId, token, note: text, lockMs: timing.lockDuration });
+    const order = ++active.notes;
+    const stored = backend.setNote({ queue, jobId, token, note, order, lockMs: timing.lockDuration });
     if (await within(CLOSE_MS, 'storing a note', stored)) return;
     const lost = new QueueError('lock-lost', `the lock of job ${jobId} is lost`);
     active.abort.abort(lost);
@@ -313,5 +321,6 @@ export class QueueConsumer<T> implements Consumer {
 
 /** BullMQ's own default is 0, or an empty object. */
 export function noteOf({ progress }: StoredJob): unknown {
-  return typeof progress === 'object' && Object.keys(progress).length > 0 ? progress : undefined;
+  if (typeof progress !== 'object' || Object.keys(progress).length === 0) return undefined;
+  return Object.fromEntries(Object.entries(progress).filter(([key]) => key !== NOTE_ORDER));
 }

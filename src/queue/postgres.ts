@@ -21,6 +21,7 @@ import {
 import { Client, Pool, type PoolConfig } from 'pg';
 import {
   type Backend,
+  NOTE_ORDER,
   PacedWorker,
   QUEUE_OPTIONS,
   RETRY_MS,
@@ -89,11 +90,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
     kind: 'postgres',
     reports: null,
     leases: postgresLeases((sql, values) => direct.query(sql, values)),
-    async setNote({ queue, jobId, token, note, lockMs }) {
+    async setNote({ queue, jobId, token, note, order, lockMs }) {
+      const text = JSON.stringify({ ...note, [NOTE_ORDER]: `${order} ${token}` });
       const { rows } = await direct.query(
         `UPDATE job SET progress = $4::jsonb, locked_until_ms = $5
-         WHERE queue = $1 AND id = $2 AND state = 'active' AND lock_token = $3 RETURNING id`,
-        [queue, jobId, token, note, Date.now() + lockMs],
+         WHERE queue = $1 AND id = $2 AND state = 'active' AND lock_token = $3
+           AND CASE split_part(progress ->> '${NOTE_ORDER}', ' ', 2) WHEN $3
+             THEN split_part(progress ->> '${NOTE_ORDER}', ' ', 1)::integer < $6 ELSE true END
+         RETURNING id`,
+        [queue, jobId, token, text, Date.now() + lockMs, order],
       );
       return rows.length > 0;
     },

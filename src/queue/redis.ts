@@ -87,7 +87,8 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
     leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
     async setNote({ queue, jobId, token, note, lockMs }) {
       const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));
-      return (await redis.eval(SET_NOTE, 3, ...keys, token, lockMs, jobId, note)) === 1;
+      // On the one connection commands keep their order, also when they are sent again.
+      return (await redis.eval(SET_NOTE, 3, ...keys, token, lockMs, jobId, JSON.stringify(note))) === 1;
     },
     queue(name): StoredQueue {
       return new Queue<Stored, null, string>(nameOf(name), { ...QUEUE_OPTIONS, connection: redis, prefix });

@@ -161,22 +161,23 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     }
   });
 
-  test.each(['another agent', 'the journal lost'])('%s gets what was under way: held', async (who) => {
+  test.each([
+    { who: 'another agent', odometer: true, status: 'printed' },
+    { who: 'another agent', odometer: false, status: 'held' },
+    { who: 'the journal lost', odometer: true, status: 'held' },
+  ])('$who gets what was under way, odometer $odometer: $status', async ({ who, odometer, status }) => {
     const { dataDir, printerId } = await prepare(20);
     const job = jobFor(printerId, 8);
     const next = jobFor(printerId, ['next']);
     await site.queues.enqueueMany([job, next]);
     const id = who === 'another agent' ? {} : { id: 'agent-of-the-test' };
-    const config = { timings: { lease: 1_000 }, ...id };
-    const child = await start(dataDir, { config });
+    const config = { timings: { lease: 1_000 }, window: { labels: 8, bytes: 65_536 }, ...id };
+    const child = await start(dataDir, { config, odometer });
     await printer.printed(2);
     await kill(child);
-    await start(site.directories.make(), { config });
-    expect(await site.reports.end(job.jobId)).toMatchObject({
-      status: 'held',
-      error: { code: 'outcome-unknown' },
-      uncertain: { from: 0, to: 8 },
-    });
+    await start(site.directories.make(), { config, odometer });
+    const held = { error: { code: 'outcome-unknown' }, uncertain: { from: 0, to: 8 } };
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status, ...(status === 'held' ? held : {}) });
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
     expect(printer.labels.filter((n) => n !== 'next')).toEqual(expected(job));
   });

@@ -14,10 +14,19 @@ beforeAll(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** A job for a printer that has no agent yet, as another agent has left it. */
-async function left(serial: string, note: object): Promise<{ job: QueuedJob; printer: TestPrinter }> {
+/** A job for a printer that has no agent at the moment, as another agent has left it, with what the first has printed. */
+async function left(
+  serial: string,
+  note: object,
+  before: string[] = [],
+): Promise<{ job: QueuedJob; printer: TestPrinter; dataDir: string }> {
   const printer = await site.startPrinter({ serial });
-  const { agent, printerId } = await site.startAgent(printer);
+  const { agent, printerId, dataDir } = await site.startAgent(printer);
+  if (before.length > 0) {
+    const first = jobFor(printerId, before);
+    await site.queues.enqueue(first);
+    expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+  }
   await agent.stop();
   const job = jobFor(printerId, 8);
   await site.queues.enqueue(job);
@@ -29,7 +38,7 @@ async function left(serial: string, note: object): Promise<{ job: QueuedJob; pri
   });
   await done.promise;
   await consumer.stop();
-  return { job, printer };
+  return { job, printer, dataDir };
 }
 
 async function makeUnreadable({ jobId, printerId }: QueuedJob): Promise<void> {
@@ -48,6 +57,27 @@ test('not readable, and labels may be under way: held, all that are not known to
     uncertain: { from: 0 },
   });
   expect(end.uncertain?.to).toBeGreaterThanOrEqual(8);
+});
+
+test('not readable, and the note says which labels may be under way: held, those', async () => {
+  const underWay = { base: 0, odometer: null, printed: 2, sent: 2, intent: 6 };
+  const { job, printer } = await left('LEFT-4', { agentId: 'agent-of-before', resumeAt: null, underWay });
+  await makeUnreadable(job);
+  await site.startAgent(printer);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'held',
+    labels: { sent: 2, printed: 2 },
+    uncertain: { from: 2, to: 6 },
+  });
+});
+
+test('the count that the note begins with is not that job’s alone any more: held', async () => {
+  const underWay = { base: 0, odometer: 0, printed: 0, sent: 0, intent: 6 };
+  const note = { agentId: 'agent-of-before', resumeAt: null, underWay };
+  const { job, printer, dataDir } = await left('LEFT-5', note, ['before', 'before', 'before']);
+  await site.startAgent(printer, { dataDir });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 6 } });
+  expect(printer.labels).toEqual(['before', 'before', 'before']);
 });
 
 test('not readable, handed back in good order: failed, with what is out', async () => {

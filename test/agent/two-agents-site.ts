@@ -5,14 +5,22 @@ import { beforeEach, expect } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { Queues } from '../../src/queue/index.ts';
 import type { BackendCase } from '../setup/backends.ts';
-import type { AgentProcessOptions } from './agent-process.ts';
 import type { TestPrinter } from './site.ts';
 import { type Senders, Tap } from './tap.ts';
-import { serialId, type UsedSite, useSite } from './use-site.ts';
+import { type ProcessOptions, type StartOptions, serialId, type UsedSite, useSite } from './use-site.ts';
 
 export const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
 /** ms. Long: no test would see its end; short: the end is waited for. */
 export const [LONG, SHORT] = [60_000, 2_500];
+
+/** How many labels an agent sends beyond what is certainly out. */
+export const WINDOW = 4;
+
+interface InProcess {
+  queues?: Queues;
+  drivers?: StartOptions['drivers'];
+}
+type OfProcess = Pick<ProcessOptions, 'crash' | 'odometer'>;
 
 export interface TwoAgents {
   readonly site: UsedSite;
@@ -21,8 +29,8 @@ export interface TwoAgents {
   readonly printerId: string;
   readonly senders: Senders;
   /** In this process, once it has found the printer. */
-  startAgent(id: string, lease: number, queues?: Queues): Promise<{ stop(): Promise<void>; tap: Tap }>;
-  startProcess(id: string, lease: number, crash?: AgentProcessOptions['crash']): Promise<ChildProcess>;
+  startAgent(id: string, lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
+  startProcess(id: string, lease: number, options?: OfProcess): Promise<ChildProcess>;
   servedBy(id: string): Promise<void>;
 }
 
@@ -50,7 +58,7 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
   const configOf = (id: string, lease: number) => ({
     id,
     timings: { lease },
-    window: { labels: 4, bytes: 65_536 },
+    window: { labels: WINDOW, bytes: 65_536 },
   });
 
   return {
@@ -64,13 +72,13 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
     get senders() {
       return senders;
     },
-    async startAgent(id, lease, queues = site.queues) {
+    async startAgent(id, lease, options = {}) {
       const tap = await tapFor(id);
-      const { agent } = await site.startAgent(tap, { config: configOf(id, lease), queues });
+      const { agent } = await site.startAgent(tap, { config: configOf(id, lease), ...options });
       return { stop: () => agent.stop({ graceMs: 0 }), tap };
     },
-    async startProcess(id, lease, crash = null) {
-      return await site.startProcess(await tapFor(id), { config: configOf(id, lease), crash });
+    async startProcess(id, lease, options = {}) {
+      return await site.startProcess(await tapFor(id), { config: configOf(id, lease), ...options });
     },
     servedBy: (id) => servedBy(site, printerId, id),
   };

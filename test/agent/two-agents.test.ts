@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { backends } from '../setup/backends.ts';
-import { expected, jobFor } from './site.ts';
-import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents } from './two-agents-site.ts';
+import { expected, jobFor, testDrivers, withoutOdometer } from './site.ts';
+import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents, WINDOW } from './two-agents-site.ts';
 import { kill } from './use-site.ts';
 
 // The embedded database is the same PostgreSQL.
@@ -49,29 +49,46 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     expect(two.senders).toEqual([ONE, OTHER]);
   });
 
-  test('it is killed in the middle of a job: that is held, and the other prints the next', async () => {
+  test('it is killed in the middle of a job: the other goes on at the first label that was not counted', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
     await two.startAgent(OTHER, SHORT);
-    const [job, next] = [jobFor(two.printerId, 30), jobFor(two.printerId, ['a', 'b'])];
-    for (const each of [job, next]) await site.queues.enqueue(each);
+    const jobs = [jobFor(two.printerId, 30), jobFor(two.printerId, ['a', 'b'])];
+    for (const job of jobs) await site.queues.enqueue(job);
     await two.printer.printed(5);
     await kill(one);
     const received: Buffer[] = [];
     two.printer.on('received', (bytes) => received.push(bytes));
-    expect(await site.reports.end(job.jobId)).toMatchObject({
-      status: 'held',
-      error: { code: 'outcome-unknown' },
-      agentId: OTHER,
-    });
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-    const out = two.printer.labels.length - 2;
-    expect(two.printer.labels).toEqual([...expected(job).slice(0, out), 'a', 'b']);
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    }
+    expect(two.printer.labels).toEqual(jobs.flatMap(expected));
     expect(two.senders).toEqual([ONE, OTHER]);
     // Half a label may be left in the printer: it is told to forget that, before the first label.
     const text = Buffer.concat(received).toString('latin1');
     expect(text.indexOf('~JX')).toBeGreaterThanOrEqual(0);
-    expect(text.indexOf('~JX')).toBeLessThan(text.indexOf('label a'));
+    expect(text.indexOf('~JX')).toBeLessThan(text.indexOf('label '));
   });
+
+  test.each([5, 17])(
+    'it is killed after %i labels, and the printer does not count: held, a window of labels is uncertain',
+    async (printed) => {
+      const one = await startWanted(two, () => two.startProcess(ONE, SHORT, { odometer: false }));
+      await two.startAgent(OTHER, SHORT, { drivers: withoutOdometer(testDrivers) });
+      const [job, next] = [jobFor(two.printerId, 30), jobFor(two.printerId, ['a', 'b'])];
+      for (const each of [job, next]) await site.queues.enqueue(each);
+      await two.printer.printed(printed);
+      await kill(one);
+      const end = await site.reports.end(job.jobId);
+      expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' }, agentId: OTHER });
+      expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+      const out = two.printer.labels.length - 2;
+      expect(two.printer.labels).toEqual([...expected(job).slice(0, out), 'a', 'b']);
+      const { from = 0, to = 30 } = end.uncertain ?? {};
+      expect(from).toBeLessThanOrEqual(out);
+      expect(to).toBeGreaterThanOrEqual(out);
+      expect(to - from).toBeLessThanOrEqual(WINDOW);
+    },
+  );
 
   test.runIf(every)('it is killed while it prints nothing: the other prints all', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
@@ -90,29 +107,29 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
   ] as const)(
     'it sleeps from $moment on, and wakes while the other prints: it begins no label',
     async ({ crash }) => {
-      const one = await startWanted(two, () => two.startProcess(ONE, SHORT, crash));
+      const one = await startWanted(two, () => two.startProcess(ONE, SHORT, { crash }));
       const other = await two.startAgent(OTHER, SHORT);
       const [job, next, last] = [
-        jobFor(two.printerId, 200),
         jobFor(two.printerId, 60),
+        jobFor(two.printerId, 20),
         jobFor(two.printerId, ['last']),
       ];
-      await site.queues.enqueue(job);
+      for (const each of [job, next]) await site.queues.enqueue(each);
       await two.printer.printed(crash === null ? 5 : 2);
       one.kill('SIGSTOP');
-      expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', agentId: OTHER });
-      const out = two.printer.labels.length;
-      await site.queues.enqueue(next);
-      await two.printer.printed(out + 10);
+      await two.servedBy(OTHER);
+      await two.printer.printed(30);
       one.kill('SIGCONT');
-      expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-      expect(two.printer.labels).toEqual([...expected(job).slice(0, out), ...expected(next)]);
+      for (const { jobId } of [job, next]) {
+        expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+      }
+      expect(two.printer.labels).toEqual([job, next].flatMap(expected));
       expect(two.senders).toEqual([ONE, OTHER]);
       // It is well, and waits for its turn.
       await other.stop();
       await site.queues.enqueue(last);
       expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
-      expect(two.printer.labels.slice(out + 60)).toEqual(['last']);
+      expect(two.printer.labels.slice(80)).toEqual(['last']);
       expect(two.senders).toEqual([ONE, OTHER, ONE]);
     },
   );

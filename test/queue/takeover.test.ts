@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
+import { openPostgres } from '../../src/queue/postgres.ts';
+import { ErrorLog } from '../../src/queue/queue-log.ts';
 import { administer, backends, type OpenBackend } from '../setup/backends.ts';
 import { Collected, job, keepingLogger, printerId } from './samples.ts';
 
@@ -184,6 +186,32 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     const [refused, reason, left] = await results.reach(3);
     expect([refused, reason]).toMatchObject([{ code: 'lock-lost' }, { code: 'lock-lost' }]);
     expect(left).toEqual({ agent: 'one' });
+  });
+
+  // On Redis commands keep their order: there is one connection.
+  it.runIf(kind === 'postgres')('keeps its last note when an earlier one gets there late', async () => {
+    await queues.enqueue(job(printer));
+    const errors = new ErrorLog(logger);
+    const given = { signal: undefined, startTimeoutMs: 5_000, lockDurationMs: 1_000 };
+    const direct = await openPostgres({ ...backend, ...given, errors });
+    const results = new Collected<unknown>();
+    await queues.consume(printer, async ({ job: { jobId }, setNote, delivery, note }) => {
+      if (delivery > 1) {
+        results.add(note);
+        return 'done';
+      }
+      await setNote({ upTo: 1 });
+      await setNote({ upTo: 2 });
+      const client = new Client(backend.database);
+      await client.connect();
+      const { rows } = await client.query('SELECT lock_token FROM bullmq.job WHERE id = $1', [jobId]);
+      await client.end();
+      const late = { queue: printer, jobId, token: rows[0].lock_token, lockMs: 1_000 };
+      results.add(await direct.setNote({ ...late, note: { upTo: 1 }, order: 1 }));
+      throw new Error('to be delivered again');
+    });
+    expect(await results.reach(2)).toEqual([false, { upTo: 2 }]);
+    await direct.close();
   });
 
   async function takeAwayLocks(): Promise<void> {

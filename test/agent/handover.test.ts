@@ -1,0 +1,108 @@
+/** What the notes in the queue allow, and how many there are. */
+import { expect, test } from 'vitest';
+import { Handover, type HandoverOptions } from '../../src/agent/handover.ts';
+import type { UnderWay } from '../../src/agent/job-source.ts';
+import type { JournalEntry } from '../../src/agent/journal.ts';
+
+interface Course {
+  total: number;
+  window: number;
+  alone: (printed: number) => boolean;
+}
+
+const JOB: JournalEntry = {
+  queueId: 'job',
+  printerId: 'printer',
+  delivery: 1,
+  total: 1,
+  base: 0,
+  odometer: 1_000,
+  intent: 0,
+  sent: 0,
+  printed: 0,
+};
+
+function options(
+  entry: JournalEntry,
+  of: Pick<HandoverOptions, 'alone' | 'window'>,
+): Omit<HandoverOptions, 'delivery'> {
+  const retry = { min: 1, max: 1 };
+  return { ...of, agentId: 'agent-0001', standing: () => entry, retry, onFailure: () => undefined };
+}
+
+/** Prints a job label by label, always as far ahead as note and window allow. Returns what was stored. */
+async function print({ total, window, alone }: Course): Promise<UnderWay[]> {
+  const notes: UnderWay[] = [];
+  const entry: JournalEntry = { ...JOB, total };
+  const handover = new Handover({
+    ...options(entry, { window, alone: () => alone(entry.printed) }),
+    delivery: {
+      setNote: async ({ resumeAt, underWay }) => {
+        if (resumeAt !== null || underWay === undefined) throw new Error('no such note is expected');
+        expect(underWay).toMatchObject({ base: 0, odometer: 1_000, printed: entry.printed });
+        notes.push(underWay);
+      },
+    },
+  });
+  await handover.allow(entry, 1);
+  while (entry.printed < total) {
+    await handover.follow(entry, entry.printed);
+    while (entry.sent < Math.min(handover.allowed, entry.printed + window)) entry.sent += 1;
+    entry.intent = entry.sent;
+    expect(entry.sent).toBeLessThanOrEqual(notes.at(-1)?.intent ?? 0);
+    // The printer is never without a label for want of a note.
+    expect(entry.sent).toBeGreaterThan(entry.printed);
+    entry.printed += 1;
+  }
+  return notes;
+}
+
+const never = () => false;
+const always = () => true;
+
+test.each([
+  { total: 1, alone: never, commands: 1 },
+  { total: 16, alone: never, commands: 1 },
+  { total: 24, alone: never, commands: 2 },
+  { total: 40, alone: never, commands: 4 },
+  { total: 1, alone: always, commands: 1 },
+  { total: 10_000, alone: always, commands: 1 },
+])('$total labels, alone: $alone.name, take $commands commands', async ({ total, alone, commands }) => {
+  const notes = await print({ total, window: 16, alone });
+  expect(notes).toHaveLength(commands);
+  for (const { printed, intent } of notes) {
+    expect(intent - printed).toBeLessThanOrEqual(alone() ? total : 16);
+  }
+});
+
+test.each([1, 2, 3, 7])(
+  'a window of %i labels is never exceeded, and holds nothing up for ever',
+  async (window) => {
+    for (const { printed, intent } of await print({ total: 30, window, alone: never })) {
+      expect(intent - printed).toBeLessThanOrEqual(window);
+    }
+  },
+);
+
+test('another agent turns up in the middle: the note allows a window from then on', async () => {
+  const notes = await print({ total: 100, window: 16, alone: (printed) => printed < 20 });
+  expect(notes.slice(0, 2)).toMatchObject([
+    { printed: 0, intent: 100 },
+    { printed: 20, intent: 36 },
+  ]);
+});
+
+test('less is allowed from the moment at which that is asked for, whatever becomes of the answer', async () => {
+  const entry = { ...JOB, total: 100, sent: 4, intent: 4 };
+  const answers = [Promise.resolve(), Promise.reject(new Error('away'))];
+  let alone = true;
+  const handover = new Handover({
+    ...options(entry, { window: 16, alone: () => alone }),
+    delivery: { setNote: async () => await answers.shift() },
+  });
+  await handover.allow(entry, 4);
+  expect(handover.allowed).toBe(100);
+  alone = false;
+  await handover.follow(entry, 0);
+  expect(handover.allowed).toBe(16);
+});
