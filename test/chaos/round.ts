@@ -62,7 +62,7 @@ export class Round {
     const over = AbortSignal.timeout(ms);
     const fed = new Set(site.printers.filter(() => this.#random.chance(0.25)));
     const posting = site.printers.map((one, index) => this.#post(one, index, over));
-    await this.#makeFaults(faultsOf(site, this.#random, fed), over);
+    await this.#makeFaults([...faultsOf(site, this.#random, fed), this.#cancellation()], over);
     await Promise.all(posting);
     await this.#mend();
     await this.#ended();
@@ -101,6 +101,20 @@ export class Round {
     const { admin } = this.#site;
     const lists = ['queued', 'printing'].map((status) => admin.jobs({ status, limit: 500 }));
     return (await Promise.all(lists)).flat();
+  }
+
+  /** A person cancels a job, whatever it is doing; where that is refused, it goes on. */
+  #cancellation(): Fault {
+    return {
+      name: 'a person: cancels a job',
+      weight: 3,
+      begin: async () => {
+        const recent = this.#jobs.slice(-2 * this.#site.printers.length);
+        if (recent.length > 0)
+          await this.#site.admin.cancelJob(this.#random.pick(recent).id).catch(() => undefined);
+        return async () => {};
+      },
+    };
   }
 
   async #makeFaults(faults: readonly Fault[], over: AbortSignal): Promise<void> {
