@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { agentCommand } from './cli/agent.ts';
+import { agentsCommand } from './cli/agents.ts';
 import { demoCommand } from './cli/demo.ts';
 import { discoverCommand } from './cli/discover.ts';
 import { doctorCommand } from './cli/doctor.ts';
@@ -40,6 +41,7 @@ for (const command of [
   jobsCommand(),
   jobCommand(),
   printersCommand(),
+  agentsCommand(),
   renderCommand(),
   discoverCommand(),
   virtualCommand(),

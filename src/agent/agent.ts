@@ -126,11 +126,13 @@ export class Agent {
         ...(this.#options.providers ?? []),
       ],
       fingerprints: config.discovery.fingerprints,
+      confirmation: config.confirmation,
       known: new KnownPrinters(dataDir.db),
       busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
       timings: config.timings,
       device: (candidate) => deviceFor(candidate, config, drivers, certificates),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
+      onNews: () => this.#tell(STATUS_SOON),
       logger,
     });
     const pruning = setInterval(prune, PRUNE_EVERY).unref();
@@ -207,7 +209,7 @@ export class Agent {
           return printer.device;
         },
         speaks: (language) => printer.speaks(language),
-        confirmation: () => printer.confirmation(this.#config),
+        confirmation: () => printer.confirmation(),
         journal,
         reporter: running.reporter,
         pool,
@@ -252,6 +254,7 @@ export class Agent {
       at: new Date().toISOString(),
       online,
       printers: running.discovery.printers.map((printer) => printer.describe()),
+      ...(running.discovery.unreached.length > 0 && { unreached: running.discovery.unreached }),
     };
   }
 }

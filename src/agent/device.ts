@@ -44,6 +44,8 @@ export class Device implements PrinterDevice {
   offline: readonly PrinterReason[] = ['offline'];
   /** Another agent serves it. */
   servedElsewhere = false;
+  /** As it was last read. */
+  #status: DeviceStatus | null = null;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
   /** Since when it has held half a label and not said who it is, ms. */
@@ -66,6 +68,12 @@ export class Device implements PrinterDevice {
     return this.dialect?.identify !== undefined;
   }
 
+  get confirms(): PrinterDevice['confirms'] {
+    const status = this.#status;
+    if (status === null) return this.answers ? null : 'nothing';
+    return status.odometer !== null ? 'count' : status.labelsPending !== null ? 'pending' : 'nothing';
+  }
+
   get dialect(): DeviceDialect | null {
     return this.#options.dialect;
   }
@@ -78,6 +86,7 @@ export class Device implements PrinterDevice {
   /** A job has read a status. */
   answered(status: DeviceStatus): void {
     this.answers = true;
+    this.#status = status;
     this.onStatus(status);
   }
 
@@ -192,6 +201,7 @@ export class Device implements PrinterDevice {
       // A device that lets one question time out may answer it during the next one: ask no more.
       if (identity === undefined) return nothing;
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;
+      this.#status = status ?? this.#status;
       if (identity === null && status?.unfinished && this.expected === null)
         await this.#halfLabel(connection, signal);
       const said = identity === null ? {} : evidenceOfIdentity(identity);

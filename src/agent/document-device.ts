@@ -57,6 +57,11 @@ export class DocumentDevice implements PrinterDevice {
     return this.#uri;
   }
 
+  get confirms(): PrinterDevice['confirms'] {
+    if (this.description === null) return null;
+    return this.description.spooler === 'delivers' ? 'nothing' : 'job';
+  }
+
   get expected(): string | null {
     return this.#expected;
   }
@@ -111,6 +116,7 @@ export class DocumentDevice implements PrinterDevice {
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     try {
       const { port, description, vouched } = await this.#describe(signal);
+      this.description ??= description;
       const identity = identityOf(description, this.#uri);
       const said = evidenceIn(description, this.#uri);
       return { reachable: true, identity, said, status: await port.status(signal), vouched };

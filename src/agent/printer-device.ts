@@ -34,6 +34,8 @@ export interface PrinterDevice {
   servedElsewhere: boolean;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers: boolean;
+  /** What the device itself can say of what came out; `nothing`, or null: not known yet. */
+  readonly confirms: 'count' | 'pending' | 'job' | 'nothing' | null;
   /** Called with every status a job reads, and with null when the device could not be reached. */
   onStatus: (status: DeviceStatus | null) => void;
   /** The device was found at another address; a job under way goes on there when its connection breaks. */

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import {
+  type AgentView,
+  agentView,
   type IntegrationCreated,
   type IntegrationView,
   integrationCreated,
@@ -109,6 +111,11 @@ export class AdminClient {
   printers(tenant?: string): Promise<PrinterView[]> {
     const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
     return this.#call(z.array(printerView), 'GET', `/app/printers${query}`);
+  }
+
+  agents(tenant?: string): Promise<AgentView[]> {
+    const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
+    return this.#call(z.array(agentView), 'GET', `/app/agents${query}`);
   }
 
   /** Enqueues a job with the deployment's own authority, not an integration's; returns its ID. */

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from '../agent/config.ts';
+import { LOCAL_CUPS } from '../agent/discovery/cups.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
 
 export const DISCOVER =
@@ -27,13 +28,20 @@ export async function agentConfigOf(
   const searched = z.looseObject({}).catch({}).parse(fromFile['discovery']);
   const config = agentConfig.safeParse({
     ...fromFile,
-    ...(search && { discovery: { ...searched, ...search } }),
+    ...(search && { discovery: together(searched, search) }),
     ...set,
   });
   if (!config.success) {
     throw new CommandFailure(`the agent's configuration:\n${z.prettifyError(config.error)}`, EXIT.usage);
   }
   return config.data;
+}
+
+/** What the file searches, and what the options add: this machine's CUPS takes no other's place. */
+function together(file: Record<string, unknown>, options: NonNullable<AgentConfigInput['discovery']>) {
+  const servers = z.union([z.string(), z.array(z.string())]).safeParse(file['cups']);
+  const adds = servers.success && options.cups === true;
+  return { ...file, ...options, ...(adds && { cups: [...[servers.data].flat(), LOCAL_CUPS] }) };
 }
 
 async function readConfig(file: string): Promise<Record<string, unknown>> {

@@ -10,9 +10,11 @@ import type { ProviderNews } from '../agent/discovery/scans.ts';
 import { standardDrivers } from '../agent/drivers.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, EVERYWHERE } from './agent-config.ts';
+import { confirmedText, HELD } from './confirmed-by.ts';
 import { explain } from './failure.ts';
 import { append, numberFrom } from './option-values.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printParagraph, table } from './output.ts';
+import { shortIds } from './short-id.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 
 interface DiscoverOptions {
@@ -71,6 +73,7 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
     busy: () => false,
     providers: [configuredPrinters(config.printers), ...providersOf(config.discovery)],
     fingerprints: config.discovery.fingerprints,
+    confirmation: config.confirmation,
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,
     device: (candidate) => deviceFor(candidate, config, standardDrivers),
@@ -119,8 +122,17 @@ function newsOf({ provider, found: findings, error }: ProviderNews, unreached: U
 }
 
 function sum(printers: Described[], news: ProviderNews[], unreached: Unreached): void {
-  const rows = printers.map((one) => [one.id, one.name, one.model ?? '', one.uri, stateOf(one)]);
-  printLine(table(['ID', 'NAME', 'MODEL', 'ADDRESS', 'STATE'], rows));
+  const short = shortIds(printers.map(({ id }) => id));
+  const rows = printers.map((one) => [
+    short.get(one.id) ?? one.id,
+    one.name,
+    one.model ?? '',
+    one.uri,
+    stateOf(one),
+    confirmedText(one.confirmedBy),
+  ]);
+  printLine(table(['ID', 'NAME', 'MODEL', 'ADDRESS', 'STATE', 'CONFIRMED BY'], rows));
+  if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
   for (const { provider, found, error } of news) {
     const lines =
       error === null ? found.map((one) => saidOf(one, unreached(one.uri))) : [`! ${explain(error)}`];

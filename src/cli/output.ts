@@ -9,6 +9,11 @@ export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2));
 }
 
+/** A text for people, broken to fit the page; an empty line before it. */
+export function printParagraph(text: string): void {
+  printLine(`\n${wrapped(text, process.stdout.columns ?? PAGE).join('\n')}`);
+}
+
 /** Columns that a page is taken to have where nobody says; a terminal does. */
 const PAGE = 100;
 /** A column that is made narrower is still this wide. */

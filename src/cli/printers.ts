@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import type { PrinterView } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
-import { printJson, printLine, table } from './output.ts';
+import { UNREACHED, unreachedRows } from './agents.ts';
+import { confirmedText, HELD } from './confirmed-by.ts';
+import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';
 
 /** `platen printers` */
@@ -11,18 +13,22 @@ export function printersCommand(): Command {
     .option('--tenant <id>', 'only those that this tenant may use')
     .option('--json', 'print JSON')
     .action(async (options: ServiceOptions & { tenant?: string; json?: true }) => {
-      const printers = await (await connect(options)).printers(options.tenant);
+      const client = await connect(options);
+      const printers = await client.printers(options.tenant);
       if (options.json) return printJson(printers);
       const short = shortIds(printers.map(({ id }) => id));
       const rows = printers.map((printer) => [
         short.get(printer.id) ?? printer.id,
         printer.name,
-        printer.status,
-        printer.reasons.join(', '),
+        [printer.status, ...printer.reasons.filter((reason) => reason !== printer.status)].join(', '),
         formatsText(printer),
+        confirmedText(printer.confirmedBy),
         printer.agents.map((agent) => agentText(agent, printer.agents.length)).join(', '),
       ]);
-      printLine(table(['ID', 'NAME', 'STATUS', 'REASONS', 'FORMATS', 'AGENTS'], rows));
+      printLine(table(['ID', 'NAME', 'STATUS', 'FORMATS', 'CONFIRMED BY', 'AGENTS'], rows));
+      if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
+      const missed = unreachedRows(await client.agents(options.tenant));
+      if (missed.length > 0) printLine(`\nNever reached yet:\n${table(UNREACHED, missed)}`);
     });
 }
 

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
 import { jobStatus, jobView } from './job.ts';
-import { printerReason, printerState } from './printer.ts';
+import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
 import { templateProblem } from './template-problem.ts';
 
 /** Also a path segment and the value of `x-tenant`. */
@@ -97,8 +97,24 @@ export const printerView = z.object({
   ),
   uri: z.string(),
   model: z.string().nullable(),
+  /** null: not known yet. */
+  confirmedBy: confirmedBy.nullable().default(null),
 });
 export type PrinterView = z.infer<typeof printerView>;
+
+// GET /app/agents?tenant=
+export const agentView = z.object({
+  id: z.string(),
+  tenant: z.string().nullable(),
+  name: z.string(),
+  version: z.string(),
+  online: z.boolean(),
+  /** When it was last heard of. */
+  seenAt: z.iso.datetime(),
+  printers: z.int(),
+  unreached: z.array(unreachedPrinter),
+});
+export type AgentView = z.infer<typeof agentView>;
 
 // POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?…, GET /app/jobs/{id}
 /** Which jobs are listed; what is left out does not matter. */

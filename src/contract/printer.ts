@@ -30,6 +30,9 @@ export const PRINTER_REASONS = [
   'certificate-unknown',
   /** Nothing is reached where the configuration has it; something elsewhere says that it is this printer. */
   'found-elsewhere',
+  /** Of a job that waits: no agent has its printer any more; those that have it are not heard of. */
+  'printer-gone',
+  'agent-offline',
   'other',
 ] as const;
 export const printerReason = z.enum(PRINTER_REASONS);
@@ -45,6 +48,14 @@ export type IdentityEvidence = z.infer<typeof identityEvidence>;
 /** `<evidence>-<hash>`: also the name of the printer's queue, so no colon, and never only digits. */
 export const printerId = z.string().regex(/^(serial|uuid|device-id|mac|queue|address)-[a-z0-9]{8,64}$/);
 
+/**
+ * How it becomes known that a label is out. `count`: the printer counts what comes out. `pending`: it says that nothing
+ * is pending. `job`: it ends its own job. `delivery`: what was delivered counts, because the configuration says so.
+ * `person`: nobody else can tell, and the job is held.
+ */
+export const confirmedBy = z.enum(['count', 'pending', 'job', 'delivery', 'person']);
+export type ConfirmedBy = z.infer<typeof confirmedBy>;
+
 export const printerDescription = z.object({
   id: printerId,
   name: z.string().min(1).max(200),
@@ -56,5 +67,15 @@ export const printerDescription = z.object({
   reasons: z.array(printerReason).max(PRINTER_REASONS.length),
   /** The first is the printer's default. */
   formats: z.array(printerFormat).min(1).max(200),
+  /** Left out: not known before it is reached. */
+  confirmedBy: confirmedBy.optional(),
 });
 export type PrinterDescription = z.infer<typeof printerDescription>;
+
+/** An address that a configuration names, where nothing was ever reached. `uri` without credentials; `why` for a person. */
+export const unreachedPrinter = z.object({
+  uri: z.string().max(500),
+  name: z.string().max(200).optional(),
+  why: z.string().max(500),
+});
+export type UnreachedPrinter = z.infer<typeof unreachedPrinter>;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { jobFault } from './fault.ts';
 import { scope } from './lane.ts';
-import { printerDescription, printerId, printerReason } from './printer.ts';
+import { printerDescription, printerId, printerReason, unreachedPrinter } from './printer.ts';
 import { jobId, round } from './queued-job.ts';
 
 export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
@@ -22,6 +22,8 @@ export const agentReport = z.object({
   /** False in the last report of an agent that stops in good order. */
   online: z.boolean(),
   printers: z.array(printerDescription).max(5_000),
+  /** Addresses that its configuration names and where nothing was ever reached: no printers yet. */
+  unreached: z.array(unreachedPrinter).max(5_000).optional(),
 });
 export type AgentStateReport = z.infer<typeof agentReport>;
 

@@ -25,13 +25,16 @@ import {
 import type { DiscoveryProvider, Finding } from './provider.ts';
 
 export interface CupsDiscoveryOptions {
+  /** Of the provider, where there are several. */
+  id?: string;
   /** `ipp://localhost:631/`, or `ipps:`. */
   server?: string;
   /** How long the server may take to connect, to read and to answer, ms each. */
   timeout?: number;
 }
 
-const SERVER = 'ipp://localhost:631/';
+/** This machine's. */
+export const LOCAL_CUPS = 'ipp://localhost:631/';
 const ATTRIBUTES = [
   'printer-name',
   'printer-info',
@@ -46,7 +49,7 @@ const RAW_QUEUE = 'Local Raw Printer';
 const MOST_QUEUES = 5_000;
 
 export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProvider {
-  const { server = SERVER, timeout = 2_500 } = options;
+  const { id = 'cups', server = LOCAL_CUPS, timeout = 2_500 } = options;
   const find = async (signal: AbortSignal): Promise<Finding[]> => {
     const client = new IppClient(server, { limits: { connect: timeout, write: timeout, reply: timeout } });
     try {
@@ -61,7 +64,7 @@ export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProv
     }
   };
   return {
-    id: 'cups',
+    id,
     // The list is complete, but a queue that was deleted may be added again: offline, until it is dropped.
     exhaustive: false,
     near: true,

@@ -26,8 +26,8 @@ export const discoveryConfig = z.strictObject({
   dnsSd: z.boolean().default(false),
   /** Addresses of the interfaces to listen on for them; by default all but loopback. */
   interfaces: z.array(z.ipv4()).max(32).exactOptional(),
-  /** Queues of a CUPS server: this machine's, or the one named. */
-  cups: z.union([z.boolean(), cupsServer]).default(false),
+  /** Queues of a CUPS server: this machine's, or those of the servers named. */
+  cups: z.union([z.boolean(), cupsServer, z.array(cupsServer).min(1).max(20)]).default(false),
   /** What is plugged into this machine (Linux). */
   usb: z.boolean().default(false),
   /** Printers of the Windows spooler. */

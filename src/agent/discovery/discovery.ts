@@ -18,15 +18,16 @@
  *   in a moment.
  * - No ID changes, and no printer changes to a way on which its job is not known, while a job is under way.
  *
- * One that the configuration names stays at its addresses (choice.ts); that something elsewhere says it is this
- * printer is told, where nothing is reached at them.
+ * One that the configuration names stays at its addresses (choice.ts); what elsewhere says that it is this one is told.
  *
  * A printer is online while the way that it is driven by is listed, and can be reached. One that is offline is
  * dropped when it has not been seen for a set time, or when all there is of it was in a list that is all there is.
  */
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { UnreachedPrinter } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
+import type { Confirmation } from '../confirmation.ts';
 import type { PrinterDevice } from '../printer-device.ts';
 import { boundTo, drivenAlike, firstWay, nextWay } from './choice.ts';
 import { CONFIGURED } from './configured.ts';
@@ -53,7 +54,11 @@ export interface DiscoveryOptions {
   /** Whether a job of the printer is under way, or was cut off and may have labels out. */
   busy(printerId: string): boolean;
   mostPrinters?: number;
+  /** For printers for which nothing else is set; default: `device`. */
+  confirmation?: Confirmation;
   onEvent(event: DiscoveryEvent, printer: FoundPrinter): void;
+  /** Something is listed or reached that was not before, or the reverse; it may be no printer yet. */
+  onNews?(): void;
   logger: Logger;
 }
 
@@ -127,6 +132,11 @@ export class Discovery {
     return [...this.#owners].flatMap(([way, owner]) => (owner === printer ? [way.uri] : []));
   }
 
+  /** Addresses that the configuration names, where nothing was ever reached. */
+  get unreached(): UnreachedPrinter[] {
+    return [...this.#ways].flatMap((way) => (this.#owners.has(way) ? [] : (way.neverReached ?? [])));
+  }
+
   /** Why nothing was reached at an address when it was last asked; null where something was, or nobody asked. */
   readonly unreachedAt = (uri: string): string | null => this.#ways.at(uri)?.unreached ?? null;
 
@@ -161,6 +171,7 @@ export class Discovery {
 
   /** Merges once for everything that is heard at about the same time, and rests longer the longer it takes. */
   #soon(): void {
+    this.#options.onNews?.();
     if (this.#stopped.signal.aborted || this.#merging !== undefined) return;
     this.#merging = setTimeout(
       () => {
@@ -286,8 +297,9 @@ export class Discovery {
   }
 
   #add(known: KnownPrinter, seenAt: number): FoundPrinter {
+    const { fingerprints = [], confirmation } = this.#options;
     const device = this.#deviceAt(known.uri) ?? this.#options.device(drivenBy(known).candidate);
-    const printer = new FoundPrinter(known, device, seenAt, this.#options.fingerprints ?? []);
+    const printer = new FoundPrinter(known, device, seenAt, fingerprints, confirmation);
     this.#listen(printer);
     this.#printers.set(known.id, printer);
     this.#tell('added', printer);
@@ -331,24 +343,12 @@ export class Discovery {
     const wasOnline = printer.online;
     printer.online = online;
     printer.refused = mine && way.refused;
-    this.#claimed(printer, online ? null : printer.elsewhere);
+    printer.claimed(online ? null : printer.elsewhere, this.#options.logger);
     printer.status(online ? this.#statusOf(printer, way) : null);
     if (online) printer.seenAt = Date.now();
     this.#keep(printer);
     if (wasOnline !== online) this.#tell(online ? 'back' : 'offline', printer);
     else if (this.#told.get(printer) !== shown(printer)) this.#tell('changed', printer);
-  }
-
-  /** Nothing is reached where the configuration has the printer; `at` something says that it is there. */
-  #claimed(printer: FoundPrinter, at: string | null): void {
-    if (at !== null && printer.claimedAt !== at) {
-      const [found, named] = [addressOf(at), addressOf(printer.known.uri)];
-      this.#options.logger.warn(
-        { printer: printer.id, named, found },
-        'printer not driven where it is found: the configuration has it elsewhere, without "mayMove"',
-      );
-    }
-    printer.claimedAt = at;
   }
 
   /** As the printer says; one that never says anything, as somebody else says who can tell. */

@@ -3,8 +3,8 @@
 import type { DeviceStatus } from '../../../drivers/languages/device.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
 import type { LanguageId } from '../../contract/format.ts';
-import type { PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
-import type { AgentConfig } from '../config.ts';
+import type { ConfirmedBy, PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
+import type { Logger } from '../../log.ts';
 import type { Confirmation } from '../confirmation.ts';
 import type { PrinterDevice } from '../printer-device.ts';
 import { CONFIGURED } from './configured.ts';
@@ -19,6 +19,9 @@ type DrivenWay = KnownWay & { candidate: Candidate };
 export class FoundPrinter {
   readonly id: string;
   readonly #models: readonly Fingerprint[];
+  readonly #usual: Confirmation;
+  /** `elsewhere`, while nothing is reached where it may be driven. */
+  #claimedAt: string | null = null;
   #device: PrinterDevice;
   #known: KnownPrinter;
   online = false;
@@ -26,8 +29,6 @@ export class FoundPrinter {
   refused = false;
   /** A way that leads to what says it is this printer, where this one must not be driven. */
   elsewhere: string | null = null;
-  /** The same, while nothing is reached where it may be driven. */
-  claimedAt: string | null = null;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
   state: PrinterState = 'unknown';
@@ -36,8 +37,16 @@ export class FoundPrinter {
   /**
    * Offline until it is seen.
    * @param models what the operator has set for models
+   * @param usual what is set for all of the agent's printers
    */
-  constructor(known: KnownPrinter, device: PrinterDevice, seenAt: number, models: readonly Fingerprint[]) {
+  constructor(
+    known: KnownPrinter,
+    device: PrinterDevice,
+    seenAt: number,
+    models: readonly Fingerprint[],
+    usual: Confirmation = 'device',
+  ) {
+    this.#usual = usual;
     this.id = known.id;
     this.#known = known;
     this.#device = device;
@@ -77,9 +86,29 @@ export class FoundPrinter {
     this.#device.offline = this.#offline();
   }
 
+  /** Nothing is reached where the configuration has the printer; `at` something says that it is there. */
+  claimed(at: string | null, logger: Logger): void {
+    if (at !== null && this.#claimedAt !== at) {
+      const [found, named] = [addressOf(at), addressOf(this.way.uri)];
+      logger.warn(
+        { printer: this.id, named, found },
+        'printer not driven where it is found: the configuration has it elsewhere, without "mayMove"',
+      );
+    }
+    this.#claimedAt = at;
+  }
+
   /** As set for it, for its model, or for all of the agent's printers. */
-  confirmation({ confirmation }: Pick<AgentConfig, 'confirmation'>): Confirmation {
-    return this.#candidate().confirmation ?? this.#model().confirmation ?? confirmation;
+  confirmation(): Confirmation {
+    return this.#candidate().confirmation ?? this.#model().confirmation ?? this.#usual;
+  }
+
+  /** How it becomes known that a label of it is out; undefined: not known before it is reached. */
+  #confirmedBy(): ConfirmedBy | undefined {
+    const { confirms } = this.#device;
+    if (confirms === null || (!this.online && this.#device.expected === null)) return undefined;
+    if (confirms !== 'nothing') return confirms;
+    return this.confirmation() === 'transport' ? 'delivery' : 'person';
   }
 
   /** Whether bytes of this language may go to it by the way that it is driven. */
@@ -92,6 +121,7 @@ export class FoundPrinter {
     const candidate = this.#candidate();
     const identity = this.#identity();
     const uri = addressOf(candidate.uri);
+    const confirmed = this.#confirmedBy();
     const { languages: _, ...size } = this.#model();
     const evidence = this.#known.ways.flatMap(({ told }) => told.model ?? []);
     const model = (identity?.model ?? evidence[0])?.slice(0, 200);
@@ -104,6 +134,7 @@ export class FoundPrinter {
       state: this.online ? this.state : 'unknown',
       reasons: this.online ? [...this.reasons] : this.#offline(),
       formats: formatsOf({ ...size, ...candidate }, identity),
+      ...(confirmed !== undefined && { confirmedBy: confirmed }),
     };
   }
 
@@ -111,7 +142,7 @@ export class FoundPrinter {
     return [
       'offline',
       ...(this.refused ? (['certificate-unknown'] as const) : []),
-      ...(this.claimedAt === null ? [] : (['found-elsewhere'] as const)),
+      ...(this.#claimedAt === null ? [] : (['found-elsewhere'] as const)),
     ];
   }
 

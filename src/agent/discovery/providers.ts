@@ -11,10 +11,11 @@ import { zebraDiscovery } from './zebra-udp.ts';
 export function providersOf(config: DiscoveryConfig): DiscoveryProvider[] {
   const { interfaces, cups, zebra, snmp } = config;
   const listenOn = interfaces === undefined ? {} : { interfaces };
-  const server = typeof cups === 'string' ? { server: cups } : {};
+  const servers = typeof cups === 'boolean' ? [] : [...new Set([cups].flat())];
   const providers = [
     config.dnsSd && dnsSdDiscovery(listenOn),
-    cups !== false && cupsDiscovery(server),
+    cups === true && cupsDiscovery(),
+    ...servers.map((server, place) => cupsDiscovery({ server, ...(place > 0 && { id: `cups ${server}` }) })),
     config.usb && usbDiscovery(),
     config.winspool && winspoolDiscovery(),
     zebra !== undefined && zebraDiscovery(zebra),

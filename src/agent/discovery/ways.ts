@@ -13,7 +13,8 @@
  * wait behind those that can: a site's printers that are off are all waited for to the end.
  */
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
-import type { Logger } from '../../log.ts';
+import type { UnreachedPrinter } from '../../contract/printer.ts';
+import { type Logger, withoutCredentials } from '../../log.ts';
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer-device.ts';
@@ -83,6 +84,17 @@ export class Way {
   /** It is a print server's queue. */
   get queue(): boolean {
     return [...this.listed.keys()].some((provider) => this.evidence(provider).queue !== undefined);
+  }
+
+  /** Of one that the configuration names, while nothing is known of who is there: why. */
+  get neverReached(): UnreachedPrinter | undefined {
+    const named = this.listed.get(CONFIGURED)?.finding.entry;
+    if (named === undefined || this.unreached === null) return undefined;
+    return {
+      uri: addressOf(this.uri),
+      ...(named.name !== undefined && { name: named.name }),
+      why: withoutCredentials(this.unreached).slice(0, 500),
+    };
   }
 
   /** It is about to be asked for the first time. @param ms how long that may take */
@@ -334,8 +346,8 @@ function who({ status: _, ...finding }: Finding): string {
 }
 
 /** What other printers may follow from. */
-function newsOf({ reached, refused, vouched, identity, said, answers, ready }: Way): string {
-  return text([reached, refused, vouched, identity, said, answers, ready]);
+function newsOf({ reached, unreached, refused, vouched, identity, said, answers, ready }: Way): string {
+  return text([reached, unreached !== null, refused, vouched, identity, said, answers, ready]);
 }
 
 function text(value: unknown): string {

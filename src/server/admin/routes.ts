@@ -23,6 +23,7 @@ import type { JobTable } from '../jobs/job-table.ts';
 import type { JobQueue } from '../jobs/queue-port.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
+import { listAgents } from '../printers/agents.ts';
 import { listPrinters } from '../printers/printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
@@ -115,6 +116,10 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         return null;
       }
     }),
+  );
+
+  app.get('/app/agents', async (request) =>
+    listAgents(parts.pool, parseBody(printerQuery, request.query).tenant),
   );
 
   app.post('/app/tenants/:id/jobs', async (request, reply) => {

@@ -7,13 +7,20 @@ import { type Lane, lane } from '../../contract/lane.ts';
 import { orientation } from '../../contract/print-request.ts';
 import { printerReason } from '../../contract/printer.ts';
 import { jobId } from '../../contract/queued-job.ts';
+import { HEARTBEAT_LOST } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 
 /** Every column but the payload, which may be megabytes. */
 const COLUMNS = `id, tenant_id, template_id, template_name, printer_id, printer_name, format, orientation, copies,
   records, status, sent, printed, reasons, error, uncertain_from, uncertain_to, created_at, updated_at,
-  cancel_requested_at IS NOT NULL AND status IN ('queued', 'printing') AS cancel_requested`;
+  cancel_requested_at IS NOT NULL AND status IN ('queued', 'printing') AS cancel_requested,
+  CASE WHEN status IN ('queued', 'printing') AND reasons = '{}' THEN (
+    SELECT CASE WHEN count(*) = 0 THEN ARRAY['printer-gone']
+      WHEN NOT bool_or(a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) THEN ARRAY['agent-offline'] END
+    FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+    WHERE p.printer_id = jobs.printer_id AND p.gone_at IS NULL AND a.tenant_id IS NOT DISTINCT FROM jobs.scope
+  ) END AS nobody`;
 
 const row = z.object({
   id: z.string(),
@@ -36,6 +43,8 @@ const row = z.object({
   created_at: z.date(),
   updated_at: z.date(),
   cancel_requested: z.boolean(),
+  /** Why no agent takes it, or goes on with it. */
+  nobody: z.tuple([printerReason]).nullable(),
 });
 
 export class JobTable {
@@ -98,7 +107,11 @@ function view(raw: unknown): JobView {
     tenant: job.tenant_id,
     status: job.status,
     labels: { total: job.records * job.copies, sent: job.sent, printed: job.printed },
-    reasons: [...job.reasons, ...(job.cancel_requested ? (['cancel-requested'] as const) : [])],
+    reasons: [
+      ...job.reasons,
+      ...(job.nobody ?? []),
+      ...(job.cancel_requested ? (['cancel-requested'] as const) : []),
+    ],
     error: job.error,
     uncertain:
       job.uncertain_from === null || job.uncertain_to === null

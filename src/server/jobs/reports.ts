@@ -60,10 +60,11 @@ export class Reports {
   async #agent(report: AgentStateReport, ageMs: number): Promise<void> {
     await transaction(this.#pool, async (client) => {
       const { rowCount } = await client.query(
-        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at)
-         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7))
+        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached)
+         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8)
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
-           tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at
+           tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at,
+           unreached = excluded.unreached
          WHERE (a.reported_at < excluded.reported_at
              OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
            AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
@@ -76,20 +77,24 @@ export class Reports {
           report.online,
           report.at,
           ageMs / 1_000,
+          JSON.stringify(report.unreached ?? []),
         ],
       );
       if (rowCount === 0) return await this.#notTaken(client, report);
       const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];
       await client.query(
-        `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, formats)
+        `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, formats,
+           confirmed_by)
          SELECT $1, r.id, r.name, r.uri, r.model, r.state,
-           ARRAY(SELECT json_array_elements_text(r.reasons)), r.formats
-         FROM json_to_recordset($2) AS r(id text, name text, uri text, model text, state text, reasons json, formats json)
+           ARRAY(SELECT json_array_elements_text(r.reasons)), r.formats, r."confirmedBy"
+         FROM json_to_recordset($2) AS r(id text, name text, uri text, model text, state text, reasons json, formats json,
+           "confirmedBy" text)
          ON CONFLICT (agent_id, printer_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
            model = excluded.model, state = excluded.state, reasons = excluded.reasons, formats = excluded.formats,
-           gone_at = NULL
-         WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.formats::text, p.gone_at) IS DISTINCT FROM
-           (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.formats::text, NULL)`,
+           confirmed_by = coalesce(excluded.confirmed_by, p.confirmed_by), gone_at = NULL
+         WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.formats::text, p.confirmed_by, p.gone_at) IS DISTINCT FROM
+           (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.formats::text,
+            coalesce(excluded.confirmed_by, p.confirmed_by), NULL)`,
         [report.agentId, JSON.stringify(printers)],
       );
       await client.query(

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { PrinterView } from '../../contract/admin.ts';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
-import { printerReason, printerState } from '../../contract/printer.ts';
+import { confirmedBy, printerReason, printerState } from '../../contract/printer.ts';
 import type { Queryable } from '../store/pool.ts';
 
 /** s without a report after which an agent counts as offline; it reports every 15 s. */
@@ -23,6 +23,7 @@ const sighting = z
     state: printerState,
     reasons: z.array(printerReason),
     formats: z.array(printerFormat),
+    confirmed_by: confirmedBy.nullable().catch(null),
     gone: z.boolean(),
     agent_id: z.string(),
     tenant_id: scope,
@@ -42,7 +43,8 @@ export type Printer = {
   agents: readonly { id: string; name: string; online: boolean }[];
 };
 
-const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reasons, p.formats, p.gone_at IS NOT NULL AS gone,
+const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
+    p.gone_at IS NOT NULL AS gone,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online
   FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id`;
@@ -139,6 +141,7 @@ export async function listPrinters(
           })),
           uri: best.uri,
           model: best.model,
+          confirmedBy: best.confirmed_by,
         },
       ];
     })
