@@ -37,17 +37,19 @@ export function agentCommand(): Command {
       append,
       [],
     )
-    .addHelpText(
-      'after',
-      "\nREDIS_URL (or DATABASE_URL, where the service's queues are in PostgreSQL) says where the jobs come from.",
-    )
+    .addHelpText('after', '\nREDIS_URL says where the jobs come from.')
     .action(async (options: AgentCommandOptions) => {
       const { databaseUrl, redisUrl, queuePrefix } = placesFromEnv();
-      if (redisUrl === undefined && databaseUrl === undefined) {
+      if (databaseUrl !== undefined) {
         throw new CommandFailure(
-          'Set REDIS_URL or DATABASE_URL to where the service has its queues.',
+          'An agent is never on PostgreSQL, since whoever has the database can make himself any right in the service: ' +
+            'take DATABASE_URL out of its environment, and set REDIS_URL for service and agent. ' +
+            'On PostgreSQL alone "platen up" has an agent in it.',
           EXIT.usage,
         );
+      }
+      if (redisUrl === undefined) {
+        throw new CommandFailure('Set REDIS_URL to where the service has its queues.', EXIT.usage);
       }
       const { data, config: file, discover, name, tenant, printer } = options;
       const config = await agentConfigOf(file, discover && EVERYWHERE, {
@@ -62,8 +64,7 @@ export function agentCommand(): Command {
       const queues = await awaitedQueues(
         {
           redisUrl,
-          databaseUrl,
-          ...(databaseUrl !== undefined && { database: { connectionString: databaseUrl } }),
+          databaseUrl: undefined,
           ...(queuePrefix !== undefined && { prefix: queuePrefix }),
           logger,
         },

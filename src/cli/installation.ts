@@ -2,8 +2,7 @@
  * A whole Platen in one process: database, queue, service, agent and virtual printers, started in this order and
  * stopped in the reverse one. `platen up` runs it for good, the demo and the tests for a while.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
@@ -19,7 +18,8 @@ import { VirtualZplPrinter } from '../virtual/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
 import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
-import { CommandFailure, explain } from './failure.ts';
+import { CommandFailure } from './failure.ts';
+import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
 export interface VirtualPrinterSpec {
@@ -55,15 +55,16 @@ export interface InstallationOptions {
 
 /** Where the environment says that database and queues are; nothing: both are embedded. */
 export function placesFromEnv(): Pick<InstallationOptions, 'databaseUrl' | 'redisUrl' | 'queuePrefix'> {
-  const databaseUrl = process.env['DATABASE_URL'];
+  // A variable that is set to nothing, as compose files and units make it, is not set.
+  const databaseUrl = process.env['DATABASE_URL'] || undefined;
   // Its value may hold a password. The queue looks at REDIS_URL in the same way.
   if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(databaseUrl)) {
     throw new CommandFailure('DATABASE_URL is neither a postgres:// nor a postgresql:// address');
   }
   return {
     databaseUrl,
-    redisUrl: process.env['REDIS_URL'],
-    queuePrefix: process.env['PLATEN_QUEUE_PREFIX'],
+    redisUrl: process.env['REDIS_URL'] || undefined,
+    queuePrefix: process.env['PLATEN_QUEUE_PREFIX'] || undefined,
   };
 }
 
@@ -118,13 +119,13 @@ export class Installation {
     const { dataDir, logger } = this.#options;
     await mkdir(dataDir, { recursive: true });
     const { host, port } = this.#options;
-    // Of the environment, where it is set there: the same for all instances, and the way to change it.
-    const set = (process.env['PLATEN_ADMIN_TOKEN'] ?? '') !== '';
-    const adminToken = set ? undefined : await ownAdminToken(dataDir);
+    // Of the environment, where they are set there: the same for all instances, and the way to change them.
+    const set = (name: string) => (process.env[name] ?? '') !== '';
     const config = configFromEnv(process.env, {
       host,
       port,
-      ...(adminToken !== undefined && { adminToken }),
+      ...(!set('PLATEN_ADMIN_TOKEN') && { adminToken: await ownAdminToken(dataDir) }),
+      ...(!set('PLATEN_KEY') && { secretKey: await ownSecretKey(dataDir) }),
     });
 
     const database = await this.#startDatabase(stack, signal);
@@ -144,6 +145,11 @@ export class Installation {
 
     const virtual = await this.#startVirtualPrinters(stack);
     const agentConfig = this.#options.agent;
+    if (agentConfig === false && redisUrl === undefined) {
+      logger.warn(
+        'no agent elsewhere can reach this service: they are on Redis, so set REDIS_URL for it and for them',
+      );
+    }
     if (agentConfig !== false) {
       const others = this.#options.printers.map((uri) => ({ uri }));
       const printers = [...virtual, ...others, ...(agentConfig.printers ?? [])];
@@ -223,22 +229,4 @@ export class Installation {
       await pause(50, undefined, { signal });
     }
   }
-}
-
-/** The admin token of this data directory, made at the first start and kept. */
-async function ownAdminToken(dataDir: string): Promise<string> {
-  const file = join(dataDir, SERVICE_FILE);
-  try {
-    return serviceFile.parse(JSON.parse(await readFile(file, 'utf8'))).adminToken;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return randomBytes(32).toString('base64url');
-    throw new CommandFailure(`${file} cannot be read: ${explain(error)}. Delete it to have a new one made.`);
-  }
-}
-
-/** Only the owner can read it, and a reader sees the whole file or none. */
-async function writeSecret(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await rename(`${file}.new`, file);
 }

@@ -30,6 +30,11 @@ export const serverConfig = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{24,500}$/, { error: 'expected 24 to 500 visible ASCII characters' })
     .optional(),
+  /** Seals what is secret in the database. Without one a key is made that ends with the process. */
+  secretKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,500}$/, { error: 'expected 32 to 500 visible ASCII characters' })
+    .optional(),
   /** Tokens of an external authorization server instead of our own. */
   externalAuth: z
     .strictObject({
@@ -94,6 +99,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_AUDIENCE: { path: ['audience'], kind: 'text' },
   PLATEN_TOKEN_LIFETIME: { path: ['tokenLifetime'], kind: 'integer' },
   PLATEN_ADMIN_TOKEN: { path: ['adminToken'], kind: 'text', secret: true },
+  PLATEN_KEY: { path: ['secretKey'], kind: 'text', secret: true },
   PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
   PLATEN_PUBLIC_JOB_STATUS: { path: ['publicJobStatus'], kind: 'switch' },
   PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },

@@ -2,6 +2,8 @@
  * The service: the HTTP interface, the way of accepted jobs into the queue, and the way of reports out of it. It
  * keeps no state of its own, so any number may run on one database and queue.
  */
+
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
@@ -34,6 +36,7 @@ import { tokenEndpoint } from './oauth/token-endpoint.ts';
 import { TokenFailures } from './oauth/token-failures.ts';
 import { openApiDocument } from './openapi.ts';
 import { ProblemError } from './problems.ts';
+import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
 import { createPool } from './store/pool.ts';
 import { Templates } from './templates/templates.ts';
@@ -125,7 +128,11 @@ export class Server {
     const pool = createPool({ database: this.#options.database, max: config.poolSize, logger });
     stack.defer(() => pool.end());
 
-    const keys = new SigningKeys(pool, config.tokenLifetime);
+    const keys = new SigningKeys(
+      pool,
+      config.tokenLifetime,
+      new SecretKey(config.secretKey ?? randomUUID() + randomUUID()),
+    );
     const failures = new TokenFailures(pool, config.tokenFailures);
     if (config.externalAuth === undefined) await keys.maintain();
 

@@ -201,6 +201,7 @@ describe('exit codes and messages', () => {
     ['no address', ['up', '--printer', 'sockt://10.0.0.7'], 2, /unknown scheme sockt:.*printers\[0\].uri/s],
     ['a password in an address', ['discover', '--printer', 'ipp://u:pw@h/p'], 2, /those stand in "access"/],
     ['a bad status', ['jobs', '--status', 'lost'], 2, /expected one of queued, printing/],
+    ['an agent without a queue', ['agent', '--data', '/nonexistent'], 2, /Set REDIS_URL/],
     ['no service', ['jobs', '--data', '/nonexistent'], 1, /No service found/],
     ['an unknown template', ['print', 'nope', '--printer', 'virtual-1'], 1, /template-not-found/],
     ['an unknown printer', ['print', 'Shelf', '--printer', 'nope', '--field', 'sku=1'], 1, /printer/],
@@ -230,6 +231,20 @@ test('a database address of another kind', async () => {
   expect(stderr).not.toMatch(/s3cretpw|^\s+at /m);
   expect(code).toBe(1);
 });
+
+test.each([{}, { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }])(
+  'an agent that is given the database, beside %j',
+  async (env) => {
+    const args = ['agent', '--data', join(up.dataDir, 'agent-on-database')];
+    const { code, stderr } = await platen(args, {
+      ...env,
+      DATABASE_URL: 'postgres://lab:s3cretpw@127.0.0.1:1/x',
+    });
+    expect(stderr).toMatch(/An agent is never on PostgreSQL.*take DATABASE_URL out of its environment/);
+    expect(stderr).not.toMatch(/s3cretpw|^\s+at /m);
+    expect(code).toBe(2);
+  },
+);
 
 test('a port that is taken', async () => {
   const port = new URL(up.url).port;

@@ -26,6 +26,7 @@ import { createPool, type Pool } from '../../src/server/store/pool.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
+export const SECRET_KEY = 'secret-key-for-tests-0123456789-0123456789';
 export const AUDIENCE = 'platen';
 /** Of a shared printer the ID names the lane too. */
 export const PRINTER = laneOf({ scope: null, printerId: 'serial-0a1b2c3d4e5f' });
@@ -163,7 +164,13 @@ export class ServiceHarness {
     });
     stack.defer(() => queues.close({ timeoutMs: 0 }));
     const server = new Server({
-      config: serverConfig.parse({ port: 0, adminToken: ADMIN_TOKEN, audience: AUDIENCE, ...options.config }),
+      config: serverConfig.parse({
+        port: 0,
+        adminToken: ADMIN_TOKEN,
+        secretKey: SECRET_KEY,
+        audience: AUDIENCE,
+        ...options.config,
+      }),
       database: { ...backend.database, ...options.database },
       queues: options.queue?.(queues) ?? queues,
       logger,

@@ -4,7 +4,8 @@ import { CompactSign, importJWK, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
-import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import { SecretKey } from '../../src/server/secret-key.ts';
+import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, SECRET_KEY, ServiceHarness } from './harness.ts';
 
 const TENANT = 'acme';
 const failure = z.object({ error: z.string(), error_description: z.string() });
@@ -288,7 +289,7 @@ describe('which tokens a request may carry', () => {
   async function forged(
     change: { header?: Record<string, string>; claims?: Record<string, unknown> } = {},
   ): Promise<string> {
-    const { rows } = await service.pool.query<{ kid: string; private_jwk: JWK }>(
+    const { rows } = await service.pool.query<{ kid: string; sealed: string }>(
       'SELECT * FROM platen.signing_keys',
     );
     const [row] = rows;
@@ -308,7 +309,7 @@ describe('which tokens a request may carry', () => {
     };
     return new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: row.kid, ...change.header })
-      .sign(await importJWK(row.private_jwk, 'RS256'));
+      .sign(await importJWK(JSON.parse(new SecretKey(SECRET_KEY).open(row.sealed, row.kid)), 'RS256'));
   }
 
   test('the forger can make a good one', async () => {

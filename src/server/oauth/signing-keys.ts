@@ -4,6 +4,9 @@
  *
  * Rotation: a new key is published at once, signs only after `PUBLISH_FIRST` (by then whoever caches the JWKS has
  * seen it), and the one before it goes on verifying until the last token it signed has expired.
+ *
+ * The private half is sealed with a key that is outside of the database. An instance signs with what it can open, and
+ * verifies with all: instances that were not given one key each make a signing key of their own.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -16,6 +19,8 @@ import {
   type JWK,
   type JWTVerifyGetKey,
 } from 'jose';
+import { z } from 'zod';
+import type { SecretKey } from '../secret-key.ts';
 import { type Pool, transaction } from '../store/pool.ts';
 
 const ALGORITHM = 'RS256';
@@ -29,7 +34,14 @@ const REFRESH = 60_000;
 /** ms between two reads that unknown key IDs may cause. */
 const REFRESH_UNKNOWN = 5_000;
 
-type Row = { kid: string; private_jwk: JWK; public_jwk: JWK; created_at: Date };
+const privateKey = z.looseObject({ kty: z.literal('RSA') });
+type Row = {
+  kid: string;
+  sealed: string | null;
+  sealed_with: string | null;
+  public_jwk: JWK;
+  created_at: Date;
+};
 export type Signer = { kid: string; key: CryptoKey };
 /** `find` has imported each key once, the first time that it was asked for. */
 type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet; find: JWTVerifyGetKey };
@@ -37,13 +49,15 @@ type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet; find: JWTVerify
 export class SigningKeys {
   readonly #pool: Pool;
   readonly #tokenLifetime: number;
+  readonly #secretKey: SecretKey;
   #loading: Promise<Loaded> | undefined;
   #loaded: Loaded | undefined;
 
   /** `tokenLifetime` in s. */
-  constructor(pool: Pool, tokenLifetime: number) {
+  constructor(pool: Pool, tokenLifetime: number, secretKey: SecretKey) {
     this.#pool = pool;
     this.#tokenLifetime = tokenLifetime;
+    this.#secretKey = secretKey;
   }
 
   /** The key to sign with. */
@@ -76,8 +90,10 @@ export class SigningKeys {
     await this.#add((newest) => newest === undefined || Date.now() - newest.getTime() > MAX_AGE);
     await this.#pool.query(
       `DELETE FROM platen.signing_keys AS old USING platen.signing_keys AS next
-       WHERE next.created_at > old.created_at AND next.created_at < now() - make_interval(secs => $1)`,
-      [PUBLISH_FIRST / 1000 + this.#tokenLifetime + 3600],
+       WHERE next.created_at > old.created_at AND next.created_at < now() - make_interval(secs => $1)
+         AND (old.sealed IS NULL OR old.sealed_with = next.sealed_with
+           OR old.created_at < now() - make_interval(secs => $2))`,
+      [PUBLISH_FIRST / 1000 + this.#tokenLifetime + 3600, (2 * MAX_AGE) / 1000],
     );
   }
 
@@ -85,7 +101,8 @@ export class SigningKeys {
     await transaction(this.#pool, async (client) => {
       await client.query(LOCK);
       const { rows } = await client.query<{ newest: Date | null }>(
-        'SELECT max(created_at) AS newest FROM platen.signing_keys',
+        'SELECT max(created_at) AS newest FROM platen.signing_keys WHERE sealed_with = $1',
+        [this.#secretKey.fingerprint],
       );
       if (!wanted(rows[0]?.newest ?? undefined)) return;
       const pair = await generateKeyPair(ALGORITHM, { extractable: true });
@@ -93,8 +110,13 @@ export class SigningKeys {
       const publicJwk = { ...(await exportJWK(pair.publicKey)), kid, alg: ALGORITHM, use: 'sig' };
       const privateJwk = { ...(await exportJWK(pair.privateKey)), kid, alg: ALGORITHM };
       await client.query(
-        'INSERT INTO platen.signing_keys (kid, private_jwk, public_jwk) VALUES ($1, $2, $3)',
-        [kid, JSON.stringify(privateJwk), JSON.stringify(publicJwk)],
+        'INSERT INTO platen.signing_keys (kid, sealed, sealed_with, public_jwk) VALUES ($1, $2, $3, $4)',
+        [
+          kid,
+          this.#secretKey.seal(JSON.stringify(privateJwk), kid),
+          this.#secretKey.fingerprint,
+          JSON.stringify(publicJwk),
+        ],
       );
     });
   }
@@ -111,10 +133,14 @@ export class SigningKeys {
     const { rows } = await this.#pool.query<Row>(
       'SELECT * FROM platen.signing_keys ORDER BY created_at DESC',
     );
-    const published = rows.filter((row) => Date.now() - row.created_at.getTime() > PUBLISH_FIRST);
-    const row = published[0] ?? rows.at(-1);
-    if (row === undefined) throw new Error('there is no signing key');
-    const key = await importJWK(row.private_jwk, ALGORITHM);
+    const own = rows.filter((row) => row.sealed_with === this.#secretKey.fingerprint);
+    const published = own.filter((row) => Date.now() - row.created_at.getTime() > PUBLISH_FIRST);
+    const row = published[0] ?? own.at(-1);
+    if (row?.sealed == null) throw new Error('there is no signing key');
+    const key = await importJWK(
+      privateKey.parse(JSON.parse(this.#secretKey.open(row.sealed, row.kid))),
+      ALGORITHM,
+    );
     if (key instanceof Uint8Array) throw new Error('the signing key is not an RSA key');
     const jwks = { keys: rows.map((each) => each.public_jwk) };
     this.#loaded = { at: Date.now(), signer: { kid: row.kid, key }, jwks, find: createLocalJWKSet(jwks) };

@@ -1,0 +1,40 @@
+/**
+ * The deployment's own key, which is kept outside of the database (`PLATEN_KEY`, or a file in the data directory): who
+ * reads the database, or a copy of it, does not read what was sealed with it.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export class SecretKey {
+  /** Tells keys apart, and nothing of them. */
+  readonly fingerprint: string;
+  readonly #key: Buffer;
+
+  /** @param secret any text of which 32 characters or more cannot be guessed */
+  constructor(secret: string) {
+    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'platen: sealing', 32));
+    this.fingerprint = Buffer.from(hkdfSync('sha256', secret, '', 'platen: fingerprint', 12)).toString('hex');
+  }
+
+  /** @param name what it is the secret of: a sealed text opens under no other */
+  seal(text: string, name: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#key, iv).setAAD(Buffer.from(name));
+    const sealed = [iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+    return Buffer.concat(sealed).toString('base64url');
+  }
+
+  /** @throws Error for what was sealed with another key, under another name, or was changed since */
+  open(sealed: string, name: string): string {
+    const bytes = Buffer.from(sealed, 'base64url');
+    const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, IV_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(-TAG_BYTES));
+    const text = [decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()];
+    return Buffer.concat(text).toString('utf8');
+  }
+}
