@@ -108,6 +108,14 @@ export class AdminClient {
     return this.#call(schema, 'GET', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
   }
 
+  renameTemplate(tenant: string, id: string, name: string): Promise<TemplateView> {
+    const path = `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}/name`;
+    return this.#call(templateView, 'PUT', path, { name });
+  }
+  deleteTemplate(tenant: string, id: string): Promise<TemplateView> {
+    return this.#call(templateView, 'DELETE', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
+  }
+
   printers(tenant?: string): Promise<PrinterView[]> {
     const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
     return this.#call(z.array(printerView), 'GET', `/app/printers${query}`);

@@ -13,7 +13,7 @@ interface TenantOptions extends ServiceOptions {
   json?: true;
 }
 
-/** `platen template import|list|show|check|schema` */
+/** `platen template import|list|show|rename|delete|check|schema` */
 export function templateCommand(): Command {
   const command = new Command('template').description('saved label templates of a tenant');
   const withTenant = (name: string) =>
@@ -54,6 +54,27 @@ export function templateCommand(): Command {
       const id = await templateIdOf(client, options.tenant, idOrName);
       const saved = await client.template(options.tenant, id);
       printJson(options.json ? saved : saved.template);
+    });
+
+  withTenant('rename')
+    .description('give a template another name; its ID stays')
+    .argument('<template>', 'its name, or its ID or how that begins')
+    .argument('<name>', 'the new name')
+    .action(async (idOrName: string, name: string, options: TenantOptions) => {
+      const client = await connect(options);
+      const id = await templateIdOf(client, options.tenant, idOrName);
+      const renamed = await client.renameTemplate(options.tenant, id, name);
+      options.json ? printJson(renamed) : printLine(renamed.id);
+    });
+
+  withTenant('delete')
+    .description('delete a template; jobs that are queued print all the same')
+    .argument('<template>', 'its name, or its ID or how that begins')
+    .action(async (idOrName: string, options: TenantOptions) => {
+      const client = await connect(options);
+      const id = await templateIdOf(client, options.tenant, idOrName);
+      const deleted = await client.deleteTemplate(options.tenant, id);
+      options.json ? printJson(deleted) : printLine(`${deleted.id}  ${deleted.name}  deleted`);
     });
 
   command.addCommand(checkCommand());

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { printerFormat } from './format.ts';
 import { jobStatus, jobView } from './job.ts';
 import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
+import { templateName } from './template.ts';
 import { templateProblem } from './template-problem.ts';
 
 /** Also a path segment and the value of `x-tenant`. */
@@ -64,7 +65,9 @@ export const integrationCreated = z.object({
 });
 export type IntegrationCreated = z.infer<typeof integrationCreated>;
 
-// POST|GET /app/tenants/{id}/templates, GET /app/tenants/{id}/templates/{templateId}; the POST body is a template
+// POST|GET /app/tenants/{id}/templates, GET|DELETE …/templates/{templateId}, PUT …/templates/{templateId}/name; the POST
+// body is a template
+export const templateRename = z.strictObject({ name: templateName });
 export const templateView = z.object({
   id: z.string(),
   name: z.string(),

@@ -282,7 +282,7 @@ export type ImageElement = z.infer<typeof imageElement>;
 export type NamedImage = z.infer<typeof namedImage>;
 export type Symbology = z.infer<typeof symbology>;
 
-const templateName = z.string().trim().min(1).max(200);
+export const templateName = z.string().trim().min(1).max(200);
 const uniqueFields = z
   .array(templateField)
   .max(LIMITS.fieldsPerRecord)

@@ -289,6 +289,7 @@ export class Queues {
       streams,
       parse: (json) => this.#reportsRead.parse(json),
       handle: handler,
+      lockMs: this.#timing.lockDuration,
       logger: this.#logger,
       errors: this.#errors,
       onStopped: () => this.#consumers.delete(reader),

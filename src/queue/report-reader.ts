@@ -18,6 +18,8 @@ export interface ReportReaderPlan {
   parse(json: string): Parsed<Report>;
   /** @param ageMs since it was published */
   handle(report: Report, ageMs: number): Promise<void>;
+  /** How long a stream is its reader's after each report, ms: then somebody else goes on. */
+  lockMs: number;
   logger: QueueLogger;
   errors: ErrorLog;
   /** Called once when it has stopped. */
@@ -29,8 +31,6 @@ const PARALLEL = 8;
 const BATCH = 100;
 /** Names that are called out and wait; a stranger may call out any. */
 const MOST_WAITING = 10_000;
-/** How long a stream is its reader's, ms; it is asked for again with every report. */
-const LOCK = 30_000;
 /** A stream that somebody else reads, or whose report could not be handled, is looked at again after so long, ms. */
 const TAKEN = 200;
 const BACKOFF = { first: 250, most: 30_000 };
@@ -128,13 +128,13 @@ export class ReportReader {
 
   /** Never rejects. */
   async #look(name: string): Promise<void> {
-    const { streams, errors } = this.#plan;
+    const { streams, lockMs, errors } = this.#plan;
     const lock = streams.keyOf(name, 'reader');
     try {
       if (this.#redis.status !== 'ready') return this.#ringLater(name, BACKOFF.first);
       // Nothing to read is the rule, and costs one question.
       if (!(await this.#exists(name))) return;
-      if ((await this.#redis.set(lock, this.#id, 'PX', LOCK, 'NX')) === null) {
+      if ((await this.#redis.set(lock, this.#id, 'PX', lockMs, 'NX')) === null) {
         return this.#ringLater(name, TAKEN);
       }
       try {
@@ -161,7 +161,7 @@ export class ReportReader {
   }
 
   async #read(name: string): Promise<void> {
-    const { streams, handle } = this.#plan;
+    const { streams, lockMs, handle } = this.#plan;
     const key = streams.keyOf(name, 'stream');
     const lock = streams.keyOf(name, 'reader');
     for (;;) {
@@ -173,7 +173,7 @@ export class ReportReader {
         const report = this.#readable(name, id, json);
         const ageMs = Math.max(0, Number(seconds) * 1_000 - Number.parseInt(id, 10));
         if (report !== null) await handle(report, ageMs);
-        await this.#redis.pipeline().xdel(key, id).pexpire(lock, LOCK).exec();
+        await this.#redis.pipeline().xdel(key, id).pexpire(lock, lockMs).exec();
       }
     }
   }

@@ -72,6 +72,7 @@ export const PROBLEMS = {
   'job-not-queued': { status: 409, title: 'The job can no longer be canceled', retrySafe: false },
   'job-not-held': { status: 409, title: 'The job is neither held nor failed', retrySafe: false },
   'labels-uncertain': { status: 409, title: 'Nobody knows which labels are out', retrySafe: false },
+  'template-exists': { status: 409, title: 'Another template has this name', retrySafe: false },
   'tenant-exists': { status: 409, title: 'The tenant exists already', retrySafe: false },
   'tenant-not-found': { status: 404, title: 'The tenant does not exist', retrySafe: false },
   'integration-not-found': { status: 404, title: 'The integration does not exist', retrySafe: false },

@@ -57,6 +57,25 @@ describe.each(backends())('the report queue on $name', ({ open }) => {
     expect(logger.lines.join()).not.toMatch(/Jane Doe|evaporated/);
   });
 
+  it('gives what a service had in hand when it died to the next one, and what followed after that', async () => {
+    const timing = { lockDurationMs: 1_000, stalledIntervalMs: 300 };
+    const dying = await openQueues({ ...backend, ...timing, logger });
+    const inHand = Promise.withResolvers<void>();
+    await dying.consumeReports(async () => {
+      inHand.resolve();
+      return new Promise(() => undefined);
+    });
+    const of = job(printerId());
+    for (const seq of [0, 1, 2]) await queues.publish(report(of, seq), null);
+    await inHand.promise;
+    await dying.close({ timeoutMs: 0, graceMs: 0 });
+    const next = await openQueues({ ...backend, ...timing, logger });
+    const got = new Collected<number>();
+    await next.consumeReports(async (one) => got.add(one.kind === 'job' ? one.seq : -1));
+    expect((await got.reach(3)).toSorted()).toEqual([0, 1, 2]);
+    await next.close();
+  });
+
   it('is shared by several services: each report goes to one of them', async () => {
     const other = await openQueues({ ...backend, logger });
     const got = new Collected<number>();

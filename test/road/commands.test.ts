@@ -55,6 +55,23 @@ test('the ready file says where everything is', async () => {
   });
 });
 
+test('a template is renamed, found by its new name, and deleted', async () => {
+  const id = z.object({ id: z.string() });
+  const other = join(directory.path, 'other.json');
+  await writeFile(other, JSON.stringify({ ...TEMPLATE, name: 'To be renamed' }));
+  const imported = await json(id, 'template', 'import', other);
+  expect(await json(id, 'template', 'rename', 'To be renamed', 'New name')).toEqual(imported);
+  const shown = await json(id.extend({ name: z.string() }), 'template', 'show', 'New name');
+  expect(shown).toMatchObject({ ...imported, name: 'New name' });
+  const deleted = await platen(['template', 'delete', 'New name', '--data', up.dataDir]);
+  expect(deleted).toMatchObject({ code: 0, stdout: `${imported.id}  New name  deleted\n` });
+  for (const command of ['show', 'delete']) {
+    const again = await platen(['template', command, imported.id, '--data', up.dataDir]);
+    expect(again.code).not.toBe(0);
+    expect(again.stderr).toContain(imported.id);
+  }
+});
+
 test('printers lists each with its formats and agents', async () => {
   const shape = z.array(
     z.object({

@@ -294,6 +294,7 @@ describe('documents', () => {
     expect(api.components.schemas['PrintRequest']?.required).toEqual(['idT']);
     const told = JSON.stringify(api.paths);
     const internal = [
+      'template-exists',
       'tenant-exists',
       'tenant-not-found',
       'integration-not-found',

@@ -13,6 +13,7 @@ import {
   type Permission,
   printerCommandsSet,
   quotaSet,
+  templateRename,
   tenantCreate,
 } from '../../contract/admin.ts';
 import type { Cancellations } from '../jobs/cancellations.ts';
@@ -105,6 +106,14 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   app.get('/app/tenants/:id/templates/:templateId', async (request) => {
     const { id, templateId } = templateParam.parse(request.params);
     return templates.show(id, templateId);
+  });
+  app.put('/app/tenants/:id/templates/:templateId/name', async (request) => {
+    const { id, templateId } = templateParam.parse(request.params);
+    return templates.rename(id, templateId, parseBody(templateRename, request.body).name);
+  });
+  app.delete('/app/tenants/:id/templates/:templateId', async (request) => {
+    const { id, templateId } = templateParam.parse(request.params);
+    return templates.delete(id, templateId);
   });
 
   app.get('/app/printers', async (request) =>

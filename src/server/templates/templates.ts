@@ -8,9 +8,19 @@ import { designedTemplate, rawZplTemplate, type Template, template } from '../..
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
+
+<<<<<<< HEAD
+
 import { ProblemError, parseBody } from '../problems.ts';
 import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
+
+=======
+
+import { ProblemError, parseBody, shorten } from '../problems.ts';
+import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
+
+>>>>>>> 9f2439f (A template can be renamed and deleted; jobs that were queued with it print as they were sent)
 
 type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
 /** `printerCommands`: its tenant's templates may set printers up. */
@@ -20,6 +30,7 @@ export type SavedTemplate = { id: string; template: Template; printerCommands: b
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
 
 const FOREIGN_KEY_VIOLATION = '23503';
+const UNIQUE_VIOLATION = '23505';
 
 export class Templates {
   readonly #pool: Pool;
@@ -70,6 +81,36 @@ export class Templates {
     return { id, template: parsed(row), printerCommands: row.printer_commands };
   }
 
+  /**
+   * Gives it another name; its ID stays, and requests by that go on working.
+   * @throws ProblemError `template-not-found`, `template-exists`
+   */
+  async rename(tenantId: string, id: string, name: string): Promise<TemplateView> {
+    try {
+      return await transaction(this.#pool, async (client) => {
+        const { body } = await this.#row(tenantId, id, client);
+        const { rows } = await client.query<Row>(
+          `UPDATE platen.templates SET name = $3, body = $4, updated_at = now()
+           WHERE tenant_id = $1 AND id = $2 RETURNING *`,
+          [tenantId, id, name, JSON.stringify({ ...template.parse(body), name })],
+        );
+        return view(onlyRow(rows));
+      });
+    } catch (error) {
+      if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+      throw new ProblemError('template-exists', `the tenant has another template named ${shorten(name)}`);
+    }
+  }
+
+  /** Jobs that are queued have their own copy, and print. @throws ProblemError `template-not-found` */
+  async delete(tenantId: string, id: string): Promise<TemplateView> {
+    return await transaction(this.#pool, async (client) => {
+      const row = await this.#row(tenantId, id, client);
+      await client.query('DELETE FROM platen.templates WHERE tenant_id = $1 AND id = $2', [tenantId, id]);
+      return view(row);
+    });
+  }
+
   /** @throws ProblemError `payload-invalid` where no record could be printed, or it takes too long; `not-ready` */
   async #warnings(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
     let problems: readonly TemplateProblem[];
@@ -89,15 +130,24 @@ export class Templates {
     });
   }
 
+<<<<<<< HEAD
   async #row(tenantId: string, id: string): Promise<Row & { printer_commands: boolean }> {
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
     const { rows } = /^[\w-]+$/.test(id)
       ? await this.#pool.query<Row & { printer_commands: boolean }>(
           `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
              WHERE t.tenant_id = $1 AND t.id = $2`,
+=======
+  /** @param locked a transaction, in which it stays as it is */
+  async #row(tenantId: string, id: string, locked?: Queryable): Promise<Row> {
+    // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
+    const { rows } = /^[\w-]+$/.test(id)
+      ? await (locked ?? this.#pool).query<Row>(
+          `SELECT * FROM platen.templates WHERE tenant_id = $1 AND id = $2${locked === undefined ? '' : ' FOR UPDATE'}`,
+>>>>>>> 9f2439f (A template can be renamed and deleted; jobs that were queued with it print as they were sent)
           [tenantId, id],
         )
-      : { rows: [] };
+      : rows: [] ;
     const [row] = rows;
     if (row === undefined) {
       throw new ProblemError('template-not-found', `the tenant has no template ${JSON.stringify(id)}`);

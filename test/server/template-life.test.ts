@@ -1,0 +1,122 @@
+/** A template that is renamed or deleted, and the jobs that were queued with it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import {
+  type Answer,
+  codeOf,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  pointersOf,
+  ServiceHarness,
+  TEMPLATE,
+} from './harness.ts';
+
+let service: ServiceHarness;
+let token = '';
+beforeAll(async () => {
+  service = await ServiceHarness.start();
+  for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
+  token = await service.token(await service.integration('acme'));
+  await service.agent([{}]);
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+const named = (name: string) => service.template('acme', { ...TEMPLATE, name });
+const at = (id: string, more = '') => `/tenants/acme/templates/${id}${more}`;
+
+function send(idT: string, key = newKey()): Promise<Answer> {
+  const body = { idT, printerId: PRINTER, data: [{ sku: 'a\0b', name: 'x' }] };
+  return service.call('/v2/jobs', { token, tenant: 'acme', key, body });
+}
+
+/** What an agent would be given. */
+async function queued(jobId: string): Promise<QueuedJob> {
+  const found = Promise.withResolvers<QueuedJob>();
+  const consumer = await service.queues.consume(PRINTER, async ({ job }) => {
+    if (job.jobId === jobId) found.resolve(job);
+    return 'done';
+  });
+  const job = await found.promise;
+  await consumer.stop();
+  return job;
+}
+
+test('renamed: its ID stays, and is what jobs are sent to; what is shown has the new name', async () => {
+  const id = await named('Before');
+  const answer = await service.admin('PUT', at(id, '/name'), { name: '  After ' });
+  expect([answer.status, answer.body]).toMatchObject([200, { id, name: 'After', fields: ['sku', 'name'] }]);
+  expect((await service.admin('GET', at(id))).body).toMatchObject({
+    name: 'After',
+    template: { name: 'After', elements: TEMPLATE.elements },
+  });
+  const sent = await send(id);
+  expect(sent.status).toBe(201);
+  expect((await service.admin('GET', `/jobs/${jobIdOf(sent)}`)).body).toMatchObject({
+    template: { id, name: 'After' },
+  });
+  // The old name is free again, and another template's.
+  expect(await named('Before')).not.toBe(id);
+});
+
+test('renamed to what another one is called, to nothing, or in another tenant: refused', async () => {
+  const [one] = [await named('One'), await named('Two')];
+  const refused = await service.admin('PUT', at(one, '/name'), { name: 'Two' });
+  expect([refused.status, codeOf(refused)]).toEqual([409, 'template-exists']);
+  expect((await service.admin('PUT', at(one, '/name'), { name: 'One' })).status).toBe(200);
+  for (const name of ['', '   ', 'x'.repeat(201), 7]) {
+    const answer = await service.admin('PUT', at(one, '/name'), { name });
+    expect([codeOf(answer), pointersOf(answer)]).toEqual(['payload-invalid', ['/name']]);
+  }
+  for (const id of ['0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', 'a%00b', "x'--"]) {
+    expect(codeOf(await service.admin('PUT', at(id, '/name'), { name: 'New' }))).toBe('template-not-found');
+    expect(codeOf(await service.admin('DELETE', at(id)))).toBe('template-not-found');
+  }
+  const theirs = `/tenants/globex/templates/${one}`;
+  expect(codeOf(await service.admin('PUT', `${theirs}/name`, { name: 'New' }))).toBe('template-not-found');
+  expect(codeOf(await service.admin('DELETE', theirs))).toBe('template-not-found');
+  expect((await service.admin('GET', at(one))).body).toMatchObject({ name: 'One' });
+});
+
+test('deleted: not found from then on, but for a retry; what was queued before prints, also after it had failed', async () => {
+  const id = await named('Short-lived');
+  const key = newKey();
+  const sent = await send(id, key);
+  const jobId = jobIdOf(sent);
+  const answer = await service.admin('DELETE', at(id));
+  expect([answer.status, answer.body]).toMatchObject([200, { id, name: 'Short-lived' }]);
+
+  const late = await send(id);
+  expect([late.status, codeOf(late)]).toEqual([404, 'template-not-found']);
+  const body = { idT: id, printerId: PRINTER };
+  const validated = await service.call('/v2/jobs/validate', { token, tenant: 'acme', body });
+  expect([validated.status, codeOf(validated)]).toEqual([404, 'template-not-found']);
+  expect(await send(id, key)).toMatchObject({ status: 200, body: sent.body });
+  expect(codeOf(await service.admin('GET', at(id)))).toBe('template-not-found');
+  expect(codeOf(await service.admin('DELETE', at(id)))).toBe('template-not-found');
+  const list = (await service.admin('GET', '/tenants/acme/templates')).body;
+  expect(JSON.stringify(list)).not.toContain(id);
+
+  expect(await queued(jobId)).toMatchObject({ template: { elements: TEMPLATE.elements } });
+  await service.report({
+    kind: 'job',
+    jobId,
+    agentId: 'agent-one',
+    printerId: PRINTER,
+    at: new Date().toISOString(),
+    delivery: 1,
+    seq: 1,
+    status: 'failed',
+    labels: { sent: 0, printed: 0 },
+    reasons: [],
+  });
+  expect((await service.admin('POST', `/jobs/${jobId}/resume`, {})).status).toBe(200);
+  expect(await queued(jobId)).toMatchObject({
+    resume: { round: 1 },
+    template: { elements: TEMPLATE.elements },
+  });
+  // Imported again it is another one.
+  expect(await named('Short-lived')).not.toBe(id);
+});
