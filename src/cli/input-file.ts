@@ -1,8 +1,9 @@
 /** Files that commands are given: templates and records. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { z } from 'zod';
+import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
 import { CommandFailure, explain } from './failure.ts';
@@ -26,37 +27,58 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 /**
- * A template as the service takes it: JSON, with the files in it that its fonts name; a `.zpl` file as raw ZPL named
+ * A template as the service takes it: JSON, with the files in it that its fonts and pictures name; a `.zpl` file as raw ZPL named
  * after the file.
  */
 export async function readTemplateSource(file: string): Promise<unknown> {
   if (extname(file).toLowerCase() === '.zpl') {
     return { name: basename(file, extname(file)), language: 'zpl', source: await readText(file) };
   }
-  return await withFonts(await readJson(file), file === '-' ? '.' : dirname(file));
+  return await withFiles(await readJson(file), file === '-' ? '.' : dirname(file));
 }
 
-const fontFile = z.looseObject({ file: z.string().min(1), data: z.undefined().optional() });
+const embedded = z.looseObject({ file: z.string().min(1), data: z.undefined().optional() });
+const image = z.looseObject({ type: z.literal('image') });
+const holders = z.looseObject({
+  fonts: z.array(z.unknown()).exactOptional(),
+  images: z.array(z.unknown()).exactOptional(),
+  elements: z.array(z.unknown()).exactOptional(),
+});
 
-/** A font may name a file beside the template's, in place of its data. What is no such font stays as it is. */
-async function withFonts(source: unknown, folder: string): Promise<unknown> {
-  const parsed = z.looseObject({ fonts: z.array(z.unknown()) }).safeParse(source);
+/**
+ * A font or a picture may name a file beside the template's, in place of its data. What names none stays as it is.
+ * @throws CommandFailure for a file that cannot be read, or is larger than any template
+ */
+async function withFiles(source: unknown, folder: string): Promise<unknown> {
+  const parsed = holders.safeParse(source);
   if (!parsed.success) return source;
-  const fonts = parsed.data.fonts.map(async (font) => {
-    const named = fontFile.safeParse(font);
-    if (!named.success) return font;
+  const filled = (kind: string) => async (one: unknown) => {
+    const named = embedded.safeParse(one);
+    if (!named.success) return one;
     const { file, ...rest } = named.data;
-    return { ...rest, data: (await readBytes(resolve(folder, file))).toString('base64') };
-  });
-  return { ...parsed.data, fonts: await Promise.all(fonts) };
+    return { ...rest, data: (await readBytes(kind, resolve(folder, file))).toString('base64') };
+  };
+  const [font, picture] = [filled('font'), filled('picture')];
+  const element = async (one: unknown) => (image.safeParse(one).success ? await picture(one) : one);
+  const { fonts, images, elements, ...rest } = parsed.data;
+  return {
+    ...rest,
+    ...(fonts && { fonts: await Promise.all(fonts.map(font)) }),
+    ...(images && { images: await Promise.all(images.map(picture)) }),
+    ...(elements && { elements: await Promise.all(elements.map(element)) }),
+  };
 }
 
-async function readBytes(file: string): Promise<Buffer> {
+async function readBytes(kind: string, file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    const { size } = await stat(file);
+    if (size <= LIMITS.templateSource) return await readFile(file);
   } catch (error) {
-    throw new CommandFailure(`Cannot read the font ${file}: ${explain(error)}`);
+    throw new CommandFailure(`Cannot read the ${kind} ${file}: ${explain(error)}`);
   }
+  throw new CommandFailure(
+    `The ${kind} ${file} is larger than a template may be, ${LIMITS.templateSource} bytes.`,
+  );
 }
 
 /** Of the two kinds of templates the one that is meant, so that faults are told of that kind. */

@@ -4,6 +4,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { dots } from '../../src/render/display-list.ts';
 import { encodePng } from '../../src/render/png.ts';
@@ -12,7 +13,7 @@ import { drawPwgRaster } from '../languages/printed.ts';
 import { readSymbols } from '../render/judges.ts';
 import { OCR_B } from '../render/sample-fonts.ts';
 import { barcodesIn } from './judges.ts';
-import { platen, temporaryDirectory } from './platen.ts';
+import { PLATEN, platen, temporaryDirectory } from './platen.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', '..', 'templates', 'shelf-50x25');
 const run = promisify(execFile);
@@ -190,4 +191,65 @@ test('a template file that is not one: each member is named', async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/"hieght"/);
   expect(stderr).toMatch(/→ at height/);
+});
+
+test('without --data the samples of the fields, without --to what the ending says', async () => {
+  const out = join(directory.path, 'sampled.png');
+  const { code, stdout } = await platen(['render', `${SAMPLE}.json`, '--out', out]);
+  expect([code, stdout]).toEqual([0, `${out}\n`]);
+  const template = z
+    .object({ fields: z.array(z.object({ name: z.string(), sample: z.string() })) })
+    .parse(JSON.parse(await readFile(`${SAMPLE}.json`, 'utf8')));
+  const sample = template.fields.find(({ name }) => name === 'ean')?.sample;
+  expect(await barcodesIn(out)).toMatchObject([{ format: 'EAN13', text: sample }]);
+  const refused = await platen(['render', `${SAMPLE}.json`, '--out', join(directory.path, 'folder')]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('.png, .pdf, .zpl')]);
+});
+
+test('--out - is standard output, which takes one picture', async () => {
+  const piped = async (to: string) => {
+    const { stdout } = await run(PLATEN, ['render', `${SAMPLE}.json`, '--to', to, '--out', '-'], {
+      encoding: 'buffer',
+      cwd: directory.path,
+    });
+    return stdout;
+  };
+  const file = join(directory.path, 'piped.png');
+  await writeFile(file, await piped('png'));
+  expect(await barcodesIn(file)).toHaveLength(1);
+  expect((await piped('pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+  expect((await piped('zpl')).toString('latin1')).toMatch(/\^XZ\s*$/);
+  expect(await readdir(directory.path)).not.toContain('-');
+  const several = await platen(['render', `${SAMPLE}.json`, '--to', 'png', '--out', '-', '--copies', '2']);
+  expect([several.code, several.stdout, several.stderr]).toEqual([
+    2,
+    '',
+    expect.stringContaining('2 pictures'),
+  ]);
+});
+
+test('a picture in a file beside the template', async () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><rect width="4" height="4"/></svg>';
+  const [file, out] = [join(directory.path, 'pictured.json'), join(directory.path, 'pictured.png')];
+  await writeFile(join(directory.path, 'square.svg'), svg);
+  const square = { type: 'image', y: 2, width: 4, height: 4 };
+  const template = (elements: object[]) => ({ name: 'Pictured', width: 20, height: 10, elements });
+  const named = {
+    ...template([{ ...square, x: 8, image: 's' }]),
+    images: [{ name: 's', file: 'square.svg' }],
+  };
+  const data = Buffer.from(svg).toString('base64');
+  const pictures = [
+    template([{ ...square, x: 8, data }]),
+    template([{ ...square, x: 8, file: 'square.svg' }]),
+    named,
+  ].map(async (one, place) => {
+    await writeFile(`${file}${place}`, JSON.stringify(one));
+    expect(
+      await platen(['render', `${file}${place}`, '--out', out.replace('.png', `${place}.png`)]),
+    ).toMatchObject({ code: 0 });
+    return await readFile(out.replace('.png', `${place}.png`), 'base64');
+  });
+  const [given, ...read] = await Promise.all(pictures);
+  expect(read).toEqual([given, given]);
 });
