@@ -8,19 +8,9 @@ import { designedTemplate, rawZplTemplate, type Template, template } from '../..
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
-
-<<<<<<< HEAD
-
-import { ProblemError, parseBody } from '../problems.ts';
-import { onlyRow, type Pool, sqlState } from '../store/pool.ts';
-import { printerCommandsOf } from '../tenants/tenants.ts';
-
-=======
-
 import { ProblemError, parseBody, shorten } from '../problems.ts';
 import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
-
->>>>>>> 9f2439f (A template can be renamed and deleted; jobs that were queued with it print as they were sent)
+import { printerCommandsOf } from '../tenants/tenants.ts';
 
 type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
 /** `printerCommands`: its tenant's templates may set printers up. */
@@ -130,24 +120,16 @@ export class Templates {
     });
   }
 
-<<<<<<< HEAD
-  async #row(tenantId: string, id: string): Promise<Row & { printer_commands: boolean }> {
-    // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
-    const { rows } = /^[\w-]+$/.test(id)
-      ? await this.#pool.query<Row & { printer_commands: boolean }>(
-          `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
-             WHERE t.tenant_id = $1 AND t.id = $2`,
-=======
   /** @param locked a transaction, in which it stays as it is */
-  async #row(tenantId: string, id: string, locked?: Queryable): Promise<Row> {
+  async #row(tenantId: string, id: string, locked?: Queryable): Promise<Row & { printer_commands: boolean }> {
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
     const { rows } = /^[\w-]+$/.test(id)
-      ? await (locked ?? this.#pool).query<Row>(
-          `SELECT * FROM platen.templates WHERE tenant_id = $1 AND id = $2${locked === undefined ? '' : ' FOR UPDATE'}`,
->>>>>>> 9f2439f (A template can be renamed and deleted; jobs that were queued with it print as they were sent)
+      ? await (locked ?? this.#pool).query<Row & { printer_commands: boolean }>(
+          `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
+             WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`,
           [tenantId, id],
         )
-      : rows: [] ;
+      : { rows: [] };
     const [row] = rows;
     if (row === undefined) {
       throw new ProblemError('template-not-found', `the tenant has no template ${JSON.stringify(id)}`);
