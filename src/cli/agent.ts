@@ -9,6 +9,7 @@ import { CommandFailure, EXIT } from './failure.ts';
 import { placesFromEnv } from './installation.ts';
 import { append } from './option-values.ts';
 import { printLine } from './output.ts';
+import { keepFilesPrivate } from './private-files.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 
 interface AgentCommandOptions {
@@ -58,6 +59,7 @@ export function agentCommand(): Command {
         ...(tenant === undefined ? {} : { tenantId: tenant }),
         ...(printer.length === 0 ? {} : { printers: printer.map((uri) => ({ uri })) }),
       });
+      keepFilesPrivate();
       const logger = createLogger();
       const stopSignal = untilToldToStop(logger);
       await using stack = new AsyncDisposableStack();

@@ -2,7 +2,7 @@
  * A whole Platen in one process: database, queue, service, agent and virtual printers, started in this order and
  * stopped in the reverse one. `platen up` runs it for good, the demo and the tests for a while.
  */
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
@@ -197,6 +197,11 @@ export class Installation {
 
   async #startVirtualPrinters(stack: AsyncDisposableStack): Promise<VirtualEntry[]> {
     const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
+    if (this.#options.printedDir === undefined && virtualPrinters.length > 0) {
+      // Also what an earlier version left to the umask.
+      await mkdir(printedDir, { recursive: true });
+      await chmod(printedDir, 0o700);
+    }
     return await Promise.all(
       virtualPrinters.map(async (spec) => {
         const { ipp, ...options } = { ...spec, outDir: join(printedDir, spec.name), logger };

@@ -3,6 +3,7 @@ import { createLogger } from '../log.ts';
 import { mustEnd } from './ending.ts';
 import { Installation, type InstallationOptions, type Ready } from './installation.ts';
 import { printLine } from './output.ts';
+import { keepFilesPrivate } from './private-files.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 
 /**
@@ -13,6 +14,7 @@ export async function runInstallation(
   options: Omit<InstallationOptions, 'logger' | 'onLost'>,
   whenReady: (installation: Installation, ready: Ready) => Promise<void> = async () => {},
 ): Promise<void> {
+  keepFilesPrivate();
   const logger = createLogger();
   const toldToStop = untilToldToStop(logger);
   const lost = new AbortController();

@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { chmod, rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { placesFromEnv, virtualPrinters } from './installation.ts';
@@ -60,8 +60,9 @@ export function upCommand(): Command {
     });
 }
 
-/** A reader sees the whole file or none. */
+/** A reader sees the whole file or none. Anybody may: it holds no secret, and who waits for it may be another user. */
 async function writeWhole(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
+  await chmod(`${file}.new`, 0o644);
   await rename(`${file}.new`, file);
 }

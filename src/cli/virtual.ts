@@ -5,6 +5,7 @@ import { type PrintedLabel, VirtualZplPrinter } from '../virtual/zpl-printer.ts'
 import { ending } from './ending.ts';
 import { numberFrom, positiveNumber } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
+import { keepFilesPrivate } from './private-files.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 
 interface VirtualOptions {
@@ -39,6 +40,7 @@ export function virtualCommand(): Command {
     .option('--ipp', 'be an IPP printer instead, which takes PDF and ZPL and announces itself by DNS-SD')
     .option('--json', 'print JSON lines')
     .action(async (options: VirtualOptions) => {
+      keepFilesPrivate();
       const logger = createLogger();
       const common = {
         name: options.name,

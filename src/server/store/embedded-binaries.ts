@@ -7,7 +7,7 @@
  * making the links in place does not help, the binaries are copied once to a place where it does.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -126,9 +126,10 @@ async function tryBinaries(
 /** Copies to a name of its own first: a copy that is there is whole, whoever else starts at the same time. */
 async function copyPackage(root: string, copy: string): Promise<void> {
   const half = join(dirname(copy), `.${basename(copy)}.${process.pid}`);
-  await mkdir(dirname(copy), { recursive: true, mode: 0o755 });
+  await makeEnterable(dirname(copy));
   await rm(half, { recursive: true, force: true });
   try {
+    await makeEnterable(half);
     await cp(join(root, 'native'), join(half, 'native'), {
       recursive: true,
       // Or node makes the links absolute, back to where root alone can enter.
@@ -141,4 +142,11 @@ async function copyPackage(root: string, copy: string): Promise<void> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
+}
+
+/** Makes a directory, and those above it, that every user can enter, whatever the umask says. */
+async function makeEnterable(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true });
+  if (first === undefined) return;
+  for (let made = directory; made.length >= first.length; made = dirname(made)) await chmod(made, 0o755);
 }
