@@ -71,7 +71,7 @@ function requestWithin<T extends z.ZodType>(limits: RequestLimits, data: T) {
       format: reference
         .optional()
         .meta({ description: "Format name or ID; by default the printer's first." }),
-      orientation: orientation.default('portrait'),
+      orientation: orientation.default('portrait').meta({ description: 'How the label lies on the media.' }),
       numberCopies: z
         .int(copies)
         .min(1, copies)

@@ -164,9 +164,25 @@ function tokenOperation(config: ServerConfig): ZodOpenApiOperationObject {
   };
 }
 
+/**
+ * What zod's own translation leaves out: that one of the two routes is needed. And a `default` is said in words:
+ * generators take a field that has one for a field that is always there, and would have callers send it.
+ */
+function describePrintRequest(jsonSchema: z.core.JSONSchema.BaseSchema): void {
+  jsonSchema.anyOf = [{ required: ['printerId'] }, { required: ['printer'] }];
+  for (const property of Object.values(jsonSchema.properties ?? {})) {
+    if (typeof property === 'boolean' || property.default === undefined) continue;
+    property.description = `${property.description ?? ''} Default: \`${property.default}\`.`.trim();
+    delete property.default;
+  }
+}
+
 /** The document that `/openapi.json` serves. */
 export function openApiDocument(config: ServerConfig, publicUrl: string): object {
-  const printRequest = printRequestWithin(config.limits).meta({ id: 'PrintRequest' });
+  const printRequest = printRequestWithin(config.limits).meta({
+    id: 'PrintRequest',
+    override: ({ jsonSchema }) => describePrintRequest(jsonSchema),
+  });
   const body = {
     required: true,
     content: { 'application/json': { schema: printRequest, example: REQUEST_EXAMPLE } },

@@ -1,0 +1,122 @@
+/**
+ * What an integrator's generator makes of `/openapi.json` compiles under `tsc --strict`, and prints a label.
+ * The generators want another TypeScript than the project: they are a package of their own, `test/generated-client`,
+ * which is fetched from npm once and kept in `node_modules/.cache`.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PlatenUp, temporaryDirectory } from './platen.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+const PACKAGE = join(ROOT, 'test', 'generated-client');
+const TEMPLATE = {
+  name: 'Client',
+  width: 101.6,
+  height: 152.4,
+  fields: [{ name: 'typed' }],
+  elements: [{ type: 'text', x: 4, y: 4, text: '{{typed}}', size: 6 }],
+};
+/** ms for one program. */
+const LIMIT = 120_000;
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let up: PlatenUp;
+let env: Record<string, string>;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const [modules] = await Promise.all([
+    installed(),
+    PlatenUp.start({ dataDir: join(directory.path, 'data') }).then((started) => {
+      up = started;
+    }),
+  ]);
+  await cp(PACKAGE, join(directory.path, 'client'), { recursive: true });
+  await symlink(modules, join(directory.path, 'client', 'node_modules'));
+  const api = await (await fetch(`${up.url}/openapi.json`)).text();
+  await writeFile(join(directory.path, 'client', 'openapi.json'), api);
+  const account = await up.admin.createIntegration('default', {
+    name: 'generated',
+    scope: ['jobs:enqueue', 'jobs:read'],
+  });
+  const template = await up.admin.importTemplate('default', TEMPLATE);
+  env = {
+    URL: up.url,
+    API_KEY: account.apiKey,
+    API_SECRET: account.apiSecret,
+    TENANT: 'default',
+    TEMPLATE: template.id,
+    PRINTER: 'virtual-1',
+  };
+}, 300_000);
+afterAll(async () => {
+  await up?.stop();
+  await directory?.[Symbol.asyncDispose]();
+});
+
+/** The generators' packages, as the lock file has them. */
+async function installed(): Promise<string> {
+  const lock = await readFile(join(PACKAGE, 'package-lock.json'));
+  const name = `generated-client-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`;
+  const cache = join(ROOT, 'node_modules', '.cache');
+  const kept = join(cache, name);
+  const modules = join(kept, 'node_modules');
+  try {
+    await access(modules);
+  } catch {
+    const fresh = join(cache, `${name}-${process.pid}`);
+    await mkdir(fresh, { recursive: true });
+    for (const file of ['package.json', 'package-lock.json'])
+      await cp(join(PACKAGE, file), join(fresh, file));
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: fresh, timeout: 240_000 });
+    await rename(fresh, kept).catch(() => rm(fresh, { recursive: true }));
+  }
+  return modules;
+}
+
+/** A program of the package's, in the client's directory; what it wrote. */
+async function tool(name: string, ...args: string[]): Promise<string> {
+  const cwd = join(directory.path, 'client');
+  const bin = name === 'node' ? process.execPath : join(cwd, 'node_modules', '.bin', name);
+  try {
+    const { stdout } = await run(bin, args, { cwd, env: { ...process.env, ...env }, timeout: LIMIT });
+    return stdout.trim();
+  } catch (error) {
+    const { stdout = '', stderr = '' } = Object(error);
+    throw new Error(`${name} ${args.join(' ')}:\n${stdout}${stderr}`);
+  }
+}
+
+test.each([
+  ['openapi-fetch', ['openapi-typescript', 'openapi.json', '-o', 'schema.ts']],
+  ['hey-api', ['openapi-ts', '-i', 'openapi.json', '-o', 'client', '-c', '@hey-api/client-fetch']],
+])('%s', async (name, [generator = '', ...args]) => {
+  await tool(generator, ...args);
+  const program = `print-with-${name}`;
+  const compilerOptions = {
+    strict: true,
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    module: 'nodenext',
+    types: [],
+    outDir: 'made',
+  };
+  const settings = JSON.stringify({ compilerOptions, files: ['process.d.ts', `${program}.ts`] });
+  await writeFile(join(directory.path, 'client', 'tsconfig.json'), settings);
+  await tool('tsc', '-p', 'tsconfig.json');
+  const id = await tool('node', join('made', `${program}.js`));
+  expect(await up.ended(id)).toMatchObject({ status: 'printed', labels: { total: 1, printed: 1 } });
+});
+
+test('the document says what is needed, and has no default that a generator would take for a value', async () => {
+  const api = JSON.parse(await readFile(join(directory.path, 'client', 'openapi.json'), 'utf8'));
+  const { PrintRequest } = api.components.schemas;
+  expect(PrintRequest.required).toEqual(['idT']);
+  expect(PrintRequest.anyOf).toEqual([{ required: ['printerId'] }, { required: ['printer'] }]);
+  expect(JSON.stringify(api)).not.toContain('"default":');
+  expect(PrintRequest.properties.numberCopies.description).toContain('Default: `1`');
+});
