@@ -121,7 +121,7 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
   const losses: Fault[] = [
     {
       name: `${name}: CANCEL at the panel`,
-      weight: 2,
+      weight: 1,
       alone: true,
       begin: async () => {
         const before = printer.lost;
@@ -132,7 +132,7 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
     },
     {
       name: `${name}: a format dropped`,
-      weight: 2,
+      weight: 1,
       alone: true,
       begin: async () => {
         const before = printer.lost;

@@ -121,8 +121,7 @@ export class Round {
     const running = new Map<string, Promise<void>>();
     while (!over.aborted) {
       const fault = this.#random.weighted(faults);
-      if (!running.has(target(fault))) {
-        if (fault.alone) await Promise.all(running.values());
+      if (!(fault.alone ? running.size > 0 : running.has(target(fault)))) {
         this.faults++;
         this.#say(fault.name);
         const one = fault.begin().then((end) => end());
