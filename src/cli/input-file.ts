@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
+import { programText } from '../render/raw-encoding.ts';
 import { CommandFailure, explain } from './failure.ts';
 
 /** A file's text; `-` is standard input. */
@@ -15,6 +16,17 @@ async function readText(file: string): Promise<string> {
   } catch (error) {
     throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`);
   }
+}
+
+/** A `.zpl` file's text, in whatever code page it was written. */
+async function readProgram(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`);
+  });
+  const text = programText(bytes);
+  if (text === undefined)
+    throw new CommandFailure(`${file} is neither UTF-8 nor in the code page that its ^CI names.`);
+  return text;
 }
 
 async function readJson(file: string): Promise<unknown> {
@@ -32,7 +44,7 @@ async function readJson(file: string): Promise<unknown> {
  */
 export async function readTemplateSource(file: string): Promise<unknown> {
   if (extname(file).toLowerCase() === '.zpl') {
-    return { name: basename(file, extname(file)), language: 'zpl', source: await readText(file) };
+    return { name: basename(file, extname(file)), language: 'zpl', source: await readProgram(file) };
   }
   return await withFiles(await readJson(file), file === '-' ? '.' : dirname(file));
 }

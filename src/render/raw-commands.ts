@@ -15,6 +15,8 @@ export interface RawCommand {
 const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
 /** A ~ is a character where no command can follow, as in `^BXN,7,200,0,0,1,~`; a value could make it one. */
 const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
+/** A printer obeys them wherever they stand: STX, ETX and SI are ^XA, ^XZ and ^FS, others flow control. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;
 const NEW_LINE = 0x0a;
 /** What ^CC, ^CT and ^CD (and ~CC, …) name where they change nothing. */
 const PREFIXES: Readonly<Record<string, string>> = { CC: '^', CT: '~', CD: ',' };
@@ -28,7 +30,7 @@ export function rawFault(reason: string, line?: number): JobFaultError {
 /**
  * Splits a program at its prefixes; what stands before the first is `lead`. Commands that set the prefixes and the
  * delimiter to what they are anyway, with which label designers begin (`CT~~CD,~CC^~CT~`), are left out.
- * @throws JobFaultError `template-invalid`: a prefix or the delimiter is changed
+ * @throws JobFaultError `template-invalid`: a prefix or the delimiter is changed, or there is a control character
  */
 export function rawCommands(source: string): { lead: string; commands: RawCommand[] } {
   const commands: RawCommand[] = [];
@@ -42,6 +44,11 @@ export function rawCommands(source: string): { lead: string; commands: RawComman
     PREFIX.lastIndex = from;
     return PREFIX.exec(source)?.index ?? source.length;
   };
+  const control = source.search(CONTROL);
+  if (control >= 0) {
+    const code = source.charCodeAt(control).toString(16).toUpperCase().padStart(2, '0');
+    throw rawFault(`the control character ${code}; in data it is written with ^FH`, lineAt(control));
+  }
   const first = nextPrefix(0);
   for (let at = first; at < source.length; ) {
     COMMAND.lastIndex = at;

@@ -49,6 +49,20 @@ function windowsPage(label: string | undefined): string | undefined {
   return new TextDecoder(label).decode(Uint8Array.from({ length: 128 }, (_, at) => 0x80 + at));
 }
 
+/**
+ * The text of a program's file: UTF-8, or in the code page of its first ^CI; without one in that which a printer has at first.
+ * Undefined: it is neither.
+ */
+export function programText(file: Uint8Array): string | undefined {
+  const text = utf8Text(file);
+  if (text !== undefined) return text;
+  const latin = Buffer.from(file).toString('latin1');
+  const set = /\^CI\s*(\d+)/i.exec(latin)?.[1] ?? POWER_ON.set;
+  const high = set === '0' || set === '13' ? CP850 : windowsPage(WINDOWS[set]);
+  if (high === undefined) return undefined;
+  return latin.replace(/[\x80-\xff]/g, (char) => high.charAt(char.charCodeAt(0) - 0x80));
+}
+
 /** Fixed text of a field, piece by piece: ASCII as it stands, a run of bytes from 0x80 on, a character beyond ASCII. */
 type Token = { readonly ascii: string } | { readonly bytes: readonly number[] } | { readonly char: string };
 
@@ -93,9 +107,11 @@ export function escapesAreUtf8(text: string, indicator: string | undefined): boo
   return tokens(text, indicator).every((token) => !('bytes' in token) || utf8Text(token.bytes) !== undefined);
 }
 
-function utf8Text(bytes: readonly number[]): string | undefined {
+function utf8Text(bytes: Iterable<number>): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      bytes instanceof Uint8Array ? bytes : Uint8Array.from(bytes),
+    );
   } catch {
     return undefined;
   }

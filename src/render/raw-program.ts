@@ -8,6 +8,7 @@
  *
  * What cannot be taken is refused with its line.
  */
+import { LIMITS } from '../contract/limits.ts';
 import { type RawCommand, rawCommands, rawFault } from './raw-commands.ts';
 import { ruling } from './raw-rules.ts';
 import { objectName } from './zpl/printer-memory.ts';
@@ -69,6 +70,8 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
 /** Commands that put something on a label. */
 const PRINTS = /^\^(?:F[DNV]|S[NF]|G[BCDEFS]|XG|XF|I[LM])$/;
 const BOM = '\ufeff';
+/** Commands that stored formats add to a label. */
+const MOST_RECALLED = 100_000;
 
 type Format = readonly RawCommand[];
 
@@ -80,7 +83,7 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
   const { formats, downloads } = formatsOf(commands);
   const objects = new OwnObjects(downloads, options);
   const stored = new StoredFormats(formats);
-  const before: RawCommand[] = [];
+  const before: Format[] = [];
   const leftOut: LeftOut[] = [];
   let label: RawCommand[] | undefined;
 
@@ -102,12 +105,12 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
     });
     if (!setUp) label = kept;
     // What a format after the label sets would be for another label.
-    else if (label === undefined) before.push(...kept.filter(({ code }) => code !== '^XA' && code !== '^XZ'));
+    else if (label === undefined) before.push(kept.filter(({ code }) => !/^\^X[AZ]$/.test(code)));
   }
   const [begin, ...rest] = label ?? [];
   if (begin === undefined) throw rawFault('expected exactly one label format, ^XA … ^XZ');
   stored.requireUsed();
-  return { downloads: objects.downloads, label: [begin, ...before, ...rest], leftOut };
+  return { downloads: objects.downloads, label: [begin, ...before.flat(), ...rest], leftOut };
 }
 
 function prints(format: Format): boolean {
@@ -185,33 +188,47 @@ class StoredFormats {
     if (!format.some((command) => this.#recalled(command) !== undefined)) return format;
     const values = new Map<number, Format>();
     const encodings: RawCommand[] = [];
-    const rest: RawCommand[] = [];
+    const parts: Format[] = [];
     let field: RawCommand[] = [];
+    let length = 0;
     for (const command of format) {
       const stored = this.#recalled(command);
       if (stored !== undefined) {
         stored.used = true;
-        rest.push(...stored.format);
+        length += stored.format.length;
+        if (length > MOST_RECALLED) throw tooLong(command.line);
+        parts.push(stored.format);
         continue;
       }
       field.push(command);
-      if (command.code === '^XA') rest.push(...field.splice(0));
+      if (command.code === '^XA') {
+        parts.push(field);
+        field = [];
+      }
       if (command.code !== '^FS' && command.code !== '^XZ') continue;
       const number = field.find(({ code }) => code === '^FN');
       const value = field.filter(({ code }) => code === '^FH' || code === '^FD' || code === '^FV');
       if (number !== undefined && value.some(({ code }) => code !== '^FH')) {
         values.set(fieldNumber(number), value);
-        encodings.push(...field.filter(({ code }) => code === '^CI'));
-      } else rest.push(...field);
+        for (const other of field) if (other.code === '^CI') encodings.push(other);
+      } else parts.push(field);
       field = [];
     }
-    const [begin, ...others] = rest;
-    return withValues(begin === undefined ? others : [begin, ...encodings, ...others], values);
+    const [begin, ...others] = parts.flat();
+    const filled = withValues(begin === undefined ? others : [begin, ...encodings, ...others], values);
+    // A few bytes recall many.
+    if (filled.reduce((sum, { text }) => sum + text.length, 0) > LIMITS.filledSource)
+      throw tooLong(begin?.line);
+    return filled;
   }
 
   #recalled({ code, params }: RawCommand) {
     return code === '^XF' ? this.#formats.get(objectName(params, 'ZPL')) : undefined;
   }
+}
+
+function tooLong(line: number | undefined): Error {
+  return rawFault('with the stored formats that it recalls the label is too long', line);
 }
 
 function fieldNumber({ params }: RawCommand): number {

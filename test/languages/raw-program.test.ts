@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { zpl } from '../../drivers/languages/zpl/language.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
+import { programText } from '../../src/render/raw-encoding.ts';
 import { compileRawZpl } from '../../src/render/raw-zpl.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
@@ -75,10 +76,31 @@ describe('one label with a prologue is one label', () => {
       '^XA^DFR:A.ZPL^XZ^XA^XFR:B.ZPL^FN1^FDa^FS^XZ',
       /line 1: \^DF stores/,
     ],
+    [
+      'a control character that a printer obeys',
+      '^XA^FDa^FS\n\x03\x02^FDb^FS^XZ',
+      /line 2: the control character 03/,
+    ],
     ['other prefixes', '^XA\n^CC!!FDa^XZ', /line 2: \^CC changes .*: write the template with/],
   ])('%s cannot be taken, and its line is told', (_, source, message) => {
     expect(() => compileRawZpl(raw(source))).toThrow(refused(message));
   });
+});
+
+test('stored formats that recall more than they are: refused before they take memory', () => {
+  const stored = `^XA^DFR:A.ZPL${'^FO1,1^FDx^FS'.repeat(1000)}^XZ`;
+  const recalls = `^XA${'^XFR:A.ZPL^FS'.repeat(1000)}^XZ`;
+  expect(() => compileRawZpl(raw(stored + recalls))).toThrow(refused(/too long/));
+  const long = `^XA^DFR:A.ZPL${'^FN1^FS'.repeat(9000)}^XZ^XA^XFR:A.ZPL^FS^FN1^FD${'x'.repeat(1000)}^FS^XZ`;
+  expect(() => compileRawZpl(raw(long))).toThrow(refused(/too long/));
+});
+
+test('a file in a code page is read in it', () => {
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+  expect(programText(Buffer.from('^XA^FDQté^FS^XZ'))).toBe('^XA^FDQté^FS^XZ');
+  expect(programText(bytes('^XA^FDQt\x82^FS^XZ'))).toBe('^XA^FDQté^FS^XZ');
+  expect(programText(bytes('^XA^CI27^FDQt\xe9^FS^XZ'))).toBe('^XA^CI27^FDQté^FS^XZ');
+  expect(programText(bytes('^XA^CI28^FDQt\xe9^FS^XZ'))).toBeUndefined();
 });
 
 describe('what would change the printer for all that use it is refused by name', () => {
