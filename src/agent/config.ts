@@ -115,7 +115,7 @@ export const timings = z.strictObject({
   heartbeat: ms.default(15_000),
   /**
    * A printer that several agents reach goes to another one when the one that has it has not been heard of for this
-   * long; where no other had asked for it before, four times as long.
+   * long; where no other had asked for it a little before, four times as long.
    */
   lease: ms.min(1_000).default(15_000),
   /** A printer that no provider lists is offline at once, and dropped after this long. */

@@ -48,6 +48,7 @@ export class Leases {
   readonly #options: LeasesOptions;
   readonly #process = randomUUID();
   #terms = 0;
+  #questions = 0;
   readonly #leases = new Set<PrinterLease>();
   readonly #stopped = new AbortController();
   #news = new AbortController();
@@ -113,7 +114,8 @@ export class Leases {
   async #ask(due: readonly PrinterLease[]): Promise<void> {
     const { source, agentId, leaseMs, logger } = this.#options;
     const at = now();
-    const asks = due.map((lease) => lease.ask(at));
+    const question = ++this.#questions;
+    const asks = due.map((lease) => lease.ask(at, question));
     try {
       const answers = await source.askLeases(agentId, asks, { contended: leaseMs, alone: leaseMs * ALONE });
       const byLane = new Map(answers.map((answer) => [answer.lane, answer]));
@@ -143,6 +145,8 @@ export class PrinterLease {
   #asked: Instant | null = null;
   /** The last question has had no answer, so far. */
   #unanswered = false;
+  /** This agent counts on less than the server knows. */
+  #shortened = false;
   #sought: { term: string; granted: PromiseWithResolvers<Term> } | null = null;
   #term: Term | null = null;
   #fresh = true;
@@ -192,16 +196,19 @@ export class PrinterLease {
 
   /** ms until it is to be asked for. */
   dueIn(): number {
-    if (this.#asked === null) return 0;
+    if (this.#asked === null || this.#shortened) return 0;
     const part = this.#term === null || this.#unanswered ? SEEK : RENEW;
     return Math.max(0, part * this.#leaseMs - elapsed(this.#asked));
   }
 
-  ask(at: Instant): LeaseAsk {
+  /** @param question which one of this process it is, from 1 */
+  ask(at: Instant, question: number): LeaseAsk {
     this.#asked = at;
     this.#unanswered = true;
+    this.#shortened = false;
+    const keeps = { ms: this.#term?.keep(at) ?? 0, question };
     const term = this.#term?.id ?? this.#sought?.term ?? '';
-    return { lane: this.lane, term, fresh: this.#fresh, reaches: this.#printer.reached() };
+    return { lane: this.lane, term, fresh: this.#fresh, keeps, reaches: this.#printer.reached() };
   }
 
   answered(at: Instant, asked: string, { granted, wanted, canceled }: LeaseAnswer): void {
@@ -211,7 +218,7 @@ export class PrinterLease {
     if (term !== null && term.id === asked) {
       if (granted === null) term.lose();
       else {
-        term.extend({ at, ms: granted });
+        this.#shortened = term.extend({ at, ms: granted });
         this.#judge(term, wanted);
       }
     } else if (this.#sought?.term === asked) {

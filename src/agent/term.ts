@@ -20,12 +20,14 @@ export class Term {
   readonly #over = new AbortController();
   readonly #leaseMs: number;
   #granted: { at: Instant; ms: number };
+  #alone: boolean;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param leaseMs the length of a lease while somebody else wants it: by it the last part is measured */
   constructor(id: string, granted: { at: Instant; ms: number }, leaseMs: number) {
     this.id = id;
     this.#granted = granted;
+    this.#alone = granted.ms > leaseMs;
     this.#leaseMs = leaseMs;
     this.#arm();
   }
@@ -42,13 +44,24 @@ export class Term {
 
   /** Nobody else wants the printer, as far as is known: it was granted for longer than otherwise. */
   get alone(): boolean {
-    return this.#granted.ms > this.#leaseMs;
+    return this.#alone;
   }
 
-  /** Granted again, or for longer; what was granted before still holds. */
-  extend(granted: { at: Instant; ms: number }): void {
-    if (left(granted) > left(this.#granted)) this.#granted = granted;
+  /** Granted again, which takes the place of what was granted before. True: it ends sooner than that did. */
+  extend(granted: { at: Instant; ms: number }): boolean {
+    const sooner = left(granted) < left(this.#granted);
+    this.#granted = granted;
+    this.#alone = granted.ms > this.#leaseMs;
     this.#arm();
+    return sooner;
+  }
+
+  /** ms that are left from `at` on, and no more from now on, whatever the clocks will say: for the server to know. */
+  keep(at: Instant): number {
+    const ms = Math.max(0, left(this.#granted));
+    this.#granted = { at, ms };
+    this.#arm();
+    return ms;
   }
 
   /** Nothing new is begun; what is under way has as long as the lease lasts. */

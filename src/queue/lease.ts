@@ -11,8 +11,9 @@
  * believes longer than the server that it holds one; clocks need not agree, only run alike.
  *
  * Whoever does not get it is remembered for a while as the rival. Without one a lease is longer: an agent that is
- * alone on its printer gets over a short absence of the queue. A lease that was granted is never made shorter, since
- * the answer that says so might be lost.
+ * alone on its printer gets over a short absence of the queue. When a rival comes, the long one is made shorter in two
+ * steps, since any answer might be lost: the holder is told, and from then on counts on the shorter one; with its next
+ * question, at once, it says what it still counts on, and only then does the server let the rest go.
  */
 import type { Lane } from '../contract/lane.ts';
 
@@ -28,6 +29,12 @@ export interface LeaseAsk {
    * was killed. Of two that live (a copied directory) the newer one gets the printer, and keeps it.
    */
   fresh: boolean;
+  /**
+   * What the agent still counts on of what it was granted before, ms from when it asks: the lease is made as short as
+   * that, or as what is granted now, but not by a question that gets there late. `question`: which one of its process's
+   * this is, from 1. Left out: all of it.
+   */
+  keeps?: { ms: number; question: number } | undefined;
   /** The agent reaches the printer. One that does not gets no lease while a rival waits that does. */
   reaches: boolean;
 }

@@ -21,7 +21,8 @@ export async function makeLeases(client: PoolClient, schema: string): Promise<vo
         rival_id text NOT NULL DEFAULT '',
         rival_reaches boolean NOT NULL DEFAULT false,
         rival_until timestamptz NOT NULL DEFAULT '-infinity');
-      ALTER TABLE ${schema}.${TABLE} ADD COLUMN IF NOT EXISTS canceled text[] NOT NULL DEFAULT '{}'`);
+      ALTER TABLE ${schema}.${TABLE} ADD COLUMN IF NOT EXISTS canceled text[] NOT NULL DEFAULT '{}',
+        ADD COLUMN IF NOT EXISTS question bigint NOT NULL DEFAULT 0`);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
@@ -32,11 +33,12 @@ export async function makeLeases(client: PoolClient, schema: string): Promise<vo
 /** now() is when the statement began: not before the agent asked, and for one that waited, too early to take a lease. */
 const ASK = `
   WITH asked AS (
-    SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[], $7::boolean[])
-      AS asked(printer_id, term, reaches, fresh)
+    SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[], $7::boolean[], $8::float8[], $9::bigint[])
+      AS asked(printer_id, term, reaches, fresh, keeps, question)
   ), found AS (
-    SELECT l.printer_id, asked.term, asked.reaches, l.until, l.agent_id = $1
-        AND (asked.fresh OR split_part(l.term, '.', 1) = split_part(asked.term, '.', 1)) AS mine,
+    SELECT l.printer_id, asked.term, asked.reaches, asked.keeps, asked.question, l.question AS before, l.until,
+      l.agent_id = $1 AND split_part(l.term, '.', 1) = split_part(asked.term, '.', 1) AS same,
+      l.agent_id = $1 AND (asked.fresh OR split_part(l.term, '.', 1) = split_part(asked.term, '.', 1)) AS mine,
       l.rival_id <> $1 AND l.rival_until > now() AS contended,
       l.rival_id <> $1 AND l.rival_until > now() AND l.rival_reaches AS wanted
     FROM ${TABLE} AS l JOIN asked USING (printer_id) ORDER BY l.printer_id FOR UPDATE OF l
@@ -49,7 +51,9 @@ const ASK = `
     agent_id = CASE WHEN granted THEN $1 ELSE l.agent_id END,
     term = CASE WHEN granted THEN d.term ELSE l.term END,
     until = CASE WHEN NOT granted THEN l.until
+      WHEN same AND d.question > before THEN now() + make_interval(secs => greatest(ms, keeps) / 1000.0)
       ELSE greatest(CASE WHEN mine THEN l.until END, now() + make_interval(secs => ms / 1000.0)) END,
+    question = CASE WHEN granted THEN greatest(d.question, CASE WHEN same THEN before END) ELSE l.question END,
     rival_id = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_id ELSE $1 END,
     rival_reaches = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_reaches ELSE reaches END,
     rival_until = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_until
@@ -76,7 +80,10 @@ export function postgresLeases(
       const terms = asks.map(({ term }) => term);
       const reach = asks.map(({ reaches }) => reaches);
       const fresh = asks.map((ask) => ask.fresh);
-      const values = [agentId, ids, terms, reach, length.contended, length.alone, fresh];
+      const keeps = asks.map((ask) => ask.keeps?.ms ?? 0);
+      const questions = asks.map((ask) => ask.keeps?.question ?? 0);
+      const { contended, alone } = length;
+      const values = [agentId, ids, terms, reach, contended, alone, fresh, keeps, questions];
       let { rows } = await query(ASK, values);
       if (rows.length < asks.length) {
         const insert = `INSERT INTO ${TABLE} (printer_id) SELECT unnest($1::text[]) AS id ORDER BY id ON CONFLICT DO NOTHING`;

@@ -1,5 +1,5 @@
 /**
- * Leases in Redis: `…:lease` holds `<agent>/<term>` and `…:rival` `<agent>/<reaches>`, each with its end;
+ * Leases in Redis: `…:lease` holds `<agent>/<term>/<question>` and `…:rival` `<agent>/<reaches>`, each with its end;
  * `…:canceled` is the set of jobs that are not to be printed any more. All are beside the lane's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
  */
 import type { Redis } from 'ioredis';
@@ -11,23 +11,29 @@ import type { LeaseStore } from './lease.ts';
 const ASK = `
   local me, term, reaches = ARGV[1], ARGV[2], ARGV[3]
   local contended, alone, fresh = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+  local keeps, question = tonumber(ARGV[7]), tonumber(ARGV[8])
   local function by(value) return value and string.match(value, '^[^/]*') end
   local lease, rival = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
   local other = rival and by(rival) ~= me
   local wanted = other and string.sub(rival, -2) == '/1'
-  local mine = by(lease) == me
-    and (fresh == '1' or string.match(lease, '/([^.]*)') == string.match(term, '^[^.]*'))
+  local same = by(lease) == me and string.match(lease, '/([^./]*)') == string.match(term, '^[^.]*')
+  local mine = same or (by(lease) == me and fresh == '1')
   if mine or (not lease and (reaches == '1' or not wanted)) then
     local ms = other and contended or alone
+    local before = same and tonumber(string.match(lease, '/(%d+)$')) or 0
     local left = mine and redis.call('PTTL', KEYS[1]) or 0
-    redis.call('SET', KEYS[1], me .. '/' .. term, 'PX', math.max(ms, left))
+    if same and question > before then left = keeps end
+    redis.call('SET', KEYS[1], me .. '/' .. term .. '/' .. math.max(question, before), 'PX', math.max(ms, left))
     return {ms, wanted and 1 or 0, redis.call('SMEMBERS', KEYS[3])}
   end
   if reaches == '1' or not wanted then
     redis.call('SET', KEYS[2], me .. '/' .. reaches, 'PX', contended)
   end
   return {0, wanted and 1 or 0, {}}`;
-const GIVE_BACK = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 1`;
+const GIVE_BACK = `
+  local lease = redis.call('GET', KEYS[1])
+  if lease and string.match(lease, '^(.*)/') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+  return 1`;
 
 const answer = z.tuple([z.int(), z.int(), z.array(z.string())]);
 
@@ -56,10 +62,11 @@ export function redisLeases(
   }
   return {
     async ask(agentId, asks, { contended, alone }) {
-      const answers = await all(asks, ({ lane, term, reaches, fresh }) => {
+      const answers = await all(asks, ({ lane, term, reaches, fresh, keeps }) => {
         const keys = ['lease', 'rival', 'canceled'].map((key) => keyOf(lane, key));
         const [reached, first] = [reaches, fresh].map((yes) => (yes ? '1' : '0'));
-        return ['eval', ASK, 3, ...keys, agentId, term, reached ?? '0', contended, alone, first ?? '0'];
+        const who = [agentId, term, reached ?? '0', contended, alone, first ?? '0'];
+        return ['eval', ASK, 3, ...keys, ...who, Math.ceil(keeps?.ms ?? 0), keeps?.question ?? 0];
       });
       return answers.map(({ lane, result }) => {
         const [ms, wanted, canceled] = answer.parse(result);

@@ -41,16 +41,30 @@ test('it is counted from the question, however late the answer comes', () => {
   expect(may(new Term('term', { at, ms: LEASE }, LEASE))).toBe('nothing');
 });
 
-test('a shorter grant does not undo a longer one, and a longer one counts at once', () => {
-  const term = new Term('term', { at: now(), ms: 4 * LEASE }, LEASE);
-  vi.advanceTimersByTime(1_000);
-  term.extend({ at: now(), ms: LEASE });
-  vi.advanceTimersByTime(34_000);
+test('what is granted last counts at once, shorter or longer', () => {
+  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  expect(term.alone).toBe(false);
+  expect(term.extend({ at: now(), ms: 4 * LEASE })).toBe(false);
+  expect(term.alone).toBe(true);
+  vi.advanceTimersByTime(35_000);
   expect(may(term)).toBe('print');
-  term.extend({ at: now(), ms: LEASE });
+  expect(term.extend({ at: now(), ms: 4 * LEASE })).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(term.extend({ at: now(), ms: LEASE })).toBe(true);
+  expect(term.alone).toBe(false);
   vi.advanceTimersByTime(5_000);
   expect(may(term)).toBe('print');
   vi.advanceTimersByTime(2_000);
+  expect(may(term)).toBe('end');
+});
+
+test('what the server is told is left is no more when a clock is set back', () => {
+  const term = new Term('term', { at: now(), ms: 4 * LEASE }, LEASE);
+  const before = Date.now();
+  vi.setSystemTime(before + 3 * LEASE);
+  expect(term.keep(now())).toBe(LEASE);
+  vi.setSystemTime(before);
+  vi.advanceTimersByTime(7_000);
   expect(may(term)).toBe('end');
 });
 

@@ -2,6 +2,7 @@
  * Two agents reach one printer, each over a way of its own: one of them serves it, until it stops, dies, is cut off
  * or is stopped for a while. Every label is out once, and never do the two send labels in turns.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { backends } from '../setup/backends.ts';
 import { expected, jobFor, testDrivers, withoutOdometer } from './site.ts';
@@ -87,6 +88,23 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       expect(from).toBeLessThanOrEqual(out);
       expect(to).toBeGreaterThanOrEqual(out);
       expect(to - from).toBeLessThanOrEqual(WINDOW);
+    },
+  );
+
+  test.runIf(every)(
+    'it was alone, and is killed soon after the other came: that one has it after a lease',
+    async () => {
+      const lease = 5_000;
+      const one = await two.startProcess(ONE, lease);
+      await two.servedBy(ONE);
+      await two.startAgent(OTHER, lease);
+      // It hears of the other with its next question but one, each after a quarter of a lease.
+      await wait(lease / 2 + 500);
+      const killed = performance.now();
+      await kill(one);
+      await two.servedBy(OTHER);
+      // Alone it had four leases.
+      expect(performance.now() - killed).toBeLessThan(2.5 * lease);
     },
   );
 

@@ -5,13 +5,20 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import { type LeaseAnswer, openQueues, type Queues } from '../../src/queue/index.ts';
+import {
+  type LeaseAnswer,
+  type LeaseAsk,
+  type LeaseLength,
+  openQueues,
+  type Queues,
+} from '../../src/queue/index.ts';
 import { redisLeases } from '../../src/queue/redis-lease.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { keepingLogger, printerId } from './samples.ts';
 
 const LONG = { contended: 60_000, alone: 240_000 };
 const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
+type Asked = Partial<LeaseAsk & { length: LeaseLength; of: Lane }>;
 const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
 
 describe.each(backends())('leases on $name', ({ open }) => {
@@ -31,9 +38,10 @@ describe.each(backends())('leases on $name', ({ open }) => {
 
   async function ask(
     agentId: string,
-    { term = 'process.1', fresh = true, reaches = true, length = LONG, of = printer } = {},
+    { term = 'process.1', fresh = true, reaches = true, length = LONG, of = printer, keeps }: Asked = {},
   ) {
-    const [answer] = await queues.askLeases(agentId, [{ lane: of, term, fresh, reaches }], length);
+    const asked = [{ lane: of, term, fresh, reaches, keeps }];
+    const [answer] = await queues.askLeases(agentId, asked, length);
     if (answer === undefined) throw new Error('no answer');
     return answer;
   }
@@ -114,6 +122,31 @@ describe.each(backends())('leases on $name', ({ open }) => {
     expect(performance.now() - asked).toBeGreaterThan(0.99 * length.alone);
   });
 
+  it('is made shorter when a rival comes, by as much as its holder lets go', async () => {
+    const length = { contended: 100, alone: 60_000 };
+    await ask(ONE, { length, keeps: { ms: 0, question: 1 } });
+    await ask(OTHER, { length: LONG });
+    // The answer says 100 ms. It might be lost: until the holder says otherwise it counts on all of them.
+    expect(await ask(ONE, { length, keeps: { ms: 60_000, question: 2 } })).toMatchObject({ granted: 100 });
+    expect(await ask(OTHER, { length: LONG })).toMatchObject({ granted: null });
+    const asked = performance.now();
+    await ask(ONE, { length, keeps: { ms: 700, question: 3 } });
+    await take(OTHER, LONG);
+    expect(performance.now() - asked).toBeGreaterThan(0.99 * 700);
+    expect(performance.now() - asked).toBeLessThan(30_000);
+  });
+
+  it('is not made shorter by a question that comes late, or by another process', async () => {
+    const length = { contended: 100, alone: 60_000 };
+    await ask(ONE, { length, keeps: { ms: 0, question: 1 } });
+    await ask(ONE, { length, keeps: { ms: 60_000, question: 3 } });
+    await ask(OTHER, { length: LONG });
+    await ask(ONE, { length, keeps: { ms: 0, question: 2 } });
+    await ask(ONE, { length, term: 'another.1', keeps: { ms: 0, question: 9 } });
+    await wait(300);
+    expect(await ask(OTHER, { length: LONG })).toMatchObject({ granted: null });
+  });
+
   it('is not for an agent that does not reach the printer while one that does is waiting', async () => {
     await ask(ONE, { term: 'given up' });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
@@ -162,38 +195,65 @@ describe.each(backends())('leases on $name', ({ open }) => {
       pause: fc.nat(60),
       reaches: fc.boolean(),
       givesBack: fc.boolean(),
+      /** It never hears the answer. */
+      deaf: fc.boolean(),
+      /** The same question gets there once more, after the pause. */
+      late: fc.boolean(),
     });
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(act, { minLength: 3, maxLength: 8 }), { minLength: 3, maxLength: 4 }),
         async (scripts) => {
           const printers = [printerId(), printerId(), printerId()];
-          const held: { printer: Lane; agent: string; from: number; to: number }[] = [];
+          const held: { printer: Lane; agent: string; from: number; to: number; end: number }[] = [];
+          // What it had of it before has become what it has now, or nothing.
+          const cut = (agent: string, printer: Lane) => {
+            for (const span of held.filter((one) => one.agent === agent && one.printer === printer)) {
+              span.to = Math.min(span.to, performance.now());
+              span.end = span.to;
+            }
+          };
           await Promise.all(
             scripts.map(async (script, index) => {
               const agent = `agent-number-${index}`;
-              for (const { printers: wanted, pause, reaches, givesBack } of script) {
-                const term = randomUUID();
-                const asks = printers
-                  .filter((_, at) => wanted.includes(at))
-                  .map((lane) => ({ lane, term, fresh: true, reaches }));
+              const own = randomUUID();
+              for (const [
+                at,
+                { printers: wanted, pause, reaches, givesBack, deaf, late },
+              ] of script.entries()) {
+                const term = `${own}.${at}`;
                 const asked = performance.now();
+                const left = (lane: Lane) =>
+                  Math.max(
+                    0,
+                    ...held
+                      .filter((span) => span.agent === agent && span.printer === lane)
+                      .map(({ end }) => end - asked),
+                  );
+                const asks = printers
+                  .filter((_, index) => wanted.includes(index))
+                  .map((lane) => {
+                    const keeps = { ms: left(lane), question: at + 1 };
+                    return { lane, term, fresh: at === 0, reaches, keeps };
+                  });
                 const answers = await queues.askLeases(agent, asks, length);
                 const from = performance.now();
                 const spans = answers.flatMap(({ lane: of, granted }) =>
                   // As an agent counts: from when it knows, to a little before the end by when it asked.
-                  granted === null ? [] : [{ printer: of, agent, from, to: asked + granted * 0.9 }],
+                  granted === null || deaf
+                    ? []
+                    : [{ printer: of, agent, from, to: asked + granted * 0.9, end: asked + granted }],
                 );
+                if (!deaf) for (const { lane } of answers) cut(agent, lane);
                 held.push(...spans);
                 await wait(pause);
-                if (!givesBack) continue;
-                for (const { printer: of } of spans) {
-                  // What it had of it before has become this term.
-                  for (const span of held.filter((one) => one.agent === agent && one.printer === of)) {
-                    span.to = Math.min(span.to, performance.now());
+                if (givesBack) {
+                  for (const { printer: of } of spans) {
+                    cut(agent, of);
+                    await queues.giveLeaseBack(agent, of, term);
                   }
-                  await queues.giveLeaseBack(agent, of, term);
                 }
+                if (late) await queues.askLeases(agent, asks, length);
               }
             }),
           );
