@@ -1,5 +1,5 @@
 /** Raw ZPL on what does not speak ZPL: as a picture, as large as the template says, dot for dot. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pdf } from '../../drivers/languages/pdf.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
@@ -93,4 +93,46 @@ test('a template that prints nothing is a blank label; one that cannot be drawn 
     await expect(failed).rejects.toMatchObject({ fault });
     await expect(failed).rejects.not.toThrow(/secret/);
   }
+});
+
+describe('^BD', () => {
+  const size = { width: 40, height: 40 };
+  const secondary = '[)>_1E01_1D961Z00136071_1DUPSN_1D123X56_1DNEW YORK_1DNY_1E_04';
+  const read = '\u001e01\u001d96';
+  test.each([
+    [
+      'mode 2, which is that of carriers',
+      `^BD2^FH^FD002840100450000${secondary}`,
+      `${read}100450000\u001d840\u001d002\u001d1Z`,
+    ],
+    [
+      'mode 3, a postal code of letters',
+      `^BD3^FH^FD066826RS19  ${secondary}`,
+      `${read}RS19  \u001d826\u001d066\u001d1Z`,
+    ],
+    ['without a mode it is 2', `^BD^FD002840100450000ABC`, '100450000\u001d840\u001d002\u001dABC'],
+    ['mode 4', '^BD4^FD123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ', '123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'],
+    ['mode 5', '^BD5^FDPlain text', 'Plain text'],
+    ['at its lower corner', '^FT40,253^BD4^FDPlain text', 'Plain text'],
+  ])('%s: reads in a PDF', async (_, field, expected) => {
+    const template = raw(`^XA^FO40,50${field}^FS^XZ`, size);
+    const encoder = await pdf.open(jobFor(template, [{}], { language: 'pdf', dpi: 203, ...size }));
+    const file = Buffer.concat([encoder.begin(), await encoder.label(0, 1), encoder.end()]);
+    const [symbol] = await readSymbols(await drawPdf(file, 203));
+    expect(symbol?.format).toBe('MaxiCode');
+    expect(symbol?.text).toContain(expected);
+    expect(
+      inkBox(rasterBitmap(await compileRawPictures(template, { ...target, ...size }).layout({}))),
+    ).toMatchObject({
+      left: expect.closeTo(40, -0.7),
+      top: expect.closeTo(50, -0.7),
+    });
+  });
+
+  test('data that no carrier has is told', async () => {
+    const layout = compileRawPictures(raw('^XA^BD2^FDHello^FS^XZ', size), target).layout({});
+    await expect(layout).rejects.toThrow('a MaxiCode of mode 2 begins with class of service');
+    const long = compileRawPictures(raw(`^XA^BD4^FD${'x'.repeat(501)}^FS^XZ`, size), target).layout({});
+    await expect(long).rejects.toThrow('a MaxiCode of too much data');
+  });
 });

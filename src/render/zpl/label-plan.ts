@@ -12,6 +12,7 @@
 import { fieldData, type Serial, serialField, serialValue } from './field-data.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicError, graphicField } from './graphic-field.ts';
+import { maxiCodeField } from './maxicode-field.ts';
 import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
 import type { ZplCommand, ZplFormat } from './zpl-stream.ts';
 import { toDots } from './zpl-units.ts';
@@ -230,6 +231,10 @@ class PlanBuilder {
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
+  /** The parameters of `^BD` in the field. */
+  #maxiCode: string | undefined;
+  /** Where `^FO` or `^FT` of the field stands among the pieces. */
+  #origin: number | undefined;
   /** Dots that the picture moves down, besides `^LT`. */
   #shift = 0;
 
@@ -284,11 +289,15 @@ class PlanBuilder {
       this.#fields.command(name, this.#dots(head), command.at);
     }
     if (name === 'FD' || name === 'FV') {
-      this.#print(fieldData(name, command.params, this.#hex));
-    } else if (name === 'SN') this.#print(serialField(text(command)));
+      if (this.#maxiCode === undefined) this.#print(fieldData(name, command.params, this.#hex));
+      else this.#printMaxiCode(this.#maxiCode, command.params);
+    } else if (name === 'BD') this.#maxiCode = text(command);
+    else if (name === 'SN') this.#print(serialField(text(command)));
     else if (name === 'FH') this.#hex = hexIndicator(command);
     else if (name === 'FS') {
       this.#hex = undefined;
+      this.#maxiCode = undefined;
+      this.#origin = undefined;
       this.#pieces.push('^FS');
     } else if (name === 'GF') this.#graphicField(command);
     else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
@@ -304,7 +313,29 @@ class PlanBuilder {
       if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
     } else if (name === 'GB') this.#print(boxField(this.#dots(command)));
     else if (PRINTABLE.has(name)) this.#print(this.#plain(command));
-    else if (!NOT_DRAWN.has(name)) this.#pieces.push(this.#plain(command));
+    else if (!NOT_DRAWN.has(name)) {
+      // What a field is last told to be it is.
+      if (/^B[0-9A-Z]$/.test(name) && name !== 'BY') this.#maxiCode = undefined;
+      if (name === 'FO' || name === 'FT') this.#origin = this.#pieces.length;
+      this.#pieces.push(this.#plain(command));
+    }
+  }
+
+  #printMaxiCode(params: string, data: Buffer): void {
+    const utf8 = this.#memory.settings.get('CI')?.trim() === '28';
+    try {
+      const { field, height } = maxiCodeField(params, data, this.#hex, { dpi: this.#media.dpi, utf8 });
+      // The rasteriser takes the place of a graphic for its upper corner in any case; `^FT` means the lower one.
+      const origin = this.#origin === undefined ? undefined : this.#pieces[this.#origin];
+      const lower = typeof origin === 'string' ? /^\^FT(\d+),(\d+)/.exec(origin) : null;
+      if (lower !== null && this.#origin !== undefined) {
+        this.#pieces[this.#origin] = `^FO${lower[1]},${Math.max(0, Number(lower[2]) - height)}`;
+      }
+      this.#print(field);
+    } catch (error) {
+      if (!(error instanceof GraphicError)) throw error;
+      this.#faults.push(error.message);
+    }
   }
 
   #delete(pattern: string): void {

@@ -1,0 +1,76 @@
+/**
+ * `^BD` on its way to the rasteriser, which draws modes 2 and 3 of some carriers alone: it gets the symbol as a graphic.
+ *
+ * Source: ZPL II Programming Guide, ^BD: of modes 2 and 3 the data begins with class of service (3 digits), country
+ * (3 digits) and postal code (9 digits, or 6 characters).
+ */
+import { SymbolError } from '../bwip.ts';
+import { encodeSymbol } from '../symbol.ts';
+import { maxiCodeBitmap } from '../symbology/maxicode.ts';
+import { GraphicError } from './graphic-field.ts';
+
+/** More than any MaxiCode holds, bytes: longer data is not even tried. */
+const LONGEST = 500;
+const HEADER = /^\[\)>\x1e01\x1d\d\d/;
+const GS = '\x1d';
+
+/**
+ * @param params of `^BD`
+ * @param data of `^FD`, with the indicator of its `^FH`
+ * @throws GraphicError
+ */
+export function maxiCodeField(
+  params: string,
+  data: Buffer,
+  hex: string | undefined,
+  { dpi, utf8 }: { dpi: number; utf8: boolean },
+): { field: string; height: number } {
+  const mode = Number.parseInt(params, 10) || 2;
+  if (data.length > LONGEST) throw new GraphicError('a MaxiCode of too much data');
+  const text = decoded(data, hex).toString(utf8 ? 'utf8' : 'latin1');
+  try {
+    const symbol = encodeSymbol('maxicode', mode === 2 || mode === 3 ? carrierData(text, mode) : text, {
+      mode,
+    });
+    if (symbol.kind !== 'maxicode') throw new TypeError('a MaxiCode is of another kind');
+    const { data: bytes, stride, height } = maxiCodeBitmap(symbol, dpi);
+    const dots = Buffer.from(bytes).toString('hex').toUpperCase();
+    return { field: `^GFA,${bytes.length},${bytes.length},${stride},${dots}`, height };
+  } catch (error) {
+    if (error instanceof SymbolError) throw new GraphicError(`a MaxiCode: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Bytes that `^FH` gives as hexadecimal digits. Line ends in data mean nothing. */
+function decoded(data: Buffer, hex: string | undefined): Buffer {
+  const text = data.toString('latin1').replace(/[\r\n]/g, '');
+  const plain =
+    hex === undefined
+      ? text
+      : text
+          .split(hex)
+          .map((part, index) => {
+            if (index === 0) return part;
+            const byte = /^[0-9A-Fa-f]{2}/.exec(part)?.[0];
+            return byte === undefined
+              ? hex + part
+              : String.fromCharCode(Number.parseInt(byte, 16)) + part.slice(2);
+          })
+          .join('');
+  return Buffer.from(plain, 'latin1');
+}
+
+/** In the order of the encoder: postal code, country and class of service after the header, parted by GS. */
+function carrierData(text: string, mode: 2 | 3): string {
+  const code = mode === 2 ? 9 : 6;
+  const [service, country, postal] = [text.slice(0, 3), text.slice(3, 6), text.slice(6, 6 + code)];
+  if (!/^\d{6}$/.test(service + country) || postal.trim() === '') {
+    throw new GraphicError(
+      `a MaxiCode of mode ${mode} begins with class of service, country and postal code`,
+    );
+  }
+  const rest = text.slice(6 + code);
+  const header = HEADER.exec(rest)?.[0] ?? '';
+  return header + [postal.trim(), country, service, rest.slice(header.length)].join(GS);
+}
