@@ -7,12 +7,16 @@
  * share one content stream (ISO 32000-1 §7.7.3), and a new cross-reference table (§7.5.4). A superseded object
  * stays in the file and is referred to no more.
  */
+import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
 import { drawPage } from '../../src/render/vector.ts';
 import type { LabelRun, Language } from './language.ts';
 import { openPages, type PageRun } from './pages.ts';
+import { PdfText } from './pdf-text.ts';
 
 const NOTHING = new Uint8Array();
+/** Bytes in which a stream's dictionary ends. */
+const LONGEST_HEAD = 500;
 
 export const pdf: Language = {
   id: 'pdf',
@@ -36,6 +40,7 @@ export const pdf: Language = {
 /** A PDF of pages, in their order, each as often as it says. */
 export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
   const document = new PDFDocument({ creator: 'Platen' });
+  const text = new PdfText();
   const pages = runs.map(({ page, copies }) => {
     const width = (page.widthMm * 72) / 25.4;
     const height = (page.heightMm * 72) / 25.4;
@@ -43,15 +48,19 @@ export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
     // PDF measures from the bottom: what is cut off the rounded page is at its top and right.
     context.translate(0, Math.ceil(height) - height);
     context.scale(72 / page.dpi, 72 / page.dpi);
-    drawPage(context, page);
+    drawPage(context, page, (on, item, draw) => text.draw(on, item, draw));
     document.endPage();
     return { width, height, copies };
   });
-  return finish(document.close(), pages);
+  return finish(document.close(), pages, text);
 }
 
 /** @param file as Skia writes it: one cross-reference table, no object streams, page objects in their order */
-function finish(file: Buffer, pages: readonly { width: number; height: number; copies: number }[]): Buffer {
+function finish(
+  file: Buffer,
+  pages: readonly { width: number; height: number; copies: number }[],
+  hidden: PdfText,
+): Buffer {
   const text = file.toString('latin1');
   const table = Number(/startxref\n(\d+)\n%%EOF\s*$/.exec(text)?.[1]);
   const lines = text.slice(table).split('\n');
@@ -91,11 +100,30 @@ function finish(file: Buffer, pages: readonly { width: number; height: number; c
     at += object.length;
     chunks.push(object);
   };
+  const addNew = (content: string): number => {
+    const number = offsets.length;
+    add(number, content);
+    return number;
+  };
+  /** The page's content with the text of its lines, a stream of its own. */
+  const withText = (page: string): string => {
+    if (hidden.empty) return page;
+    const old = Number(/\/Contents (\d+) 0 R/.exec(page)?.[1]);
+    const content = hidden.content(streamOf(file, offsets[old] ?? 0));
+    return content === undefined
+      ? page
+      : page.replace(/\/Contents \d+ 0 R/, `/Contents ${addNew(deflated(content))} 0 R`);
+  };
+  const drawnPages = drawn.map((page) => withText(objects[page] ?? ''));
+  const fonts = hidden.fonts().map(({ toUnicode, font }, index) => {
+    const number = addNew(font(addNew(deflated(toUnicode)), addNew(stream('1000 0 d0'))));
+    return `/PT${index} ${number} 0 R`;
+  });
   const kids: number[] = [];
   for (const [index, { width, height, copies }] of pages.entries()) {
     const page = drawn[index] ?? 0;
     const box = `/MediaBox [0 0 ${width.toFixed(4)} ${height.toFixed(4)}]`;
-    const body = (objects[page] ?? '')
+    const body = withFonts(drawnPages[index] ?? '', fonts)
       .replace(/\/MediaBox \[[^[\]]*\]/, box)
       .replace(/\/Parent \d+ 0 R/, `/Parent ${root} 0 R`);
     for (let copy = 0; copy < copies; copy++) {
@@ -113,4 +141,29 @@ function finish(file: Buffer, pages: readonly { width: number; height: number; c
   chunks.push(`xref\n0 ${offsets.length}\n${entries.join('')}`);
   chunks.push(`trailer\n<</Size ${offsets.length}${trailer}>>\nstartxref\n${at}\n%%EOF\n`);
   return Buffer.concat([file.subarray(0, table), Buffer.from(chunks.join(''), 'latin1')]);
+}
+
+/** A page's fonts and more of them. */
+function withFonts(page: string, fonts: readonly string[]): string {
+  if (fonts.length === 0) return page;
+  return page.replace(/\/Font <</, `/Font <<${fonts.join(' ')} `);
+}
+
+/** What a content stream holds; Skia writes its length into its dictionary. */
+function streamOf(file: Buffer, offset: number): string {
+  const head = file.toString('latin1', offset, offset + LONGEST_HEAD);
+  const start = head.indexOf('stream\n') + 'stream\n'.length;
+  const length = Number(/\/Length (\d+)/.exec(head.slice(0, start))?.[1]);
+  if (start < 'stream\n'.length || Number.isNaN(length))
+    throw new Error('The PDF is not laid out as expected');
+  const bytes = file.subarray(offset + start, offset + start + length);
+  return (head.slice(0, start).includes('/FlateDecode') ? inflateSync(bytes) : bytes).toString('latin1');
+}
+
+function deflated(content: string): string {
+  return stream(deflateSync(content).toString('latin1'), '/Filter /FlateDecode ');
+}
+
+function stream(bytes: string, filter = ''): string {
+  return `<<${filter}/Length ${bytes.length}>> stream\n${bytes}\nendstream`;
 }

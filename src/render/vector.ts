@@ -4,7 +4,7 @@
  */
 import { createCanvas, ImageData, type PDFDocument, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, isBlack } from './bitmap.ts';
-import type { BarsItem, BitmapItem, DisplayList, Item } from './display-list.ts';
+import type { BarsItem, BitmapItem, DisplayList, Item, TextItem } from './display-list.ts';
 import { traceEllipse, traceRounded, traceStroke, uprightBars } from './ink.ts';
 import { drawLine } from './measure.ts';
 import { fillsPage, type Page } from './page.ts';
@@ -16,8 +16,15 @@ function drawsPictures(context: AnyContext): context is SKRSContext2D {
   return 'drawImage' in context;
 }
 
+/** Draws a line of text, at whose origin the context is, or does something before and after. */
+export type AroundText = (context: SKRSContext2D, item: TextItem, draw: () => void) => void;
+
 /** Draws a page at the context's origin. */
-export function drawPage(context: AnyContext, page: Page): void {
+export function drawPage(
+  context: AnyContext,
+  page: Page,
+  around: AroundText = (_context, _item, draw) => draw(),
+): void {
   if (!drawsPictures(context)) throw new Error('This drawing context cannot draw pictures');
   for (const label of page.labels) {
     context.save();
@@ -27,16 +34,16 @@ export function drawPage(context: AnyContext, page: Page): void {
       context.rect(0, 0, label.list.width, label.list.height);
       context.clip();
     }
-    drawList(context, label.list);
+    drawList(context, label.list, around);
     context.restore();
   }
 }
 
-function drawList(context: SKRSContext2D, list: DisplayList): void {
-  for (const item of list.items) drawItem(context, item);
+function drawList(context: SKRSContext2D, list: DisplayList, around: AroundText): void {
+  for (const item of list.items) drawItem(context, item, around);
 }
 
-function drawItem(context: SKRSContext2D, item: Item): void {
+function drawItem(context: SKRSContext2D, item: Item, around: AroundText): void {
   const ink = 'ink' in item ? item.ink : 'black';
   context.fillStyle = ink;
   context.strokeStyle = ink;
@@ -57,7 +64,7 @@ function drawItem(context: SKRSContext2D, item: Item): void {
       context.save();
       context.translate(item.x, item.y);
       context.rotate((item.turn * Math.PI) / 180);
-      drawLine(context, item, 0, 0);
+      around(context, item, () => drawLine(context, item, 0, 0));
       context.restore();
       break;
     case 'bars':

@@ -1,0 +1,166 @@
+/**
+ * Text in a PDF that can be searched and copied.
+ *
+ * The drawing library says of each glyph which character it is, and of glyphs that stand for several, or for a part of
+ * one, nothing: Arabic comes out in pieces, Devanagari with holes. So lines that need it are marked while they are
+ * drawn, and the content stream is put right afterwards: what is seen is told to be no text (`/ActualText` that is
+ * empty, ISO 32000-1 §14.9.4), and the text follows in a font without ink (Type 3, §9.6.5), its characters in
+ * the order in which they stand on the page, as readers of PDF expect it.
+ */
+import type { SKRSContext2D } from '@napi-rs/canvas';
+import type { TextItem } from '../../src/render/display-list.ts';
+import { measureLine, startsRightToLeft } from '../../src/render/measure.ts';
+
+/** Scripts of which each glyph is a character, but for the ligatures of Latin. */
+const GLYPH_BY_GLYPH =
+  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Hebrew}\p{Script=Common}]*$/u;
+const LIGATURE = /f[fijlt]/;
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
+/** Sides of a mark, which no element has: a mark is a rectangle that is taken out again. */
+const BEGIN = 1 / 4096;
+const END = 1 / 8192;
+const COUNT = 1 / 4096;
+const MARK = /^0 0 (\.000244140\d*|\.000122070\d*) ([\d.]+) re\nf\n/gm;
+
+/** Codes of a simple font, but for 0. */
+const CODES = 255;
+
+interface Line {
+  /** As it stands on the page, from left to right. */
+  readonly text: string;
+  readonly size: number;
+  readonly width: number;
+}
+
+/** The lines of one document. */
+export class PdfText {
+  readonly #lines: Line[] = [];
+  readonly #codes = new Map<string, number>();
+
+  /** Draws a line of text, and marks it where its glyphs do not tell what it says. At the line's own origin. */
+  draw(context: SKRSContext2D, item: TextItem, draw: () => void): void {
+    const { text, face, size, spacing } = item;
+    const plain = GLYPH_BY_GLYPH.test(text) && (face === 'condensed' || !LIGATURE.test(text));
+    if (plain) {
+      draw();
+      return;
+    }
+    const width = measureLine(face, text, spacing) * size;
+    const index = this.#lines.push({ text: visualOrder(text), size, width });
+    context.fillRect(0, 0, BEGIN, index * COUNT);
+    draw();
+    context.fillRect(0, 0, END, index * COUNT);
+  }
+
+  /** Nothing was marked. */
+  get empty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  /** The content stream of a page with its marks made good; undefined: it has none. */
+  content(stream: string): string | undefined {
+    let marks = 0;
+    const content = stream.replace(MARK, (_, side: string, height: string) => {
+      marks += 1;
+      if (Math.abs(Number(side) - BEGIN) < BEGIN / 8) return '/Span <</ActualText <FEFF>>> BDC\n';
+      const line = this.#lines[Math.round(Number(height) / COUNT) - 1];
+      return `EMC\n${line === undefined ? '' : this.#shown(line)}`;
+    });
+    return marks === 0 ? undefined : content;
+  }
+
+  /** The fonts without ink that `content` used, as PDF objects: `/PT0`, `/PT1`, … */
+  fonts(): { readonly toUnicode: string; readonly font: (toUnicode: number, glyph: number) => string }[] {
+    const chars = [...this.#codes.keys()];
+    return Array.from({ length: Math.ceil(chars.length / CODES) }, (_, index) => {
+      const own = chars.slice(index * CODES, (index + 1) * CODES);
+      const entries = own.map((char, at) => `<${hex(at + 1)}> <${utf16(char)}>`);
+      return {
+        toUnicode: toUnicode(entries),
+        font: (map, glyph) =>
+          `<</Type /Font /Subtype /Type3 /FontBBox [0 0 1000 1000] /FontMatrix [.001 0 0 .001 0 0]\n` +
+          `/FirstChar 1 /LastChar ${own.length} /Widths [${own.map(() => 1000).join(' ')}]\n` +
+          `/Encoding <</Type /Encoding /Differences [1 ${own.map(() => '/n').join(' ')}]>>\n` +
+          `/CharProcs <</n ${glyph} 0 R>> /Resources <<>> /ToUnicode ${map} 0 R>>`,
+      };
+    });
+  }
+
+  /** The line in the fonts without ink, as wide as what is seen. */
+  #shown({ text, size, width }: Line): string {
+    const chars = Array.from(text);
+    const stretch = chars.length === 0 ? 100 : (100 * width) / (size * chars.length);
+    let shown = '';
+    let font = -1;
+    let run = '';
+    const end = () => {
+      if (run !== '') shown += `<${run}> Tj\n`;
+      run = '';
+    };
+    for (const char of chars) {
+      const code = this.#code(char);
+      if (Math.floor(code / CODES) !== font) {
+        end();
+        font = Math.floor(code / CODES);
+        shown += `/PT${font} ${size} Tf\n`;
+      }
+      run += hex((code % CODES) + 1);
+    }
+    end();
+    return `BT\n${stretch.toFixed(4)} Tz\n1 0 0 -1 0 0 Tm\n${shown}100 Tz\nET\n`;
+  }
+
+  #code(char: string): number {
+    const known = this.#codes.get(char) ?? this.#codes.size;
+    this.#codes.set(char, known);
+    return known;
+  }
+}
+
+/**
+ * A line's characters from left to right. Words are turned around as they are read, and the words of one direction that
+ * follow each other stand in that direction: what the Unicode bidirectional algorithm makes of lines of labels.
+ */
+function visualOrder(text: string): string {
+  if (!RIGHT_TO_LEFT.test(text)) return text;
+  const base = startsRightToLeft(text);
+  const runs: { text: string; rtl: boolean }[] = [];
+  for (const part of text.split(/( +)/)) {
+    const before = runs.at(-1);
+    const rtl = part.trim() === '' ? (before?.rtl ?? base) : RIGHT_TO_LEFT.test(part);
+    if (before?.rtl === rtl) before.text += part;
+    else {
+      // The blanks between two directions are the paragraph's.
+      const blanks = before !== undefined && before.rtl !== base ? (/ +$/.exec(before.text)?.[0] ?? '') : '';
+      if (before !== undefined) before.text = before.text.slice(0, before.text.length - blanks.length);
+      if (blanks !== '' && rtl !== base) runs.push({ text: blanks, rtl: base });
+      runs.push({ text: (rtl === base ? blanks : '') + part, rtl });
+    }
+  }
+  const ordered = base ? runs.toReversed() : runs;
+  return ordered.map((run) => (run.rtl ? Array.from(run.text).reverse().join('') : run.text)).join('');
+}
+
+function hex(code: number): string {
+  return code.toString(16).toUpperCase().padStart(2, '0');
+}
+
+function utf16(char: string): string {
+  return Array.from({ length: char.length }, (_, at) =>
+    char.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0'),
+  ).join('');
+}
+
+/** At most a hundred entries a section (ISO 32000-1 §9.10.3, Adobe's note 5411). */
+function toUnicode(entries: readonly string[]): string {
+  const sections = Array.from({ length: Math.ceil(entries.length / 100) }, (_, index) => {
+    const some = entries.slice(index * 100, (index + 1) * 100);
+    return `${some.length} beginbfchar\n${some.join('\n')}\nendbfchar\n`;
+  });
+  return `/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap
+/CIDSystemInfo <</Registry (Adobe) /Ordering (UCS) /Supplement 0>> def
+/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def
+1 begincodespacerange\n<00> <FF>\nendcodespacerange
+${sections.join('')}endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend`;
+}
