@@ -16,6 +16,7 @@ import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords, readTemplate } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
 import { printLine } from './output.ts';
+import { timeFrom } from './times.ts';
 
 interface RenderOptions {
   data?: string;
@@ -24,6 +25,7 @@ interface RenderOptions {
   dpi: '203' | '300' | '600';
   orientation: Orientation;
   copies: number;
+  at?: string;
   allowPrinterCommands?: true;
 }
 
@@ -65,6 +67,7 @@ export function renderCommand(): Command {
     .addOption(new Option('--dpi <dpi>', 'resolution').choices(['203', '300', '600']).default('203'))
     .addOption(new Option('--orientation <orientation>').choices(orientation.options).default('portrait'))
     .option('--copies <n>', 'copies of each record', numberFrom(1, 10_000), 1)
+    .option('--at <time>', 'the time that $now and $today are: "2026-11-22 14:05"; by default now', timeFrom)
     .option('--allow-printer-commands', 'as for a tenant whose raw templates may set printers up')
     .action(async (file: string, options: RenderOptions) => {
       const to = options.to ?? ENDINGS[extname(options.out).toLowerCase()];
@@ -135,7 +138,7 @@ function jobOf(template: Template, records: LabelRecord[], options: Chosen): Que
     orientation: options.orientation,
     copies: options.copies,
     records,
-    createdAt: new Date().toISOString(),
+    createdAt: options.at ?? new Date().toISOString(),
     ...(options.allowPrinterCommands && { printerCommands: true as const }),
   };
 }

@@ -1,0 +1,53 @@
+/** What the operator's page tells to type can be typed, and the page is one screen. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PRINTER_REASONS } from '../../src/contract/printer.ts';
+import { platen } from './platen.ts';
+
+const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'operator.md'), 'utf8');
+
+test('one screen', () => {
+  expect(page.split('\n').length).toBeLessThanOrEqual(60);
+});
+
+test('every command and option exists', async () => {
+  const typed = [...page.matchAll(/(?:^ {4}|`)platen ([a-z][^`#\n]*)/gm)].map(([, line = '']) => line.trim());
+  const commands = new Map<string, Set<string>>();
+  for (const line of typed) {
+    const words = line.split(/ +/);
+    const end = words.findIndex((word) => /^[-A-Z]/.test(word));
+    const name = words.slice(0, end < 0 ? undefined : end).join(' ');
+    const options = commands.get(name) ?? new Set();
+    for (const word of words) if (word.startsWith('--')) options.add(word);
+    commands.set(name, options);
+  }
+  expect([...commands.keys()]).toEqual(
+    expect.arrayContaining([
+      'jobs',
+      'printers',
+      'doctor',
+      'job show',
+      'job release',
+      'job retry',
+      'job cancel',
+    ]),
+  );
+  for (const [name, options] of commands) {
+    const { code, stdout } = await platen([...name.split(' '), '--help']);
+    expect([name, code]).toEqual([name, 0]);
+    expect(stdout).toContain(`Usage: platen ${name}`);
+    for (const option of options) expect(stdout, name).toContain(option);
+  }
+});
+
+test('the reasons that it explains are those that a job may say', () => {
+  const [, table = ''] = page.split('| You see |');
+  const [symptoms = ''] = table.split('\n## ');
+  const cells = symptoms.split('\n').flatMap((line) => line.split('|')[1] ?? []);
+  const words = cells.flatMap((cell) =>
+    [...cell.matchAll(/`([a-z]+-[a-z]+)`/g)].map(([, word = '']) => word),
+  );
+  expect(words.length).toBeGreaterThan(5);
+  for (const word of words.filter((one) => one !== 'quota-exceeded')) expect(PRINTER_REASONS).toContain(word);
+});

@@ -1,0 +1,47 @@
+/** The pictures of the samples in the documentation are what the samples render to, and all of them are shown. */
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { platen, temporaryDirectory } from './platen.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PICTURES = join('docs', 'pictures');
+const SAMPLES = (await readdir(join(ROOT, 'templates')))
+  .filter((file) => file.endsWith('.json') && !file.endsWith('.records.json'))
+  .map((file) => file.slice(0, -'.json'.length));
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+afterAll(() => directory?.[Symbol.asyncDispose]());
+
+/** A sheet is shown with its records: one label alone would leave it empty. Typed in the root of the clone, where tests run. */
+function command(sample: string, out: string): string[] {
+  const template = join('templates', sample);
+  const data = sample.startsWith('address-sheet') ? ['--data', `${template}.records.json`] : [];
+  return ['render', `${template}.json`, ...data, '--at', '2026-11-22T12:00:00Z', '--out', out];
+}
+
+test.each(SAMPLES)('%s', async (sample) => {
+  const out = join(directory.path, `${sample}.png`);
+  const shown = join(PICTURES, `${sample}.png`);
+  const { code, stderr } = await platen(command(sample, out));
+  expect([code, stderr]).toEqual([0, '']);
+  const same = (await readFile(out)).equals(await readFile(join(ROOT, shown)));
+  expect(same, `to make it anew: platen ${command(sample, shown).join(' ')}`).toBe(true);
+});
+
+test('each is shown, and what is shown is there', async () => {
+  const pages = ['README.md', join('docs', 'templates.md')];
+  const shown = await Promise.all(
+    pages.map(async (page) => {
+      const text = await readFile(join(ROOT, page), 'utf8');
+      const links = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, link = '']) => link);
+      return links.map((link) => join(page, '..', link));
+    }),
+  );
+  const pictures = (await readdir(join(ROOT, PICTURES))).map((file) => join(PICTURES, file));
+  expect(shown[1]?.toSorted()).toEqual(pictures.toSorted());
+  for (const link of shown.flat()) await access(join(ROOT, link));
+});
