@@ -3,7 +3,7 @@ import { Agent } from '../agent/agent.ts';
 import { queueSource } from '../agent/queue-source.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
-import { awaitedQueues } from './awaiting.ts';
+import { awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { placesFromEnv } from './installation.ts';
@@ -84,7 +84,9 @@ export function agentCommand(): Command {
       });
       await agent.start();
       stack.defer(() => ending('agent', () => agent.stop()));
-      printLine(`agent ${agent.id} runs`);
+      printLine(
+        `agent ${agent.id} runs, on ${serverAt('Redis', redisUrl)} with the prefix "${queuePrefix ?? 'platen'}"`,
+      );
       await stopped(stopSignal);
     });
 }

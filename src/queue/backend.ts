@@ -85,6 +85,8 @@ export interface Backend {
   breaks(): number;
   /** False: fail at once instead of waiting for the server. */
   answers(): boolean;
+  /** Resolves when the server has answered. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -124,6 +124,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
     },
     breaks: () => shared.breaks,
     answers: () => true,
+    ping: async () => void (await direct.query('SELECT 1', [])),
     async close() {
       await shared.ear.close();
       await pool.end();

@@ -58,6 +58,8 @@ export type ReportHandler = (report: Report, ageMs: number) => Promise<void>;
 type Stoppable = Pick<Consumer, 'stop'>;
 
 const REPORTS = 'reports';
+/** Longest wait for an answer to whether the server is there, ms. */
+const PING_MS = 2_000;
 const HOUR_S = 3600;
 /** Longer than any caller's repetition (24 h): until then adding the same job again is ignored. */
 const KEEP_DONE = { age: 48 * HOUR_S };
@@ -189,6 +191,11 @@ export class Queues {
     await this.#bounded(this.#commandTimeoutMs, 'marking a job', () =>
       this.#backend.leases.markCanceled(lane, queueId, canceled),
     );
+  }
+
+  /** Resolves when the queue's server answers. @throws QueueError `unavailable`, within 2 s; `closed` */
+  async ping(): Promise<void> {
+    await this.#bounded(PING_MS, 'asking the queue', () => this.#backend.ping());
   }
 
   /** Jobs that are not finished: waiting, and the one being printed. */

@@ -81,9 +81,20 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
   // The hash tag keeps the keys of one queue in one slot of a Redis Cluster.
   const nameOf = (name: string) => `{${name}}`;
   const keyOf = (queue: string, key: string) => `${prefix}:${nameOf(queue)}:${key}`;
+  let heard = true;
+  const onPublished = (services: number) => {
+    if (services > 0 === heard) return;
+    heard = services > 0;
+    const fields = { redis: address, prefix };
+    if (heard) logger.info(fields, 'a service takes the reports');
+    else {
+      const why = 'it is not running, or has another REDIS_URL or PLATEN_QUEUE_PREFIX';
+      logger.warn(fields, `no service takes the reports, or sends jobs: ${why}`);
+    }
+  };
   return {
     kind: 'redis',
-    reports: new ReportStreams(redis, prefix),
+    reports: new ReportStreams(redis, prefix, onPublished),
     leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
     async setNote({ queue, jobId, token, note, lockMs }) {
       const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));
@@ -103,6 +114,7 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
     },
     breaks: () => breaks,
     answers: () => redis.status === 'ready',
+    ping: async () => void (await redis.ping()),
     async close() {
       redis.disconnect();
     },

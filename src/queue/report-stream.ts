@@ -28,10 +28,13 @@ export class ReportStreams {
   /** Where a name is called out when there is something to read. */
   readonly bell: string;
   readonly #prefix: string;
+  readonly #onPublished: (services: number) => void;
   readonly #lastState = new Map<string, string>();
 
-  constructor(redis: Redis, prefix: string) {
+  /** @param onPublished told after each report how many services are there to hear of it */
+  constructor(redis: Redis, prefix: string, onPublished: (services: number) => void) {
     this.redis = redis;
+    this.#onPublished = onPublished;
     this.#prefix = prefix;
     this.bell = `${prefix}:@reports`;
   }
@@ -61,8 +64,9 @@ export class ReportStreams {
       .pexpire(key, KEPT)
       .publish(this.bell, name)
       .exec();
-    const [added, length] = results ?? [];
+    const [added, length, , called] = results ?? [];
     if (added === undefined || added[0] !== null) throw added?.[0] ?? new Error('no answer');
+    if (typeof called?.[1] === 'number') this.#onPublished(called[1]);
     if (report.kind !== 'agent') return;
     const before = this.#lastState.get(name);
     if (before !== undefined && Number(length?.[1]) > BACKLOG) await this.redis.xdel(key, before);

@@ -207,7 +207,10 @@ export class Server {
     });
     healthRoutes(app, {
       checkDatabase: async () => void (await pool.query('SELECT 1')),
-      queueConnected: () => intake.connected,
+      checkQueue: async () => {
+        if (!intake.connected) throw new Error('no reports are taken');
+        await queues.ping();
+      },
     });
     docsRoutes(app, () => openApiDocument(config, publicUrl()));
     jobRoutes(app, {

@@ -214,6 +214,59 @@ test.each(['closed', 'silent'] as const)('a service ends while its database is %
   await road.close();
 });
 
+describe('a service that is running', () => {
+  test.each([
+    ['REDIS_URL', 'the queue cannot be reached'],
+    ['DATABASE_URL', 'the database does not answer'],
+  ] as const)('is not ready without its %s, and ready again with it', async (variable, detail) => {
+    const road = await roadTo(env()[variable]);
+    const args = ['server', '--data', dataDir(`ready ${variable}`), '--port', '0'];
+    const server = programs.start(args, { ...env(), [variable]: road.url });
+    await server.until(() => server.said().includes('platen is ready'));
+    const { url } = server;
+    const readiness = async () => {
+      // A load balancer does not wait for long.
+      const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(4_000) });
+      return [answer.status, (await answer.text()).includes(detail)];
+    };
+    expect(await readiness()).toEqual([200, false]);
+    for (const outage of ['closed', 'silent'] as const) {
+      if (outage === 'closed') await road.close();
+      else road.silence();
+      await expect.poll(readiness, { timeout: 10_000 }).toEqual([503, true]);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      await road.close();
+      await road.open();
+      await expect.poll(readiness, { timeout: 30_000 }).toEqual([200, false]);
+    }
+    await road.close();
+  });
+
+  test('is missed by an agent on another prefix, which says where it is, and heard by one on the same', async () => {
+    const server = programs.start(['server', '--data', dataDir('heard'), '--port', '0'], env());
+    await server.until(() => server.said().includes('platen is ready'));
+    const missed = 'no service takes the reports';
+    const agent = (prefix: string) =>
+      programs.start(['agent', '--data', dataDir(`agent on ${prefix}`)], {
+        REDIS_URL: backend.redisUrl,
+        PLATEN_QUEUE_PREFIX: prefix,
+      });
+    const [astray, right] = [agent('elsewhere'), agent(backend.prefix)];
+    await astray.until(() => astray.said().includes(missed));
+    expect(astray.said()).toMatch(
+      /^agent \S+ runs, on Redis at 127\.0\.0\.1:\d+ with the prefix "elsewhere"$/m,
+    );
+    await right.until(() => right.said().includes(' runs'));
+    const admin = new AdminClient({ url: server.url, adminToken: ADMIN_TOKEN });
+    await right.until(async () => (await admin.agents()).some(({ online }) => online));
+    expect(right.said()).not.toContain(missed);
+    server.kill('SIGTERM');
+    await server.exited();
+    // At its next heartbeat.
+    await right.until(() => right.said().includes(missed));
+  });
+});
+
 test('a log that cannot be written, on a full disk, costs its lines and not the process', async () => {
   const shell = programs.shell('exec "$PLATEN" virtual --port 0 --out "$OUT" 2>/dev/full', {
     OUT: dataDir('labels'),

@@ -3,7 +3,7 @@ import { type Program, Programs } from '../setup/programs.ts';
 import { PLATEN } from './platen.ts';
 
 export interface Running extends Program {
-  /** From its ready line. @throws Error when it has not said that it is ready */
+  /** From its ready line, as long as that is among the last that it said. @throws Error otherwise */
   readonly url: string;
 }
 

@@ -32,6 +32,9 @@ class Breakable implements JobQueue {
     await this.#real.enqueueMany(jobs);
     this.added.push(jobs.map((job) => job.jobId));
   }
+  ping(): Promise<void> {
+    return this.#real.ping();
+  }
   remove(lane: Lane, jobId: string): Promise<boolean> {
     return this.#real.remove(lane, jobId);
   }

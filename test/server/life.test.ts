@@ -29,6 +29,7 @@ describe('health', () => {
       config: { sweepInterval: 50 },
       queue: (real) => ({
         enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
+        ping: () => (away ? Promise.reject(new Error('away')) : real.ping()),
         remove: (lane, jobId) => real.remove(lane, jobId),
         has: (lane, jobId) => real.has(lane, jobId),
         look: (lane, jobId) => real.look(lane, jobId),

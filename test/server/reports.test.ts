@@ -252,6 +252,16 @@ describe('of an agent', () => {
     expect(await printers()).toMatchObject([offline]);
   });
 
+  test('an agent that was not heard when it should have been does not count as serving, though it has the lease', async () => {
+    const asks = [{ lane: PRINTER, term: 'process.0', fresh: true, reaches: true }];
+    await service.agent([{}]);
+    await service.queues.askLeases('agent-one', asks, { contended: 15_000, alone: 60_000 });
+    expect(await printers()).toMatchObject([{ agents: [{ online: true, serves: true }] }]);
+    await service.pool.query(`UPDATE platen.agents SET seen_at = seen_at - interval '21 seconds'`);
+    expect(await printers()).toMatchObject([{ agents: [{ online: true, serves: false }] }]);
+    await service.queues.giveLeaseBack('agent-one', PRINTER, 'process.0');
+  });
+
   test('a job for an offline printer is accepted: it waits', async () => {
     await service.agent([{}], { online: false });
     expect(await job(await newJob())).toMatchObject({ status: 'queued' });

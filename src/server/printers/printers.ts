@@ -13,6 +13,9 @@ import type { Queryable } from '../store/pool.ts';
 /** s without a report after which an agent counts as offline; it reports every 15 s. */
 export const HEARTBEAT_LOST = 45;
 
+/** s without a report after which an agent is not believed to serve a printer: its lease may have half a minute to go. */
+const SERVING_LOST = 20;
+
 /** One agent's word on one printer. */
 const sighting = z
   .object({
@@ -29,6 +32,8 @@ const sighting = z
     tenant_id: scope,
     agent_name: z.string(),
     online: z.boolean(),
+    /** Within `SERVING_LOST`. */
+    heard: z.boolean(),
   })
   .readonly();
 type Sighting = z.infer<typeof sighting>;
@@ -46,7 +51,8 @@ export type Printer = {
 const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
-    (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online
+    (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,
+    a.seen_at > now() - make_interval(secs => ${SERVING_LOST}) AS heard
   FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id`;
 /** Assigned before gone, the tenant's own before shared, online before offline, then whoever was heard last. */
 const BEST_FIRST = 'ORDER BY gone, a.tenant_id IS NULL, online DESC, a.seen_at DESC, a.id';
@@ -121,7 +127,8 @@ export async function listPrinters(
   const holders = lanes.size === 0 ? null : await holdersOf([...lanes.keys()]);
   return [...lanes]
     .flatMap(([lane, rows]): PrinterView[] => {
-      const serves = ({ agent_id, online }: Sighting) => online && holders?.get(lane) === agent_id;
+      const serves = ({ agent_id, online, heard }: Sighting) =>
+        online && heard && holders?.get(lane) === agent_id;
       const best = rows.find(serves) ?? rows[0];
       if (best === undefined) return [];
       const online = rows.some((row) => row.online);
