@@ -93,9 +93,13 @@ export class Journal {
     this.#sentSince = db.prepare(`
       SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
         AND (odometer > :odometer OR (odometer = :odometer AND intent > base)) LIMIT 1`);
-    this.#underWay = db.prepare(
-      'SELECT 1 FROM jobs WHERE printer_id = ? AND final_report IS NULL AND intent > printed LIMIT 1',
-    );
+    // Jobs come in their order: where another one was printed since, somebody else has settled this one.
+    this.#underWay = db.prepare(`
+      SELECT 1 FROM jobs AS mine
+      WHERE printer_id = ? AND final_report IS NULL AND intent > printed AND NOT EXISTS (
+        SELECT 1 FROM jobs AS other WHERE other.printer_id = mine.printer_id AND other.job_id <> mine.job_id
+          AND other.intent > 0 AND other.updated_at > mine.updated_at)
+      LIMIT 1`);
     this.#put = db.prepare(`
       INSERT INTO jobs (job_id, printer_id, delivery, total, base, odometer, intent, sent, printed, document,
         final_report, unpublished, updated_at)

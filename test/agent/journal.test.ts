@@ -1,6 +1,7 @@
 /** The data directory and the journal in it. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
@@ -152,5 +153,25 @@ test('the counter tells nothing of a job that was cut off once another job has u
   journal.write(entry(6, { odometer: 101 }));
   journal.write(entry(5, { intent: 2 }));
   expect(odometer()).toBe(100);
+  close();
+});
+
+test('a job is under way until it ends, or another one was printed after it', async () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const [job, next] = [entry(1), entry(2)];
+  expect(journal.underWay(job.printerId)).toBe(false);
+  journal.write(job);
+  expect(journal.underWay(job.printerId)).toBe(true);
+  expect(journal.underWay('serial-of-another')).toBe(false);
+  // Another agent had the printer, settled the first, and gave it back.
+  await wait(2);
+  journal.finish(next, report(next, 'printed'));
+  expect(journal.underWay(job.printerId)).toBe(false);
+  await wait(2);
+  journal.write({ ...job, delivery: 2 });
+  expect(journal.underWay(job.printerId)).toBe(true);
+  journal.finish(job, report(job, 'printed'));
+  expect(journal.underWay(job.printerId)).toBe(false);
   close();
 });
