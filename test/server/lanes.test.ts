@@ -176,6 +176,11 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
       'SELECT id, payload FROM platen.jobs WHERE printer_id = $1',
       [printerId],
     );
+    // No sweep looks at them meanwhile.
+    await service.pool.query(
+      `UPDATE platen.jobs SET dispatched_at = now() + interval '1 hour' WHERE printer_id = $1`,
+      [printerId],
+    );
     const queuedBefore = rows.map(({ payload }) => ({ ...payload, scope: null }));
     // As a service of before had left them: in the lane that is called like the printer.
     for (const id of [waiting, begun]) expect(await service.queues.remove(laneFor('acme'), id)).toBe(true);
@@ -190,7 +195,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     await old.stop();
     await service.pool.query(
       `UPDATE platen.jobs SET payload = (payload::jsonb - 'scope')::json,
-         dispatched_at = dispatched_at - interval '1 minute' WHERE printer_id = $1`,
+         dispatched_at = now() - interval '1 minute' WHERE printer_id = $1`,
       [printerId],
     );
     await inLane(laneFor('acme'), waiting);

@@ -6,7 +6,10 @@ import type { JobQueue, ReportConsumer } from './queue-port.ts';
 import type { Reports } from './reports.ts';
 
 /** Pauses before a report is looked at again that came before its printer did, ms. */
-const EARLY = [100, 400, 1_500];
+const EARLY = [100, 400, 1_500, 3_000];
+/** ms in which an agent that was waited for in vain is not waited for again. */
+const DOUBTED = 60_000;
+const MOST_DOUBTED = 10_000;
 /** ms */
 const RETRY = 2_000;
 /** ms that the report in hand may take at the end. */
@@ -16,6 +19,8 @@ export class ReportIntake {
   readonly #queue: JobQueue;
   readonly #reports: Reports;
   readonly #logger: Logger;
+  /** Until when, by agent. */
+  readonly #doubted = new Map<string, number>();
   #consumer: ReportConsumer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #connecting: Promise<void> = Promise.resolve();
@@ -48,12 +53,16 @@ export class ReportIntake {
   }
 
   async #take(report: Report, ageMs: number): Promise<void> {
-    for (const pause of EARLY) {
-      if ((await this.#reports.apply(report, ageMs)) === 'done') return;
-      await wait(pause);
-    }
-    if (report.kind === 'agent' || (await this.#reports.apply(report, ageMs)) === 'done') return;
+    const applied = async () => (await this.#reports.apply(report, ageMs)) === 'done';
+    if ((await applied()) || report.kind === 'agent') return;
     const { jobId, printerId, agentId } = report;
+    const doubted = performance.now() < (this.#doubted.get(agentId) ?? 0);
+    for (const pause of doubted ? [] : EARLY) {
+      await wait(pause);
+      if (await applied()) return;
+    }
+    if (this.#doubted.size > MOST_DOUBTED) this.#doubted.clear();
+    this.#doubted.set(agentId, performance.now() + DOUBTED);
     this.#logger.warn({ jobId, printerId, agentId }, 'report of a job that its agent cannot have: left out');
   }
 

@@ -12,6 +12,7 @@
  * to the database's, and its ID stays its tenant's while it is heard: whoever takes that ID, or a time to come, does
  * not silence it.
  */
+import { z } from 'zod';
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import { HEARTBEAT_LOST } from '../printers/printers.ts';
@@ -118,17 +119,23 @@ export class Reports {
   }
 
   async #job(report: JobReport): Promise<Applied> {
-    const { rowCount } = await this.#pool.query(
+    const { rows } = await this.#pool.query(
       // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
-      // of it, says less. A printed job needs no payload any more, and the payload is personal.
-      `UPDATE platen.jobs SET sent = greatest($5, printed), printed = greatest($6, printed), reasons = $7, error = $8,
+      // of it, says less. A printed job needs no payload any more, and the payload is personal. Whether the agent has
+      // the printer is asked in the same statement: a moment later it may.
+      `WITH target AS (
+         SELECT printer_id = $12 AND ${hasPrinter('$11')} AS has FROM platen.jobs WHERE id = $1
+       ), applied AS (
+       UPDATE platen.jobs SET sent = greatest($5, printed), printed = greatest($6, printed), reasons = $7, error = $8,
          uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,
          uncertain_to = least($10::integer, records * copies), agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
          status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
          payload = CASE WHEN $4 IN ('printed', 'canceled') THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
-       WHERE id = $1 AND printer_id = $12 AND round = $13 AND status <> 'printed' AND ${hasPrinter('$11')}
-         AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))`,
+       WHERE id = $1 AND (SELECT has FROM target) AND round = $13 AND status <> 'printed'
+         AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))
+       RETURNING id)
+       SELECT has, EXISTS (SELECT FROM applied) AS applied FROM target`,
       [
         report.jobId,
         report.delivery,
@@ -146,17 +153,12 @@ export class Reports {
       ],
     );
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
-    if (rowCount === 0) return await this.#unapplied(report);
-    if (report.status !== 'printing') this.#logger.info({ ...ids, status: report.status }, 'job reported');
-    return 'done';
-  }
-  async #unapplied({ jobId, printerId, agentId }: JobReport): Promise<Applied> {
-    const { rowCount } = await this.#pool.query(
-      `SELECT FROM platen.jobs WHERE id = $1 AND NOT (printer_id = $2 AND ${hasPrinter('$3')})`,
-      [jobId, printerId, agentId],
-    );
-    if (rowCount !== 0) return 'early';
-    this.#logger.debug({ jobId, printerId, agentId }, 'report of an unknown job, or an old one: left out');
+    const [target] = z.array(z.object({ has: z.boolean(), applied: z.boolean() })).parse(rows);
+    if (target?.has === false) return 'early';
+    if (target?.applied !== true)
+      this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');
+    else if (report.status !== 'printing')
+      this.#logger.info({ ...ids, status: report.status }, 'job reported');
     return 'done';
   }
 }
