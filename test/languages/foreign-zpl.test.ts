@@ -70,7 +70,7 @@ async function pictures(source: string): Promise<[ours: Uint8Array, theirs: Uint
   return [ours.data, theirs.data];
 }
 
-test('are taken, and print dot by dot as they were written', { timeout: 180_000 }, async ({ skip }) => {
+test('are taken, and print dot by dot as they were written', { timeout: 300_000 }, async ({ skip }) => {
   skip(!existsSync(FOLDER), `the labels of others are not at ${FOLDER}`);
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.zpl'));
   const found = { taken: 0, same: 0, refused: [] as string[], otherwise: [] as string[] };

@@ -184,6 +184,19 @@ test('a quota is set and shown', async () => {
   expect(tenants.find(({ id }) => id === 'small')?.quota).toEqual({ labels: 5, used: 0 });
 });
 
+test('printer commands in raw templates are allowed for one tenant, and refused again', async () => {
+  const flag = z.object({ printerCommands: z.boolean() });
+  await json(z.unknown(), 'tenant', 'create', 'trusted');
+  expect((await json(flag, 'tenant', 'set-printer-commands', 'trusted', 'allowed')).printerCommands).toBe(
+    true,
+  );
+  expect((await json(flag, 'tenant', 'set-printer-commands', 'trusted', 'refused')).printerCommands).toBe(
+    false,
+  );
+  const wrong = await platen(['tenant', 'set-printer-commands', 'trusted', 'perhaps', '--data', up.dataDir]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/allowed, refused/)]);
+});
+
 const discovered = z.object({
   printers: z.array(z.looseObject({ uri: z.string() })),
   providers: z.array(z.looseObject({ provider: z.string() })),
