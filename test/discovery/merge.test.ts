@@ -55,6 +55,32 @@ test('the same device by five ways is one printer, known by its serial number', 
   });
 });
 
+test('what says that it is two of the printers that are configured does not make them one', () => {
+  const [a, b] = ['socket://10.0.0.7:9100', 'ipp://10.0.0.8/ipp/print'];
+  const [serial, uuid] = ['D4J193601234', UUID_A];
+  const configured = [at('configured', a, { serial }), at('configured', b, { uuid })];
+  const claims = at('dns-sd', 'ipp://10.0.0.66/ipp/print', { serial, uuid });
+  const before = mergeCandidates(configured, HOST);
+  for (const known of [[], before.map(remembered)]) {
+    for (const found of [
+      [...configured, claims],
+      [claims, ...configured.toReversed()],
+    ]) {
+      const after = mergeCandidates(found, HOST, known);
+      expect(after).toHaveLength(2);
+      const ids = (of: MergedPrinter[]) => of.map(({ id }) => id).sort();
+      if (known.length > 0) expect(ids(after)).toEqual(ids(before));
+      expect(after.flatMap(({ replaces }) => replaces)).toEqual([]);
+    }
+  }
+  // What is kept of the claim joins them no more than the claim itself.
+  const kept = { id: before[0]?.id ?? '', uri: claims.way.uri, evidence: { serial, uuid } };
+  expect(mergeCandidates([...configured, claims], HOST, [...before.map(remembered), kept])).toHaveLength(2);
+  // What is at their own addresses does.
+  const told = [...configured, at('dns-sd', a, { serial, uuid })];
+  expect(mergeCandidates(told, HOST)).toHaveLength(1);
+});
+
 test.each<[string, Evidence, string]>([
   ['serial', { serial: 'D4J1', uuid: UUID_A, mac: MAC }, 'serial'],
   ['uuid', { uuid: UUID_A, mac: MAC }, 'uuid'],

@@ -14,6 +14,8 @@
  *   queue       the same queue of the same server                    fixed, serial, uuid
  *   address     the same URI, or one is the other's device URI       fixed, serial, uuid
  *
+ * Two printers that the configuration names are one only where what is at their addresses says so.
+ *
  * A UUID of a queue joins but keeps nothing apart: it changes when the queue is made anew. `device-id` and `mac`
  * join nothing when one provider has them for two devices: every unit of a model has the same device ID, and all
  * printers at one print server have its MAC address.
@@ -26,6 +28,7 @@
  * together with its name.
  */
 import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
+import { CONFIGURED } from './configured.ts';
 import type { Evidence } from './evidence.ts';
 import { addressOf, printerIdOf } from './identity.ts';
 
@@ -69,6 +72,7 @@ interface Node {
   /** What keeps it apart from others. */
   apart: ReadonlyMap<'fixed' | 'serial' | 'uuid', string>;
   make: string | undefined;
+  address: string;
   /** The IDs that this evidence can make. */
   identities: readonly Identity[];
 }
@@ -83,30 +87,40 @@ export function mergeCandidates<W extends Way>(
   host: string,
   known: readonly KnownWay[] = [],
 ): MergedPrinter<W>[] {
-  const clusters = new Set<Cluster>();
-  const home = new Map<Node, Cluster>();
-  for (const node of [
+  const nodes = [
     ...found.map(({ provider, way }, place) => nodeOf(way, host, `found ${provider}`, place, undefined)),
     ...known.map(({ id, ...way }) => nodeOf(way, host, 'known', -1, id)),
-  ]) {
-    const cluster = [node];
-    clusters.add(cluster);
-    home.set(node, cluster);
-  }
+  ];
+  const own = found.flatMap(({ provider }, place) => (provider === CONFIGURED ? (nodes[place] ?? []) : []));
+  return named([...new Set(joined(nodes, anchorsOf(nodes, own)).values())], found);
+}
+
+/**
+ * Which of the printers that the configuration names each way to one leads to. What is found elsewhere and says that it
+ * is two of them makes them no one printer: only what is at the addresses named joins them.
+ */
+function anchorsOf(nodes: readonly Node[], own: readonly Node[]): ReadonlyMap<Node, string> {
+  const addresses = new Set(own.map(({ address }) => address));
+  const there = nodes.filter(({ address }) => addresses.has(address));
+  const clusters = [...new Set(joined(there, new Map()).values())];
+  return new Map(clusters.flatMap((cluster, place) => cluster.map((node) => [node, String(place)] as const)));
+}
+
+/** @returns for each node all that lead to the same printer */
+function joined(nodes: readonly Node[], anchors: ReadonlyMap<Node, string>): Map<Node, Cluster> {
+  const home = new Map<Node, Cluster>(nodes.map((node) => [node, [node]]));
   for (const kind of KINDS) {
     // Sorted: what is joined first may decide what can be joined next.
-    for (const [, nodes] of [...sharing(kind, home.keys())].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const some = [...new Set(nodes.map((node) => home.get(node) ?? [node]))];
-      if (some.length < 2 || isAmbiguous(kind, nodes, home)) continue;
-      for (const same of compatible(kind, some)) {
-        const joined = same.flat();
-        for (const cluster of same) clusters.delete(cluster);
-        clusters.add(joined);
-        for (const node of joined) home.set(node, joined);
+    for (const [, sharers] of [...sharing(kind, nodes)].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const some = [...new Set(sharers.map((node) => home.get(node) ?? [node]))];
+      if (some.length < 2 || isAmbiguous(kind, sharers, home)) continue;
+      for (const same of compatible(kind, some, anchors)) {
+        const cluster = same.flat();
+        for (const node of cluster) home.set(node, cluster);
       }
     }
   }
-  return named([...clusters], found);
+  return home;
 }
 
 function nodeOf(
@@ -146,7 +160,7 @@ function nodeOf(
     if (value !== undefined && (kind !== 'uuid' || queue === undefined)) apart.set(kind, value);
   }
   const identities = identitiesOf(keys, apart, address);
-  return { provider, place, knownId, keys, apart, make: makerOf(make), identities };
+  return { provider, place, knownId, keys, apart, make: makerOf(make), address, identities };
 }
 
 function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
@@ -165,8 +179,13 @@ function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
  * Of those that share a value, those that may be one: all, unless something that is trusted more tells them
  * apart. Then those that agree in it are one; those that say nothing of it, or two things, might be any, and are none.
  */
-function compatible(kind: Kind, clusters: readonly Cluster[]): Cluster[][] {
+function compatible(
+  kind: Kind,
+  clusters: readonly Cluster[],
+  anchors: ReadonlyMap<Node, string>,
+): Cluster[][] {
   const tests = [
+    (node: Node) => anchors.get(node),
     ...(['fixed', 'serial', 'uuid'] as const)
       .filter((one) => KINDS.indexOf(one) < KINDS.indexOf(kind))
       .map((one) => (node: Node) => node.apart.get(one)),
