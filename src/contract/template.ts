@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
+import { nearest } from './nearest.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';
 
@@ -34,7 +35,7 @@ export const templateField = z.strictObject({
 export type TemplateField = z.infer<typeof templateField>;
 
 /** Quarter turns, clockwise. */
-const rotation = z.union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)]).default(0);
+const rotation = z.literal([0, 90, 180, 270], { error: 'expected 0, 90, 180 or 270' }).default(0);
 
 const place = {
   x: mm,
@@ -147,7 +148,14 @@ export const SYMBOLOGIES = [
   'databar-limited-composite',
   'databar-expanded-composite',
 ] as const;
-export const symbology = z.enum(SYMBOLOGIES);
+export const symbology = z.enum(SYMBOLOGIES, {
+  error: ({ input }) => {
+    const meant = typeof input === 'string' ? nearest(input, SYMBOLOGIES) : undefined;
+    return meant === undefined
+      ? `expected one of ${SYMBOLOGIES.join(', ')}`
+      : `there is no such symbology: did you mean ${JSON.stringify(meant)}?`;
+  },
+});
 
 export const barcodeElement = z.strictObject({
   type: z.literal('barcode'),

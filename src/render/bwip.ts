@@ -2,6 +2,11 @@
 import bwipjs from 'bwip-js/node';
 import { z } from 'zod';
 
+/** A check digit that is wrong; the right one is the reader's to compare, and no part of the value. */
+export function wrongCheckDigit(expected: string | number): SymbolError {
+  return new SymbolError(`the check digit is wrong: expected ${expected}`);
+}
+
 /** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
 export class SymbolError extends Error {
   /** bwip-js's name of the fault, where it found it: `GS1badChecksum`. */
@@ -32,7 +37,9 @@ function reasonOf(said: string): string {
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
   if (ai === null) return plain;
-  return /^\d{2,4}$/.test(ai[1] ?? '') ? `AI (${ai[1]}): ${plain}` : plain;
+  // The brackets of a record may hold anything.
+  if (!/^\d{1,6}$/.test(ai[1] ?? '')) return 'what stands in brackets is no AI: expected 2 to 4 digits';
+  return `AI (${ai[1]}): ${plain}`;
 }
 
 function encode(bcid: string, text: string, options: Record<string, string | boolean>): unknown {

@@ -5,7 +5,7 @@
  * data, as in the batch number `A(1)`, and cannot add an AI that the template did not have. Only a template
  * whose whole value is one placeholder takes the bracketed form from the record.
  */
-import { bwipWidths, SymbolError } from './bwip.ts';
+import { bwipWidths, SymbolError, wrongCheckDigit } from './bwip.ts';
 import { FNC1 } from './code128.ts';
 import type { Part } from './merge.ts';
 
@@ -51,7 +51,9 @@ export function elementString(value: string): ElementString {
     } catch (error) {
       // A batch number needs its GTIN on the same item, not in the same symbol: logistic labels spread AIs over
       // several. It is the last of the rules that are looked at.
-      if (!(error instanceof SymbolError && error.fault === 'GS1missingAIs')) throw error;
+      if (!(error instanceof SymbolError)) throw error;
+      if (error.fault === 'GS1badChecksum') throw wrongKey(value) ?? error;
+      if (error.fault !== 'GS1missingAIs') throw error;
     }
   }
   const data: number[] = [];
@@ -63,6 +65,26 @@ export function elementString(value: string): ElementString {
     separator = !FIXED_LENGTH.test(ai);
   }
   return { data, text: value.replaceAll(OPEN, '(').replaceAll(CLOSE, ')') };
+}
+
+/** Keys with a check digit, by their AIs, and the digits up to it (GS1 General Specifications, AIs). */
+const KEYS: readonly (readonly [ai: RegExp, length: number])[] = [
+  [/^(?:00|801[78])$/, 18],
+  [/^(?:0[123]|8003|8006|8026)$/, 14],
+  [/^(?:41[0-7]|253|255)$/, 13],
+  [/^402$/, 17],
+];
+
+/** The first key whose check digit is wrong. */
+function wrongKey(value: string): SymbolError | undefined {
+  for (const [, ai = '', data = ''] of value.matchAll(/\((\d{2,4})\)([^(]*)/g)) {
+    const length = KEYS.find(([pattern]) => pattern.test(ai))?.[1];
+    const key = data.slice(0, length);
+    if (length === undefined || key.length < length || !/^\d+$/.test(key) || hasCheckDigit(key)) continue;
+    const { message, fault } = wrongCheckDigit(checkDigit(key.slice(0, -1)));
+    return new SymbolError(`AI (${ai}): ${message}`, fault);
+  }
+  return undefined;
 }
 
 /** The value in the syntax of bwip-js with its `parse` option, in which brackets that are data are ordinals. */

@@ -22,23 +22,25 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
 /**
  * Splits a text at its placeholders. Blanks inside the braces do not count.
- * @throws JobFaultError `template-invalid`: something other than a field's name and filters stands in double braces
+ * @throws JobFaultError `template-invalid`: something other than a field's name and filters stands in double braces, or
+ * they are not closed
  */
 export function parsePlaceholders(text: string, element?: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
+  const literal = (piece: string) => {
+    const open = piece.indexOf('{{');
+    if (open >= 0)
+      throw refusal(piece.slice(open, open + 60), 'it is not closed: expected {{name}}', element);
+    if (piece !== '') parts.push(piece);
+  };
   for (const match of text.matchAll(PLACEHOLDER)) {
     const inner = match[1] ?? '';
     const pipe = inner.indexOf('|');
     const name = fieldName.safeParse((pipe < 0 ? inner : inner.slice(0, pipe)).trim());
-    const invalid = (reason: string) =>
-      new JobFaultError(
-        'template-invalid',
-        `${element === undefined ? '' : `${element}: `}${JSON.stringify(match[0].slice(0, 60))} is not a placeholder: ${reason}`,
-        element === undefined ? {} : { element },
-      );
+    const invalid = (reason: string) => refusal(match[0].slice(0, 60), reason, element);
     if (!name.success) throw invalid('expected {{name}} with the name of a field');
-    if (match.index > from) parts.push(text.slice(from, match.index));
+    literal(text.slice(from, match.index));
     try {
       parts.push({ field: name.data, filter: pipe < 0 ? undefined : compileFilters(inner.slice(pipe)) });
     } catch (error) {
@@ -47,8 +49,16 @@ export function parsePlaceholders(text: string, element?: string): Part[] {
     }
     from = match.index + match[0].length;
   }
-  if (from < text.length) parts.push(text.slice(from));
+  literal(text.slice(from));
   return parts;
+}
+
+function refusal(found: string, reason: string, element: string | undefined): JobFaultError {
+  return new JobFaultError(
+    'template-invalid',
+    `${element === undefined ? '' : `${element}: `}${JSON.stringify(found)} is not a placeholder: ${reason}`,
+    element === undefined ? {} : { element },
+  );
 }
 
 /** How a value is printed: numbers and booleans as JavaScript writes them, null as nothing. */

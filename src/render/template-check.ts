@@ -62,7 +62,7 @@ export async function templateProblems(
   at: Progress = () => undefined,
   rules: RawRules = {},
 ): Promise<TemplateProblem[]> {
-  const problems = fieldProblems(template);
+  const problems = [...fieldProblems(template), ...conditionProblems(template)];
   if (format !== undefined) problems.push(...sizeProblems(template, format));
   if (template.language === 'zpl') {
     at('/source');
@@ -131,6 +131,20 @@ function fieldProblems(template: Template): TemplateProblem[] {
     problems.push(warning('field-undeclared', pointer, message));
   }
   return problems;
+}
+
+/** What a condition without a placeholder may be: an element that is switched on or off by hand. */
+const SWITCHES = new Set(['', '0', '1', 'true', 'false']);
+
+/** A condition that is the same for every label is a field whose braces were forgotten. */
+function conditionProblems(template: Template): TemplateProblem[] {
+  if (template.language === 'zpl') return [];
+  return template.elements.flatMap(({ when }, index) => {
+    if (when === undefined || when.includes('{{') || SWITCHES.has(when.trim().toLowerCase())) return [];
+    const found = JSON.stringify(when.slice(0, 60));
+    const message = `${found} is the same for every label: expected a placeholder, {{${when.trim().slice(0, 60)}}}`;
+    return [error('template-invalid', `/elements/${index}/when`, message)];
+  });
 }
 
 function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[] {

@@ -17,7 +17,7 @@ describe('merging', () => {
     ['an empty string, which is a value', '[{{d}}]', { d: '' }, '[]'],
     ['a value like a placeholder', '{{v}}{{w}}', { v: '{{w}}', w: '1' }, '{{w}}1'],
     ['a value like a replacement pattern', '{{v}}', { v: '$&$1$`' }, '$&$1$`'],
-    ['single braces', '{v} {{v}', { v: 'x' }, '{v} {{v}'],
+    ['single braces', '{v} v}}', { v: 'x' }, '{v} v}}'],
     ['a name with blanks, dots and letters', '{{Größe 1.a}}', { 'Größe 1.a': 'L' }, 'L'],
     ['what objects inherit', '[{{constructor}}{{__proto__}}]', {}, '[]'],
   ])('%s', (_, text, record, expected) => {

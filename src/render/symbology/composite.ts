@@ -4,8 +4,8 @@
  *
  * The linear part is as high as its own standard wants it, and has no digits below: a text can say them.
  */
-import { bwipMatrix, SymbolError } from '../bwip.ts';
-import { elementString, encoderString } from '../gs1.ts';
+import { bwipMatrix, SymbolError, wrongCheckDigit } from '../bwip.ts';
+import { checkDigit, elementString, encoderString, hasCheckDigit } from '../gs1.ts';
 import { type MatrixSymbol, type QuietZone, requireValue, type SymbologyRules } from './rules.ts';
 import { stacked } from './stacked.ts';
 
@@ -25,7 +25,13 @@ function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol 
     throw new SymbolError('a composite is the linear symbol’s data, a "|", and AIs in brackets');
   }
   if (digits === undefined) elementString(below);
-  else requireValue(below, digits, 'before the "|" stand the digits, the check digit among them');
+  else {
+    requireValue(below, digits, 'before the "|" stand the digits, the check digit among them');
+    // UPC-E has its check digit from another number than it shows.
+    if (bcid !== 'upcecomposite' && !hasCheckDigit(below)) {
+      throw wrongCheckDigit(checkDigit(below.slice(0, -1)));
+    }
+  }
   elementString(above);
   const text = `${encoderString(below)}|${encoderString(above)}`;
   const { width, height, modules } = bwipMatrix(bcid, text, { parse: true });

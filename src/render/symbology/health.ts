@@ -2,7 +2,7 @@
  * Symbols of pharmacies and hospitals: numbers of medicines in Code 39, Laetus' Pharmacode, and HIBC, which is data of a
  * certain form, with a check character, in a symbology for data in general.
  */
-import { bwipWidths, SymbolError } from '../bwip.ts';
+import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 import { mod43 } from './check-digits.ts';
 import { LINEAR } from './linear.ts';
 import { MATRIX } from './matrix.ts';
@@ -20,7 +20,7 @@ function pzn(value: string): LinearSymbol {
   const check = pznCheck(value.slice(0, 7));
   if (check === 10) throw new SymbolError('there is no such PZN: it has no check digit');
   const digits = `${value.slice(0, 7)}${check}`;
-  if (value.length === 8 && value !== digits) throw new SymbolError('the check digit is wrong');
+  if (value.length === 8 && value !== digits) throw wrongCheckDigit(check);
   return { ...LINEAR.code39.encode(`-${digits}`, {}), text: `PZN-${digits}` };
 }
 
@@ -45,7 +45,7 @@ function code32(value: string): LinearSymbol {
   );
   const given = value.replace(/^A/, '');
   const digits = `${given.slice(0, 8)}${code32Check(given.slice(0, 8))}`;
-  if (given.length === 9 && given !== digits) throw new SymbolError('the check digit is wrong');
+  if (given.length === 9 && given !== digits) throw wrongCheckDigit(digits.slice(-1));
   let packed = '';
   for (let left = Number(digits); packed.length < 6; left = Math.floor(left / 32)) {
     packed = BASE_32.charAt(left % 32) + packed;

@@ -1,5 +1,5 @@
 /** Symbologies of one row of bars for data in general: Code 128, Code 39, Code 93, Codabar, ITF, MSI. */
-import { bwipWidths, SymbolError } from '../bwip.ts';
+import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 import { code128Widths, encodeCode128, encodeInSet, FNC1 } from '../code128.ts';
 import { checkDigit, elementString, hasCheckDigit } from '../gs1.ts';
 import { code11Checks, deutschePost, luhn, mod11, mod16, mod43 } from './check-digits.ts';
@@ -141,7 +141,9 @@ function itf(value: string, { checkDigit: kind, bearer }: SymbolOptions): Linear
 
 function itf14(value: string, { bearer }: SymbolOptions): LinearSymbol {
   requireValue(value, /^\d{13,14}$/, 'ITF-14 holds 13 digits, or 14 with the check digit');
-  if (value.length === 14 && !hasCheckDigit(value)) throw new SymbolError('the check digit is wrong');
+  if (value.length === 14 && !hasCheckDigit(value)) {
+    throw wrongCheckDigit(checkDigit(value.slice(0, -1)));
+  }
   const digits = value.length === 14 ? value : value + checkDigit(value);
   return interleaved(digits, digits, bearer ?? 'bars');
 }
@@ -155,7 +157,7 @@ function deutschePostCode(name: string, length: number, groups: RegExp, format: 
       `a ${name} holds ${length} digits, or ${length + 1} with the check digit`,
     );
     const digits = value.slice(0, length) + deutschePost(value.slice(0, length));
-    if (value.length > length && value !== digits) throw new SymbolError('the check digit is wrong');
+    if (value.length > length && value !== digits) throw wrongCheckDigit(digits.slice(-1));
     return interleaved(digits, digits.replace(groups, format));
   };
 }

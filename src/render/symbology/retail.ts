@@ -1,5 +1,5 @@
 /** EAN and UPC with their add-ons (ISO/IEC 15420; GS1 General Specifications). */
-import { bwipWidths, SymbolError } from '../bwip.ts';
+import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 import { checkDigit, hasCheckDigit } from '../gs1.ts';
 import { beside, type LinearSymbol, type RetailParts, requireValue, type SymbologyRules } from './rules.ts';
 
@@ -25,7 +25,7 @@ function complete(digits: string, length: number, name: string): string {
     `${name} holds ${length - 1} digits, or ${length} with the check digit`,
   );
   if (digits.length < length) return digits + checkDigit(digits);
-  if (!hasCheckDigit(digits)) throw new SymbolError('the check digit is wrong');
+  if (!hasCheckDigit(digits)) throw wrongCheckDigit(checkDigit(digits.slice(0, -1)));
   return digits;
 }
 
@@ -161,7 +161,7 @@ function upce(value: string): LinearSymbol {
   );
   const seven = main.length === 6 ? `0${main}` : main.slice(0, 7);
   const digits = `${seven}${checkDigit(expandUpce(seven))}`;
-  if (main.length === 8 && main !== digits) throw new SymbolError('the check digit is wrong');
+  if (main.length === 8 && main !== digits) throw wrongCheckDigit(digits.slice(-1));
   return retail(digits, addOn, {
     bcid: 'upce',
     modules: 51,
