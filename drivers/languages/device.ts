@@ -42,11 +42,14 @@ export interface DeviceStatus {
 
 export interface DeviceDialect {
   readonly language: LanguageId;
+  /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
+  readonly abandon?: Uint8Array;
   /**
-   * What makes the device forget a label of which only a part arrived, and nothing else; where there is such.
-   * @param most bytes of data, at most, of which the device may still expect a part
+   * Where there is not, and a label begins by clearing the picture: what means nothing to the device, but for one that
+   * expects the rest of a broken-off label's data, which it ends.
+   * @param most bytes of data, at most, that it may expect
    */
-  abandon?(most: number): Uint8Array;
+  endData?(most: number): Uint8Array;
   /**
    * null: the device did not say who it is. Left out where the language has no question for it.
    * @throws TransportError

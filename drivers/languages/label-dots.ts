@@ -76,6 +76,11 @@ export function commandLines(commands: readonly string[]): Buffer {
   return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
 }
 
+/** Empty lines of at least so many bytes: no command, or the rest of what a BITMAP or GW that broke off still expects. */
+export function emptyLines(bytes: number): Buffer {
+  return Buffer.alloc(bytes + (bytes % 2), '\r\n');
+}
+
 function onMedia(bitmap: Bitmap, format: PrinterFormat): PlacedDots | undefined {
   const x = -(format.labelShift ?? 0);
   const y = format.labelTop ?? 0;

@@ -15,7 +15,7 @@ import type { Timings } from './config.ts';
 import { Handover } from './handover.ts';
 import { JobRecord, type RecordContext } from './job-record.ts';
 import type { HandlerResult, PickedUpJob, UnderWay } from './job-source.ts';
-import { Backoff, pause } from './pause.ts';
+import { Backoff, orAborted, pause } from './pause.ts';
 import type { WindowSize } from './tally.ts';
 
 export interface AttemptContext extends RecordContext {
@@ -213,16 +213,19 @@ export abstract class JobAttempt {
   /**
    * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
    * is under way. @throws Interrupted
+   * @param again with what the printer's counter shows by now, whatever the queue has
    */
-  protected async note(upTo: number): Promise<void> {
+  protected async note(upTo: number, again = false): Promise<void> {
     const { timings } = this.#context;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     // It may allow more than it has to, since another agent came.
     await this.handover.follow(this.record.entry, this.record.entry.base);
-    while (this.handover.allowed < upTo) {
+    while (again || this.handover.allowed < upTo) {
       try {
-        await this.handover.allow(this.record.entry, upTo);
+        await orAborted(this.handover.allow(this.record.entry, upTo), this.leave);
+        again = false;
       } catch (error) {
+        if (this.leave.aborted) throw new Interrupted();
         this.record.log.warn({ err: error }, NOT_NOTED);
         await this.wait(backoff.next());
       }

@@ -27,6 +27,8 @@ export interface DeviceOptions {
 
 /** How often a device is asked while another agent serves it, ms. */
 const ASIDE_EVERY = 60_000;
+/** One that starts up may be silent once. */
+const MUTE_AFTER = 2;
 
 export class Device implements PrinterDevice {
   readonly kind = 'stream';
@@ -48,10 +50,16 @@ export class Device implements PrinterDevice {
   #status: DeviceStatus | null = null;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
+  /** Nobody knows whether the last label that was sent arrived as a whole. */
+  #broken = true;
+  /** The most data that a label has had, bytes. */
+  #mostData = 0;
   /** Since when it has held half a label and not said who it is, ms. */
   #halfSince: number | null = null;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers = false;
+  /** Questions to which it has said nothing, one after the other. */
+  #silences = 0;
   /** Called with every status a job reads, and with null when the device could not be reached. */
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
 
@@ -81,6 +89,19 @@ export class Device implements PrinterDevice {
   /** The device was found at another address; a job under way goes on there when its connection breaks. */
   moveTo(uri: string): void {
     this.#uri = uri;
+  }
+
+  /**
+   * It has never answered, though it was asked more than once: a job does not ask it. It is asked again at each scan,
+   * when no job has it.
+   */
+  get mute(): boolean {
+    return !this.answers && this.#silences >= MUTE_AFTER;
+  }
+
+  /** A job has asked it, and it said nothing. */
+  silent(): void {
+    this.#silences++;
   }
 
   /** A job has read a status. */
@@ -113,6 +134,7 @@ export class Device implements PrinterDevice {
       await this.#probe?.done;
       const open = this.#connection;
       if (open !== null && !open.closed.aborted) return open;
+      this.#broken ||= open !== null;
       this.#connection = null;
       if (this.displaced) throw new TransportError('device-unreachable', 'another device is at its address');
       this.#connection = await this.#open(signal);
@@ -148,11 +170,30 @@ export class Device implements PrinterDevice {
   async abandon(connection: Connection, signal: AbortSignal): Promise<void> {
     const abandon = this.dialect?.abandon;
     if (abandon === undefined || connection.inert) return;
-    await connection.write(abandon(0), signal);
+    await connection.write(abandon, signal);
+  }
+
+  /** It may hold half a label of somebody else's: another agent, or nobody, has served it until now. */
+  distrust(): void {
+    this.#broken = true;
+  }
+
+  /**
+   * The same before the first label that follows a connection that broke, where the language has nothing better: what
+   * the label broken off may still expect. For the holder of the claim.
+   * @param most bytes of data, at most, of one label
+   */
+  async endData(connection: Connection, most: number, signal: AbortSignal): Promise<void> {
+    const { endData } = this.dialect ?? {};
+    this.#mostData = Math.max(this.#mostData, most);
+    if (!this.#broken || endData === undefined || connection.inert) return;
+    await connection.write(endData(this.#mostData), signal);
+    this.#broken = false;
   }
 
   /** As `drop`; and what is still on its way to the device does not reach it any more, where the transport can do that. */
   async breakOff(): Promise<void> {
+    this.#broken = true;
     this.#connection?.reset?.();
     await this.drop();
   }
@@ -162,6 +203,7 @@ export class Device implements PrinterDevice {
     clearTimeout(this.#idle);
     const connection = this.#connection;
     this.#connection = null;
+    this.#broken ||= connection?.closed.aborted === true;
     await connection?.close();
   }
 
@@ -199,9 +241,13 @@ export class Device implements PrinterDevice {
       const identity =
         dialect.identify === undefined ? null : await orSilence(dialect.identify(connection, signal));
       // A device that lets one question time out may answer it during the next one: ask no more.
-      if (identity === undefined) return nothing;
+      if (identity === undefined) {
+        this.#silences++;
+        return nothing;
+      }
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;
       this.#status = status ?? this.#status;
+      this.#silences = identity === null && status === null ? this.#silences + 1 : 0;
       if (identity === null && status?.unfinished && this.expected === null)
         await this.#halfLabel(connection, signal);
       const said = identity === null ? {} : evidenceOfIdentity(identity);

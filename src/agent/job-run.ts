@@ -6,6 +6,8 @@ import type { DeviceStatus } from '../../drivers/languages/device.ts';
 import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
+import { dots } from '../render/display-list.ts';
 import { RenderCrash } from '../rendering/render-pool.ts';
 import type { Chunk } from '../rendering/render-protocol.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
@@ -26,6 +28,9 @@ export interface RunContext extends AttemptContext {
 
 /** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
 const NOTE_MS = 200;
+/** How old the counter may be when the first label that it is to count goes out, ms. */
+const BASE_MS = 500;
+
 /** How often a printer with a counter may fail to tell it, before the counter counts as lost. */
 const MUTE_LIMIT = 5;
 
@@ -33,6 +38,7 @@ export class JobRun extends JobAttempt {
   readonly #context: RunContext;
   #mute = 0;
   #unfinishedSince: number | null = null;
+  #baseReadAt = 0;
 
   constructor(context: RunContext, delivery: PickedUpJob) {
     super(context, delivery, { maxCopies: Math.max(1, Math.floor(context.window.labels / 2)) });
@@ -94,6 +100,7 @@ export class JobRun extends JobAttempt {
     const rest = record.uncertain ? new Rest(record.lasting, this.#restOptions()) : null;
     let begins = true;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
+      this.#baseReadAt = performance.now();
       const status = await this.#ask(connection);
       if (status === null || (!isBlocked(status) && !canConfirm(status))) {
         this.#readyBlind();
@@ -153,15 +160,16 @@ export class JobRun extends JobAttempt {
   /** null: a printer that has never answered anything. @throws TransportError */
   async #ask(connection: Connection): Promise<DeviceStatus | null> {
     const { device } = this.#context;
-    if (device.dialect === null || (!device.answers && this.#trusted())) return null;
+    if (device.dialect === null || device.mute || (!device.answers && this.#trusted())) return null;
     try {
       const status = await device.dialect.status(connection, this.end);
       device.answered(status);
       return status;
     } catch (error) {
       const silent = error instanceof TransportError && error.code !== 'connection-lost';
-      if (silent && !device.answers) return null;
-      throw error;
+      if (!silent || device.answers) throw error;
+      device.silent();
+      return null;
     }
   }
 
@@ -216,7 +224,9 @@ export class JobRun extends JobAttempt {
       const perLabel = (moved - started) / Math.max(1, record.tally.estimated - base);
       const { pollMin, pollWaiting } = this.#context.timings;
       // What arrived before a cut has to be known: where some of it is gone after that, it was canceled.
-      const soon = !record.tally.short && record.tally.arrived < record.entry.sent;
+      const fresh =
+        record.entry.odometer !== null && performance.now() - moved < this.#context.timings.settle;
+      const soon = fresh && !record.tally.short && record.tally.arrived < record.entry.sent;
       await this.sleep(blocked ? pollWaiting : soon ? pollMin : this.#pollAfter(moved, perLabel, ended));
       const { estimated: before, short: was } = record.tally;
       const status = await this.#ask(connection);
@@ -282,17 +292,20 @@ export class JobRun extends JobAttempt {
 
   /** Journal, note, bytes, in the order that `worker.ts` gives; stops at a label boundary when it has to. */
   async #write(connection: Connection, burst: Chunk[]): Promise<void> {
-    const { journal } = this.#context;
-    const { entry, tally } = this.record;
     const upTo = Math.max(...burst.map(({ first, count }) => first + count));
-    if (!this.handover.left && entry.odometer === null) {
-      journal.write(entry);
-      await this.note(upTo);
-    }
-    entry.intent = Math.max(entry.intent, upTo);
     try {
-      journal.write(entry);
-      if (!this.handover.left) await this.note(upTo);
+      await this.#intend(upTo);
+      while (!this.#baseIsFresh()) {
+        // Nothing has been sent: what the printer has counted since is not this job's.
+        const { odometer } = this.record.entry;
+        this.#intendNothing();
+        if (!(await this.#ready(connection))) {
+          throw new TransportError('query-timeout', 'it has answered before');
+        }
+        await this.#intend(upTo, this.record.entry.odometer !== odometer);
+      }
+      const { entry, tally } = this.record;
+      await this.#context.device.endData(connection, dotsOf(this.delivery.job), this.end);
       for (const chunk of burst) {
         if (this.boundary.aborted) {
           entry.intent = entry.sent;
@@ -303,9 +316,44 @@ export class JobRun extends JobAttempt {
       }
     } catch (error) {
       // No byte goes out before the note.
-      if (!this.handover.left) entry.intent = entry.sent;
+      if (!this.handover.left) this.record.entry.intent = this.record.entry.sent;
       throw error;
     }
+  }
+
+  /**
+   * Writes down that the labels before `upTo` are about to be sent, with the note before the first of all. While the
+   * queue makes the note wait, the journal says that nothing is: labels that come out meanwhile are not this job's.
+   * @param again the note too, since the counter has moved
+   */
+  async #intend(upTo: number, again = false): Promise<void> {
+    const { journal } = this.#context;
+    const { entry } = this.record;
+    if (!this.handover.left && entry.odometer === null) {
+      journal.write(entry);
+      await this.note(upTo);
+    }
+    entry.intent = Math.max(entry.intent, upTo);
+    journal.write(entry);
+    if (this.handover.left && !again) return;
+    const noted = this.note(upTo, again);
+    if (await isWithin(noted, BASE_MS)) return;
+    this.#intendNothing();
+    await noted;
+    entry.intent = Math.max(entry.intent, upTo);
+    journal.write(entry);
+  }
+
+  #intendNothing(): void {
+    const { entry } = this.record;
+    entry.intent = entry.sent;
+    this.#context.journal.write(entry);
+  }
+
+  /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
+  #baseIsFresh(): boolean {
+    const { odometer, sent, base } = this.record.entry;
+    return odometer === null || sent > base || performance.now() - this.#baseReadAt <= BASE_MS;
   }
 
   /** @param resumes the printer will be asked which labels came out: none may come after its answer */
@@ -321,5 +369,21 @@ export class JobRun extends JobAttempt {
     device.onStatus(null);
     this.record.progress(device.offline);
     await this.wait(this.backoff.next());
+  }
+}
+
+/** What a label's dots come to, bytes. */
+function dotsOf({ format: { width, height, dpi } }: QueuedJob): number {
+  return (Math.ceil(dots(width, dpi) / 8) + 1) * dots(height, dpi);
+}
+
+/** Whether `promise` resolves in time, ms. @throws what it rejects with in that time */
+async function isWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -17,6 +17,7 @@
  *   N   queue:   a note that this agent may have sent some of it, up to which label, and what the printer had counted
  *                before; again each time before labels go out that it does not cover (`handover.ts`)
  *   J1  journal: intent, up to which label bytes are about to be sent; with the odometer before the first
+ *                Where N takes long, the journal takes J1 back meanwhile, and the odometer is read again before B
  *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then
  *   J2  journal: the outcome, and the duty to report it
  *   R   queue:   the report; then journal: published
@@ -87,6 +88,7 @@ export class PrinterWorker {
   constructor(context: WorkContext, term: Term) {
     this.#context = context;
     this.#term = term;
+    if (context.device instanceof Device) context.device.distrust();
   }
 
   /** Labels are under way, and only this agent can find out what becomes of them. */

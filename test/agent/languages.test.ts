@@ -63,13 +63,23 @@ const LANGUAGES = {
 } as const;
 
 /** A printer on a TCP port that keeps what it is sent, and answers the one question that its language has. */
-async function labelPrinter(language: keyof typeof LANGUAGES, answer: { now: string | null }) {
+async function labelPrinter(
+  language: keyof typeof LANGUAGES,
+  answer: { now: string | null },
+  /** After so many bytes the connection breaks, once. */
+  cutAfter = Number.POSITIVE_INFINITY,
+) {
   const { question, print, read } = LANGUAGES[language];
   const arrivals = new EventEmitter();
   let text = '';
   const device = await peer((socket) => {
     socket.on('data', (bytes) => {
-      text += bytes.toString('latin1');
+      const whole = text.length + bytes.length < cutAfter;
+      text += bytes.toString('latin1', 0, whole ? bytes.length : cutAfter - text.length);
+      if (!whole) {
+        cutAfter = Number.POSITIVE_INFINITY;
+        socket.resetAndDestroy();
+      }
       if (answer.now !== null && text.endsWith(question)) socket.write(Buffer.from(answer.now, 'latin1'));
       arrivals.emit('bytes');
     });
@@ -126,6 +136,20 @@ for (const language of ['tspl', 'epl'] as const) {
       });
       expect(await printedCodes(await printer.labels(2))).toEqual(['label a', 'label b']);
     }
+  });
+
+  test(`${language}: the connection breaks in the data of a label: the next one is as it should be`, async () => {
+    // After the empty lines with which an agent begins.
+    const filled = Math.ceil((LABEL.width / 8 + 1) * LABEL.height);
+    const printer = await labelPrinter(language, { now: null }, filled + 800);
+    const agent = await startAgent(printer, { printer: { language, ...MEDIA, confirmation: 'transport' } });
+    const cut = jobIn(agent, language, ['cut']);
+    await site.queues.enqueue(cut);
+    await site.reports.end(cut.jobId);
+    const next = jobIn(agent, language, ['next']);
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(await printedCodes(await printer.labels(1))).toEqual(['label next']);
   });
 
   test(`${language}: without paper the job waits and says why, and nothing is sent`, async () => {

@@ -1,4 +1,5 @@
 /** Jobs through a real queue to a virtual printer with every fault a printer has; the agent in this process. */
+import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
@@ -223,6 +224,29 @@ test('a printer that never answers: held after everything was sent, or printed w
   });
   await trusted.printed(40);
   expect(trusted.labels).toEqual(expected(trustedJob));
+});
+
+test('a printer that has never answered is not asked in the time of a job; when it answers, it is gone by', async () => {
+  const printer = await site.startPrinter({ answers: false });
+  let received = '';
+  printer.on('received', (bytes) => {
+    received += bytes.toString('latin1');
+  });
+  const { printerId } = await site.startAgent(printer);
+  while (received.split('~HI').length < 4) await once(printer, 'received');
+  received = '';
+  const job = jobFor(printerId, 2);
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held' });
+  expect(received.slice(received.indexOf('~JX'), received.lastIndexOf('^XZ'))).not.toMatch(/~H|getvar/);
+
+  printer.answers = true;
+  const found = await site.reports.agent(({ printers }) =>
+    printers.some(({ id }) => id.startsWith('serial-')),
+  );
+  const next = jobFor(found.printers.find(({ id }) => id.startsWith('serial-'))?.id ?? '', 2);
+  await site.queues.enqueue(next);
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
 });
 
 test('a stop in the middle hands the job back; the next start goes on where it was', async () => {

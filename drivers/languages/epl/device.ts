@@ -8,6 +8,7 @@
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { TransportError } from '../../transports/transport.ts';
 import type { DeviceDialect, DeviceStatus } from '../device.ts';
+import { emptyLines } from '../label-dots.ts';
 
 const STATUS = new TextEncoder().encode('^ee\r\n');
 const LINE_FEED = 0x0a;
@@ -21,6 +22,7 @@ const STOPS: Readonly<Record<string, PrinterReason>> = {
 
 export const eplDevice: DeviceDialect = {
   language: 'epl',
+  endData: emptyLines,
   status: async (connection, signal) =>
     parseStatus(await connection.query(STATUS, (reply) => reply.includes(LINE_FEED), { signal })),
 };

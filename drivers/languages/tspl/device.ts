@@ -9,6 +9,7 @@
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { TransportError } from '../../transports/transport.ts';
 import type { DeviceDialect, DeviceStatus } from '../device.ts';
+import { emptyLines } from '../label-dots.ts';
 
 const STATUS = Uint8Array.of(0x1b, 0x21, 0x3f);
 const PRINTING = 0x20;
@@ -27,6 +28,7 @@ const STOPS: readonly (readonly [bit: number, reason: PrinterReason])[] = [
 
 export const tsplDevice: DeviceDialect = {
   language: 'tspl',
+  endData: emptyLines,
   status: async (connection, signal) =>
     parseStatus(await connection.query(STATUS, (reply) => reply.length > 0, { signal })),
 };

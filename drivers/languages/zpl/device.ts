@@ -53,14 +53,12 @@ const withoutVariables = new WeakSet<Connection>();
 /** What the counter of labels was when this connection was last asked. */
 const counted = new WeakMap<Connection, number | null>();
 
-const CANCEL_FORMAT = new TextEncoder().encode('~JX\r\n');
-
 /**
  * `~JX` cancels a format that has only half arrived, and touches none that is being printed or waits. A control command
  * is carried out wherever it arrives, also in the data of `^FD` and `^GFA` (which it ends, guide, `^GF`), as all is that
  * we send; only not in binary data (`^GFB`, `~DY`), which is taken by its length.
  */
-const abandon = () => CANCEL_FORMAT;
+const abandon = new TextEncoder().encode('~JX\r\n');
 
 export const zplDevice = { language: 'zpl', abandon, identify, status } satisfies DeviceDialect;
 

@@ -1,0 +1,71 @@
+/** From which count on a job's labels are counted: what came out before its first byte is not its own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Agent } from '../../src/agent/agent.ts';
+import type { HandoverNote, JobSource } from '../../src/agent/job-source.ts';
+import { queueSource } from '../../src/agent/queue-source.ts';
+import { agentConfig, expected, jobFor, logger, testDrivers } from './site.ts';
+import { serialId, useSite } from './use-site.ts';
+
+const site = useSite();
+/** Longer than a counter that was read is trusted. */
+const LONG = 700;
+
+/** The notes that are written wait for `gate`; `asked` resolves when the first does. */
+function slowNotes(gate: Promise<void>): { source: JobSource; asked: Promise<HandoverNote> } {
+  const { promise: asked, resolve } = Promise.withResolvers<HandoverNote>();
+  const source = queueSource(site.queues);
+  const consume: JobSource['consume'] = (printerId, handler, options) =>
+    source.consume(
+      printerId,
+      (delivery) =>
+        handler({
+          ...delivery,
+          async setNote(note) {
+            resolve(note);
+            await gate;
+            await delivery.setNote(note);
+          },
+        }),
+      options,
+    );
+  return { source: { ...source, consume }, asked };
+}
+
+test("a label that is fed by hand while the queue makes the job wait is not taken for the job's", async () => {
+  const printer = await site.startPrinter({ serial: 'BASE-1', speed: 20 });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { source, asked } = slowNotes(gate);
+  const config = agentConfig(site.directories.make(), printer);
+  const agent = new Agent({ config, source, drivers: testDrivers, logger });
+  await agent.start();
+  site.running({ stop: () => agent.stop({ graceMs: 0 }) });
+  const job = jobFor(serialId('BASE-1'), 3);
+  await site.queues.enqueue(job);
+  await asked;
+  await sleep(LONG);
+  printer.feed();
+  await printer.printed(1);
+  open();
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  expect(printer.labels).toEqual(['?', ...expected(job)]);
+});
+
+test('stopped while the queue makes the job wait, and a label fed by hand: the job prints all of its own', async () => {
+  const printer = await site.startPrinter({ serial: 'BASE-2', speed: 20 });
+  const dataDir = site.directories.make();
+  const { source, asked } = slowNotes(new Promise(() => undefined));
+  const config = agentConfig(dataDir, printer);
+  const first = new Agent({ config, source, drivers: testDrivers, logger });
+  await first.start();
+  const job = jobFor(serialId('BASE-2'), 3);
+  await site.queues.enqueue(job);
+  await asked;
+  await sleep(LONG);
+  printer.feed();
+  await printer.printed(1);
+  await first.stop({ graceMs: 0 });
+  await site.startAgent(printer, { dataDir });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  expect(printer.labels).toEqual(['?', ...expected(job)]);
+});
