@@ -293,6 +293,7 @@ export class JobRun extends JobAttempt {
   /** Journal, note, bytes, in the order that `worker.ts` gives; stops at a label boundary when it has to. */
   async #write(connection: Connection, burst: Chunk[]): Promise<void> {
     const upTo = Math.max(...burst.map(({ first, count }) => first + count));
+    let sending = false;
     try {
       await this.#intend(upTo);
       while (!this.#baseIsFresh()) {
@@ -311,12 +312,13 @@ export class JobRun extends JobAttempt {
           entry.intent = entry.sent;
           return;
         }
+        sending = true;
         await connection.write(chunk.bytes, this.end);
         tally.wrote(chunk, performance.now());
       }
     } catch (error) {
-      // No byte goes out before the note.
-      if (!this.handover.left) this.record.entry.intent = this.record.entry.sent;
+      // Of none of them a byte has gone out.
+      if (!sending) this.record.entry.intent = this.record.entry.sent;
       throw error;
     }
   }

@@ -47,7 +47,9 @@ test("a label that is fed by hand while the queue makes the job wait is not take
   printer.feed();
   await printer.printed(1);
   open();
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  const end = await site.reports.end(job.jobId);
+  expect(end.error).toBeUndefined();
+  expect(end).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   expect(printer.labels).toEqual(['?', ...expected(job)]);
 });
 
@@ -66,6 +68,8 @@ test('stopped while the queue makes the job wait, and a label fed by hand: the j
   await printer.printed(1);
   await first.stop({ graceMs: 0 });
   await site.startAgent(printer, { dataDir });
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  const end = await site.reports.end(job.jobId);
+  expect(end.error).toBeUndefined();
+  expect(end).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   expect(printer.labels).toEqual(['?', ...expected(job)]);
 });
