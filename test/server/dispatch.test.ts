@@ -42,14 +42,16 @@ class Breakable implements JobQueue {
     if (this.broken) throw new Error('the queue is away');
     return this.#real.has(lane, jobId);
   }
-  look(lane: Lane, jobId: string): ReturnType<JobQueue['look']> {
+  async look(lane: Lane, jobId: string): ReturnType<JobQueue['look']> {
+    if (this.broken) throw new Error('the queue is away');
     return this.#real.look(lane, jobId);
   }
   takeAway(lane: Lane, jobId: string): Promise<boolean> {
     return this.#real.takeAway(lane, jobId);
   }
-  markCanceled(lane: Lane, jobId: string, canceled: boolean): Promise<void> {
-    return this.#real.markCanceled(lane, jobId, canceled);
+  async markCanceled(lane: Lane, jobId: string, canceled: boolean): Promise<void> {
+    if (this.broken) throw new Error('the queue is away');
+    await this.#real.markCanceled(lane, jobId, canceled);
   }
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
     return this.#real.leaseHolders(lanes);
@@ -309,6 +311,23 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       // The sweep may have added it before it was canceled; canceled or not, it is never both.
       expect(canceled).toMatchObject({ status: 'canceled' });
       expect(received).toEqual([next]);
+    });
+
+    test('what is asked for while the queue is away is done when it is back', async () => {
+      const printerId = await newPrinter();
+      const added = await enqueue(printerId);
+      await inQueue(printerId, added);
+      queue.broken = true;
+      const never = await enqueue(printerId);
+      for (const id of [added, never]) {
+        const { status, body } = await service.admin('POST', `/jobs/${id}/cancel`);
+        expect([status, body]).toMatchObject([200, { status: 'queued', reasons: ['cancel-requested'] }]);
+      }
+      queue.broken = false;
+      for (const id of [added, never]) {
+        await expect.poll(() => statusOf(id), { timeout: 10_000 }).toMatchObject({ status: 'canceled' });
+        expect(await service.queues.has(printerId, id)).toBe(false);
+      }
     });
 
     test('a job that is being added this very moment is canceled after that, and taken out', async () => {

@@ -82,13 +82,20 @@ export class Cancellations {
   }
 
   async #cancel(id: string, of: Lane, force: boolean): Promise<void> {
+    // What is asked for while the queue is away is done by a sweep.
+    const later = (error: unknown) => {
+      this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is canceled later');
+      return null;
+    };
     const asked = await transaction(this.#pool, async (client) => {
       const job = await lockJob(client, of, id);
       if (job.status === 'printed' || job.status === 'canceled') {
         throw new ProblemError('job-not-queued', `the job is ${job.status}`);
       }
       const waits = job.status === 'queued' || job.status === 'printing';
-      const out = waits ? await this.#takenOut(of, queueId(id, job.round), job, force) : 'certain';
+      const out = waits
+        ? await this.#takenOut(of, queueId(id, job.round), job, force).catch(later)
+        : 'certain';
       if (out === null) {
         await client.query(
           'UPDATE platen.jobs SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
@@ -100,7 +107,7 @@ export class Cancellations {
       this.#logger.info({ jobId: id, lane: of, force }, 'job canceled');
       return null;
     });
-    if (asked !== null) await this.#queue.markCanceled(of, queueId(id, asked), true);
+    if (asked !== null) await this.#queue.markCanceled(of, queueId(id, asked), true).catch(later);
   }
 
   /**
