@@ -91,6 +91,8 @@ const CHECKS: Record<string, (dataDir: string) => Promise<Found | null>> = {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,
     });
+    // A connection that breaks fails the statement in hand; between two it must not end the process.
+    client.on('error', () => undefined);
     try {
       await client.connect();
       const { rows } = await client.query<{ server_version: string }>('SHOW server_version');

@@ -80,6 +80,7 @@ test('the output of a run holds no secret and no label contents', async () => {
     'API secret': integrator.account.apiSecret,
     'access token': integrator.token,
     'admin token': up.adminToken,
+    'key of the data directory': (await readFile(join(up.dataDir, 'platen.key'), 'utf8')).trim(),
     'label value': PATIENT,
     'secret of the sample account': form.get('client_secret') ?? '',
     'database password': new URL(inject('databaseUrl')).password,
@@ -94,7 +95,7 @@ test('the output of a run holds no secret and no label contents', async () => {
 });
 
 test('files that hold secrets are for their owner only', async () => {
-  for (const file of ['service.json', 'sample-account.form']) {
+  for (const file of ['service.json', 'sample-account.form', 'platen.key']) {
     expect((await stat(join(directory.path, file))).mode & 0o077, file).toBe(0);
   }
 });
