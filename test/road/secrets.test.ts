@@ -49,9 +49,14 @@ test('the output of a run holds no secret and no label contents', async () => {
   const good = { idT: id, printer: 'virtual-1', data: [{ patient: PATIENT, ean: '4006381333931' }] };
 
   // What goes well, and all the ways to be refused and to fail that have such a thing at hand.
-  expect(await up.ended(await integrator.post(good))).toMatchObject({ status: 'printed' });
-  const bad = await integrator.post({ ...good, data: [{ patient: PATIENT, ean: `no-${PATIENT}` }] });
-  expect(await up.ended(bad)).toMatchObject({ status: 'failed', error: { code: 'value-invalid' } });
+  const printed = await integrator.post(good);
+  expect(await up.ended(printed)).toMatchObject({ status: 'printed' });
+  const bad = { ...good, data: [{ patient: PATIENT, ean: `no-${PATIENT}` }] };
+  const unprintable = await integrator.request('/v2/jobs', bad, { 'idempotency-key': 'bad' });
+  expect([unprintable.status, await unprintable.text()]).toEqual([
+    400,
+    expect.stringContaining('data-unprintable'),
+  ]);
   const refused = await integrator.request(
     '/v2/jobs',
     { ...good, [PATIENT]: PATIENT },
@@ -87,7 +92,7 @@ test('the output of a run holds no secret and no label contents', async () => {
     'Redis password': new URL(inject('redisUrl')).password,
   };
   // The run was logged at all, and by every part.
-  for (const part of ['service listens', 'agent started', bad]) expect(output).toContain(part);
+  for (const part of ['service listens', 'agent started', printed]) expect(output).toContain(part);
   for (const [what, secret] of Object.entries(secrets)) {
     expect(secret.length, what).toBeGreaterThan(8);
     expect(output.includes(secret), `the output holds the ${what}`).toBe(false);
