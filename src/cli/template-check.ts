@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
+import { templateRemains } from '../contract/template-remains.ts';
 import { type CheckTarget, templateProblems } from '../render/template-check.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readTemplateSource, templateSchemaFor } from './input-file.ts';
@@ -47,12 +48,21 @@ async function problemsIn(source: unknown, options: CheckOptions): Promise<Templ
     const rules = { printerCommands: options.allowPrinterCommands ?? false };
     return await templateProblems(parsed.data, targetOf(parsed.data, options), undefined, rules);
   }
-  return parsed.error.issues.map(({ path, message }) => ({
+  const { issues } = parsed.error;
+  const faults: TemplateProblem[] = issues.map(({ path, message }) => ({
     severity: 'error',
     code: 'template-invalid',
     pointer: path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
     message,
   }));
+  const remains = templateRemains(source, issues);
+  if (remains === undefined) return faults;
+  const { template } = remains;
+  const more = await templateProblems(template, targetOf(template, options));
+  return [
+    ...faults,
+    ...more.filter(({ severity, pointer }) => severity === 'error' && !remains.isLost(pointer)),
+  ];
 }
 
 function targetOf(template: Template, { dpi, media }: CheckOptions): CheckTarget | undefined {

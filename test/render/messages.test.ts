@@ -1,6 +1,7 @@
 /** What a designer is told: what is wrong, and what would be right. */
 import { describe, expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
+import { templateRemains } from '../../src/contract/template-remains.ts';
 import { parsePlaceholders } from '../../src/render/merge.ts';
 import { compileRawZpl } from '../../src/render/raw-zpl.ts';
 import { encodeSymbol } from '../../src/render/symbol.ts';
@@ -58,6 +59,31 @@ test.each([
 ])('the schema says what is expected: %o', (element, message) => {
   const result = designedTemplate.safeParse({ name: 'T', width: 60, height: 40, elements: [element] });
   expect(result.error?.issues.map((issue) => issue.message)).toEqual([expect.stringContaining(message)]);
+});
+
+test('what the schema cannot read does not hide what it can', () => {
+  const body = {
+    nmae: 'T',
+    width: 60,
+    height: 40,
+    elements: [
+      { ...text, rotation: 45 },
+      { ...text, text: '{{product' },
+      { ...text, size: 'big' },
+    ],
+  };
+  const issues = designedTemplate.safeParse(body).error?.issues ?? [];
+  expect(issues.map(({ path }) => path.join('.'))).toEqual(
+    expect.arrayContaining(['name', 'elements.0.rotation', 'elements.2.size']),
+  );
+  const remains = templateRemains(body, issues);
+  expect(remains?.template.elements[1]).toMatchObject({ text: '{{product' });
+  expect(
+    ['/elements/0', '/elements/1/when', '/elements/2/x', '/width'].map((at) => remains?.isLost(at)),
+  ).toEqual([true, false, true, false]);
+  // With another size all places would be others.
+  const wide = { ...body, width: 'wide' };
+  expect(templateRemains(wide, designedTemplate.safeParse(wide).error?.issues ?? [])).toBeUndefined();
 });
 
 test.each([

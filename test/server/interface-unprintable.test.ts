@@ -153,3 +153,28 @@ test('a template that takes too long to lay out is refused, and the element name
     await checks.stop();
   }
 });
+
+test('an import is told all that is wrong with it, and not what the schema found alone', async () => {
+  const text = { type: 'text', x: 2, y: 2, width: 40, size: 4, text: 'Fixed' };
+  const body = {
+    name: 'Faulty',
+    width: 60,
+    height: 40,
+    elements: [
+      { ...text, rotation: 45 },
+      { ...text, text: '{{product' },
+      { ...EAN, value: '4006381333932' },
+      { ...text, when: 'organic' },
+    ],
+  };
+  const answer = await site.service.admin('POST', '/tenants/acme/templates', body);
+  expect([answer.status, codeOf(answer)]).toEqual([400, 'payload-invalid']);
+  expect(pointersOf(answer).toSorted()).toEqual([
+    '/elements/0/rotation',
+    '/elements/1',
+    '/elements/2',
+    '/elements/3/when',
+  ]);
+  expect(answer.text).toContain('expected 0, 90, 180 or 270');
+  expect(answer.text).toContain('expected 1');
+});

@@ -7,9 +7,10 @@ import type { TemplateView } from '../../contract/admin.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
 import type { TemplateProblem } from '../../contract/template-problem.ts';
+import { templateRemains } from '../../contract/template-remains.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
-import { ProblemError, parseBody, shorten } from '../problems.ts';
+import { faultsOf, ProblemError, parseBody, payloadInvalid, shorten } from '../problems.ts';
 import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
 
@@ -36,7 +37,7 @@ export class Templates {
 
   /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found`, `not-ready` */
   async import(tenantId: string, body: unknown): Promise<{ created: boolean; view: TemplateView }> {
-    const checked = parsedTemplate(body);
+    const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
     try {
       const { rows } = await this.#pool.query<Row & { created: boolean }>(
@@ -102,16 +103,43 @@ export class Templates {
     });
   }
 
-  /** @throws ProblemError `payload-invalid` where no record could be printed, or it takes too long; `not-ready` */
-  async #warnings(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
-    let problems: readonly TemplateProblem[];
+  /**
+   * A union would say only that neither kind fits; telling the kinds apart first points at the very field. What is wrong
+   * besides, in what the schema can read, is told with it.
+   * @throws ProblemError `payload-invalid`
+   */
+  async #parsed(tenantId: string, body: unknown): Promise<Template> {
+    const raw = typeof body === 'object' && body !== null && 'language' in body && body.language === 'zpl';
+    if (raw || body === undefined) return parseBody(rawZplTemplate, body);
+    const result = designedTemplate.safeParse(body);
+    if (result.success) return result.data;
+    const { issues } = result.error;
+    const faults = faultsOf(issues, body);
+    const remains = templateRemains(body, issues);
+    if (remains !== undefined) {
+      const problems = await this.#problems(tenantId, remains.template);
+      const more = problems.filter(
+        ({ severity, pointer }) => severity === 'error' && !remains.isLost(pointer),
+      );
+      faults.push(...more.map(({ pointer, message }) => ({ pointer, detail: message })));
+    }
+    throw payloadInvalid(faults);
+  }
+
+  /** @throws ProblemError `payload-invalid`: it takes too long; `not-ready` */
+  async #problems(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
     try {
       const printerCommands = checked.language === 'zpl' && (await printerCommandsOf(this.#pool, tenantId));
-      problems = await this.#checks.template(tenantId, { template: checked, printerCommands }, this.#times);
+      return await this.#checks.template(tenantId, { template: checked, printerCommands }, this.#times);
     } catch (error) {
       if (error instanceof CheckStopped) throw stopped(error, this.#times);
       throw error;
     }
+  }
+
+  /** @throws ProblemError `payload-invalid` where no record could be printed, or it takes too long; `not-ready` */
+  async #warnings(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
+    const problems = await this.#problems(tenantId, checked);
     const errors = problems.filter(({ severity }) => severity === 'error');
     const [first] = errors;
     if (first === undefined) return problems;
@@ -137,12 +165,6 @@ export class Templates {
     }
     return row;
   }
-}
-
-/** A union would say only that neither kind fits; telling the kinds apart first points at the very field. */
-function parsedTemplate(body: unknown): Template {
-  const raw = typeof body === 'object' && body !== null && 'language' in body && body.language === 'zpl';
-  return raw ? parseBody(rawZplTemplate, body) : parseBody(designedTemplate, body);
 }
 
 function stopped(error: CheckStopped, times: CheckTimes): ProblemError {

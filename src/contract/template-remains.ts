@@ -1,0 +1,50 @@
+/**
+ * What of a template that is not as the schema wants it can be checked all the same: one misspelt word should not hide
+ * what else is wrong.
+ */
+import { z } from 'zod';
+import { type DesignedTemplate, designedTemplate } from './template.ts';
+
+type Issues = readonly z.core.$ZodIssue[];
+
+export interface TemplateRemains {
+  /** With stand-ins for the elements that are not read. */
+  readonly template: DesignedTemplate;
+  /** Is a place in the template, a JSON pointer, one of what is not read? */
+  isLost(pointer: string): boolean;
+}
+
+/** So that the others keep their places. */
+const STAND_IN = { type: 'box', x: 0, y: 0, width: 1, height: 1 };
+
+const designed = z.looseObject({ elements: z.array(z.unknown()) });
+
+/**
+ * @param issues what the schema found
+ * @returns undefined where more is wrong than some of the elements, the name, or members that there are not
+ */
+export function templateRemains(source: unknown, issues: Issues): TemplateRemains | undefined {
+  const parsed = designed.safeParse(source);
+  if (!parsed.success) return undefined;
+  const { elements, ...rest } = parsed.data;
+  const members: Record<string, unknown> = { ...rest };
+  const lost = new Set<number>();
+  for (const issue of issues) {
+    const [member, index] = issue.path;
+    if (member === 'elements' && typeof index === 'number') lost.add(index);
+    else if (member === 'name') members['name'] = 'unnamed';
+    else if (member === undefined && issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) delete members[key];
+    } else return undefined;
+  }
+  const remaining = elements.map((element, index) => (lost.has(index) ? STAND_IN : element));
+  const template = designedTemplate.safeParse({ ...members, elements: remaining });
+  if (!template.success) return undefined;
+  return {
+    template: template.data,
+    isLost: (pointer) => {
+      const [, index] = /^\/elements\/(\d+)(?:\/|$)/.exec(pointer) ?? [];
+      return index !== undefined && lost.has(Number(index));
+    },
+  };
+}
