@@ -9,7 +9,7 @@ import type { Logger } from '../log.ts';
 import { BodyRoom } from './body-room.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
-import { ForbiddenKey, readJson } from './json-body.ts';
+import { BodyTooRich, ForbiddenKey, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 import { inStretches } from './stretches.ts';
 import { answerWithRest, hasUnreadBody } from './unread-body.ts';
@@ -72,6 +72,8 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   });
   app.decorateRequest('failure');
   app.decorateRequest('facts');
+  // A deployment that takes more records takes more values.
+  const mostValues = Math.max(MOST_VALUES, 60 * config.limits.records);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
@@ -80,8 +82,14 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       try {
         const text = utf8.decode(body);
         if (text.trim() === '') return undefined;
-        return await inStretches(readJson(text), text.length / RECORD);
+        return await inStretches(readJson(text, mostValues), text.length / RECORD);
       } catch (error) {
+        if (error instanceof BodyTooRich) {
+          throw new ProblemError(
+            'payload-invalid',
+            `the body is more than a request can hold: ${error.message}`,
+          );
+        }
         throw new ProblemError('json-invalid', `the body is not valid JSON${whereInText(error)}`, {
           cause: error,
         });

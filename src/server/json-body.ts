@@ -40,13 +40,24 @@ const PAUSE = 2_000;
 /** Only a text with one of these can hold such a number or key; most bodies skip the slower look. */
 const SUSPICIOUS = /\d[\d.]{15}|\de[+-]?\d{3}|__proto__|\\u00/i;
 
-/** @throws SyntaxError, ForbiddenKey */
+/** More in a body than anybody has to say: parsed, it would take a hundred times its length in memory. */
+export class BodyTooRich extends Error {}
+
+/** Values in a body, names in one of its objects, and arrays and objects around a value, at most. */
+export const MOST_VALUES = 600_000;
+const MOST_NAMES = 2_000;
+const DEEPEST = 100;
+/** Characters in which there cannot be too much. */
+const POOR = 1_000;
+
+/** @throws SyntaxError, ForbiddenKey, BodyTooRich */
 export function parseJson(text: string): unknown {
   return whole(readJson(text));
 }
 
 /** As `parseJson`, in stretches. */
-export function* readJson(text: string): Long<unknown> {
+export function* readJson(text: string, mostValues = MOST_VALUES): Long<unknown> {
+  if (text.length > POOR) yield* checkRichness(text, mostValues);
   const value: unknown = JSON.parse(text);
   yield;
   if (!SUSPICIOUS.test(text)) return value;
@@ -61,6 +72,41 @@ export function* readJson(text: string): Long<unknown> {
     }
   }
   return root.value;
+}
+
+/**
+ * Counts what there is before any of it is made. The text may be anything yet: what is no JSON is counted too.
+ * @throws BodyTooRich
+ */
+function* checkRichness(text: string, mostValues: number): Long<void> {
+  /** Members so far of each object or array around the place, and whether it is an object. */
+  const members: number[] = [];
+  const objects: boolean[] = [];
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COMMA || code === OBJECT || code === ARRAY) {
+      values += 1;
+      if (values > mostValues) throw new BodyTooRich(`it has more than ${mostValues} values`);
+      if (values % PAUSE === 0) yield;
+      const depth = members.length - 1;
+      if (code !== COMMA) {
+        members.push(1);
+        objects.push(code === OBJECT);
+        if (depth + 2 > DEEPEST) throw new BodyTooRich(`its values are more than ${DEEPEST} deep`);
+      } else if (depth >= 0) {
+        const count = (members[depth] ?? 0) + 1;
+        members[depth] = count;
+        if (count > MOST_NAMES && objects[depth] === true) {
+          throw new BodyTooRich(`one of its objects has more than ${MOST_NAMES} members`);
+        }
+      }
+    } else if (code === OBJECT_END || code === ARRAY_END) {
+      members.pop();
+      objects.pop();
+    }
+  }
 }
 
 type Step = string | number;
@@ -120,8 +166,10 @@ function* numbers(text: string): Generator<NumberToken | undefined> {
   }
 }
 
+/** Where the string that begins at `start` ends; the text's end, where it does not. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    if (end < 0) return text.length;
     let before = end - 1;
     while (text.charCodeAt(before) === BACKSLASH) before -= 1;
     if ((end - before) % 2 === 1) return end;

@@ -50,6 +50,8 @@ export type ServerOptions = {
   logger: Logger;
 };
 
+/** Connections that the system keeps until they are accepted: of a rush none waits for its second attempt, 1 s. */
+const BACKLOG = 4_096;
 /** ms that requests in hand may take after a stop was asked for. */
 const CLOSE_TIMEOUT = 10_000;
 
@@ -236,7 +238,7 @@ export class Server {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });
     }
-    await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
+    await app.listen({ host: config.host, port: config.port, backlog: BACKLOG }).catch((cause: unknown) => {
       throw new Error(`The service cannot listen on port ${config.port}`, { cause });
     });
     return {

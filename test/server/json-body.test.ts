@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLabelRecord, labelRecord } from '../../src/contract/print-request.ts';
-import { ForbiddenKey, InexactNumber, parseJson } from '../../src/server/json-body.ts';
+import { BodyTooRich, ForbiddenKey, InexactNumber, parseJson } from '../../src/server/json-body.ts';
 
 test('every number that a JavaScript program sends is taken as it is', () => {
   fc.assert(
@@ -68,6 +68,20 @@ test('wherever such a number stands, it is found there and nowhere else', () => 
     }),
     { numRuns: 1_000 },
   );
+});
+
+test('a body with more in it than a request can hold is refused before it is made', () => {
+  const array = (count: number) => `[${'1,'.repeat(count - 1)}1]`;
+  const object = (count: number) => `{${Array.from({ length: count }, (_, at) => `"f${at}":","`).join(',')}}`;
+  const deep = (count: number) => '['.repeat(count) + ']'.repeat(count);
+  for (const [most, text] of [
+    [600_000, array],
+    [2_000, object],
+    [100, deep],
+  ] as const) {
+    expect(() => parseJson(text(most).padEnd(1_001))).not.toThrow();
+    expect(() => parseJson(text(most + 1).padEnd(1_001))).toThrow(BodyTooRich);
+  }
 });
 
 test.each(['__proto__', '__pr\\u006ft\\u006f__', '\\u005F_proto__'])('the key %s is refused', (key) => {

@@ -1,0 +1,37 @@
+/**
+ * `npm run abuse [-- --seconds 10 --share 1 --answer 100 --memory 600 --only words]`: hostile requests by the load,
+ * against a real `platen up`. Ends with 1 and what broke, where anything did.
+ */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { besiege } from './siege.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    share: { type: 'string', default: '1' },
+    answer: { type: 'string', default: '100' },
+    memory: { type: 'string', default: '600' },
+    only: { type: 'string' },
+  },
+});
+const { seconds, share, answer, memory, only } = z
+  .object({
+    seconds: z.coerce.number().min(0.1).max(3_600),
+    share: z.coerce.number().min(0.01).max(1),
+    answer: z.coerce.number().positive(),
+    memory: z.coerce.number().positive(),
+    only: z.string().optional(),
+  })
+  .parse(values);
+
+const broken = await besiege({
+  seconds,
+  share,
+  answer,
+  memory: memory * 1024 * 1024,
+  ...(only === undefined ? {} : { only }),
+  tell: (line) => console.log(line),
+});
+console.log(broken.length === 0 ? 'Nothing broke.' : `Broke:\n  ${broken.join('\n  ')}`);
+process.exitCode = broken.length === 0 ? 0 : 1;

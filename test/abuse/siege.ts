@@ -1,0 +1,71 @@
+/** One attack after the other against one service, with what each did to everybody else. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ATTACKS } from './attacks.ts';
+import { Pulse } from './pulse.ts';
+import { Target } from './target.ts';
+
+export type SiegeOptions = {
+  /** s for each attack. */
+  seconds: number;
+  /** Of the full size, 0 to 1. */
+  share: number;
+  /** ms within which `/healthz` is to answer, always; what an idle server takes beside it comes on top. */
+  answer: number;
+  /** Bytes that the service is to stay below, always. */
+  memory: number;
+  /** Only attacks with this in their names. */
+  only?: string;
+  tell: (line: string) => void;
+};
+
+/** ms between two attacks. */
+const REST = 200;
+
+/** @returns what broke, one line each; an error where the service did not start */
+export async function besiege(options: SiegeOptions): Promise<string[]> {
+  const target = await Target.start();
+  const pulse = await Pulse.start(target.up.url);
+  const broken: string[] = [];
+  try {
+    await target.signIn();
+    // What is made at first use (render threads, the page of the documents) is made now.
+    for (let warm = 0; warm < 5; warm++) await target.honestRequest();
+    for (const { name, run } of ATTACKS) {
+      if (options.only !== undefined && !name.includes(options.only)) continue;
+      await target.signIn();
+      await target.forgetPeak();
+      await pulse.take();
+      const wrong = await run(target, options);
+      const { times, idle, failures } = await pulse.take();
+      target.hangUp();
+      const slowest = Math.max(0, ...times);
+      const slowestIdle = Math.max(0, ...idle);
+      const peak = await target.peakMemory();
+      if (failures.length > 0) wrong.push(`/healthz failed ${failures.length} times: ${failures[0]}`);
+      if (slowest - slowestIdle > options.answer) {
+        wrong.push(`/healthz took ${Math.round(slowest)} ms, an idle server ${Math.round(slowestIdle)} ms`);
+      }
+      if (peak > options.memory) wrong.push(`the service had ${megabytes(peak)} MB`);
+      options.tell(
+        `${wrong.length === 0 ? 'held ' : 'BROKE'} ${name}: /healthz ${times.length} times, ${quantile(times, 0.5)} ms at the median, ` +
+          `${quantile(times, 0.99)} at p99, ${Math.round(slowest)} at most (an idle server ${Math.round(slowestIdle)}); ${megabytes(peak)} MB`,
+      );
+      for (const line of wrong) options.tell(`        ${line}`);
+      broken.push(...wrong.map((line) => `${name}: ${line}`));
+      await pause(REST);
+    }
+    return broken;
+  } finally {
+    await pulse.stop();
+    await target.stop();
+  }
+}
+
+function quantile(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}

@@ -1,0 +1,197 @@
+/** The service under attack: a real `platen up`, two tenants, and what an honest caller has there. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { type Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { z } from 'zod';
+import type { IntegrationCreated } from '../../src/contract/admin.ts';
+import { PlatenUp, temporaryDirectory } from '../road/platen.ts';
+
+const size = { width: 101.6, height: 152.4 };
+/** By what each does with a value. */
+const TEMPLATES = {
+  plain: { type: 'text', x: 4, y: 4, text: '{{v}}', size: 4 },
+  wrapped: { type: 'text', x: 2, y: 2, width: 95, height: 148, text: '{{v}}', size: 3, overflow: 'shrink' },
+  times: { type: 'text', x: 4, y: 4, text: "{{v | times:'99999999999999999999'}}", size: 4 },
+  thousands: { type: 'text', x: 4, y: 4, text: "{{v | number:2:',':'.'}}", size: 4 },
+  qr: { type: 'barcode', symbology: 'qr', value: '{{v}}', x: 10, y: 10 },
+} as const;
+export type TemplateName = keyof typeof TEMPLATES;
+
+export type Reply = { status: number; text: string };
+export type Sent = {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  agent?: Agent;
+};
+
+export class Target {
+  readonly up: PlatenUp;
+  /** Who attacks with credentials, and who wants to work meanwhile. */
+  readonly attacker: IntegrationCreated;
+  readonly honest: IntegrationCreated;
+  readonly templates: Readonly<Record<TemplateName, string>>;
+  readonly honestTemplate: string;
+  readonly #stack: AsyncDisposableStack;
+  readonly #sockets = new Set<Socket>();
+
+  #tokens = { attacker: '', honest: '' };
+
+  private constructor(
+    parts: Pick<Target, 'up' | 'attacker' | 'honest' | 'templates' | 'honestTemplate'> & {
+      stack: AsyncDisposableStack;
+    },
+  ) {
+    this.up = parts.up;
+    this.attacker = parts.attacker;
+    this.honest = parts.honest;
+    this.templates = parts.templates;
+    this.honestTemplate = parts.honestTemplate;
+    this.#stack = parts.stack;
+  }
+
+  static async start(): Promise<Target> {
+    await using stack = new AsyncDisposableStack();
+    const directory = stack.use(await temporaryDirectory());
+    const up = await PlatenUp.start({
+      dataDir: `${directory.path}/data`,
+      args: ['--virtual', '1'],
+      env: { LOG_LEVEL: 'warn' },
+    });
+    stack.defer(async () => void (await up.stop()));
+    const made: Record<string, string> = {};
+    const template = (name: string, element: object) => ({
+      name,
+      ...size,
+      fields: [{ name: 'v' }],
+      elements: [element],
+    });
+    for (const tenant of ['attacker', 'honest']) await up.admin.createTenant({ id: tenant, name: tenant });
+    for (const [name, element] of Object.entries(TEMPLATES)) {
+      made[name] = (await up.admin.importTemplate('attacker', template(name, element))).id;
+    }
+    const scope = ['jobs:enqueue', 'jobs:read'] as const;
+    const attacker = await up.admin.createIntegration('attacker', { name: 'attacker', scope: [...scope] });
+    const honest = await up.admin.createIntegration('honest', { name: 'honest', scope: [...scope] });
+    return new Target({
+      up,
+      attacker,
+      honest,
+      templates: z
+        .object({
+          plain: z.string(),
+          wrapped: z.string(),
+          times: z.string(),
+          thousands: z.string(),
+          qr: z.string(),
+        })
+        .parse(made),
+      honestTemplate: (await up.admin.importTemplate('honest', template('honest', TEMPLATES.plain))).id,
+      stack: stack.move(),
+    });
+  }
+
+  get attackerToken(): string {
+    return this.#tokens.attacker;
+  }
+
+  /** New tokens, which outlast any one attack. */
+  async signIn(): Promise<void> {
+    this.#tokens = { attacker: await tokenOf(this.attacker), honest: await tokenOf(this.honest) };
+  }
+
+  async stop(): Promise<void> {
+    this.hangUp();
+    await this.#stack.disposeAsync();
+  }
+
+  /** Most memory that the process has had so far, bytes. */
+  async peakMemory(): Promise<number> {
+    const status = await readFile(`/proc/${this.up.pid}/status`, 'utf8');
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+  }
+
+  /** Makes `peakMemory` begin anew. */
+  async forgetPeak(): Promise<void> {
+    await writeFile(`/proc/${this.up.pid}/clear_refs`, '5');
+  }
+
+  /** One request; status 0 where the connection broke. */
+  send({ method = 'POST', path, headers = {}, body, agent }: Sent, signal?: AbortSignal): Promise<Reply> {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const asked = request(
+      this.up.url + path,
+      { method, agent: agent ?? false, headers, ...(signal === undefined ? {} : { signal }) },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('close', () => {
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
+        });
+      },
+    );
+    asked.once('error', (error) => resolve({ status: 0, text: error.message }));
+    asked.end(body);
+    return promise;
+  }
+
+  /** The headers of a job request of the attacker's. */
+  jobHeaders(key = `k-${Math.random()}`): Record<string, string> {
+    return {
+      authorization: `Bearer ${this.attackerToken}`,
+      'x-tenant': 'attacker',
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    };
+  }
+
+  /** What the honest caller does meanwhile; how long it took, ms. */
+  async honestRequest(): Promise<{ status: number; ms: number }> {
+    const since = performance.now();
+    const { status } = await this.send({
+      path: '/v2/jobs/validate',
+      headers: {
+        authorization: `Bearer ${this.#tokens.honest}`,
+        'x-tenant': 'honest',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ idT: this.honestTemplate, printer: 'virtual-1', data: [{ v: 'A-1' }] }),
+    });
+    return { status, ms: performance.now() - since };
+  }
+
+  /** A connection that says what it is told to and reads nothing. It stays open until `hangUp`. */
+  async dial(said: string | Uint8Array): Promise<void> {
+    const { hostname, port } = new URL(this.up.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
+    socket.pause();
+    await new Promise<void>((resolve) => {
+      socket.once('close', () => resolve());
+      socket.write(said, () => resolve());
+    });
+  }
+
+  hangUp(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+export function tokenForm(account: IntegrationCreated, secret = account.apiSecret): string {
+  return new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: account.apiKey,
+    client_secret: secret,
+  }).toString();
+}
+
+async function tokenOf(account: IntegrationCreated): Promise<string> {
+  const response = await fetch(account.tokenUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: tokenForm(account),
+  });
+  return z.object({ access_token: z.string() }).parse(await response.json()).access_token;
+}
