@@ -6,7 +6,7 @@ import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { expected, jobFor, testDrivers, withoutOdometer } from './site.ts';
-import { useSite } from './use-site.ts';
+import { serialId, useSite } from './use-site.ts';
 
 const site = useSite();
 
@@ -227,7 +227,7 @@ test('a printer that never answers: held after everything was sent, or printed w
 });
 
 test('a printer that has never answered is not asked in the time of a job; when it answers, it is gone by', async () => {
-  const printer = await site.startPrinter({ answers: false });
+  const printer = await site.startPrinter({ answers: false, serial: 'MUTE-1' });
   let received = '';
   printer.on('received', (bytes) => {
     received += bytes.toString('latin1');
@@ -241,10 +241,9 @@ test('a printer that has never answered is not asked in the time of a job; when 
   expect(received.slice(received.indexOf('~JX'), received.lastIndexOf('^XZ'))).not.toMatch(/~H|getvar/);
 
   printer.answers = true;
-  const found = await site.reports.agent(({ printers }) =>
-    printers.some(({ id }) => id.startsWith('serial-')),
-  );
-  const next = jobFor(found.printers.find(({ id }) => id.startsWith('serial-'))?.id ?? '', 2);
+  const id = serialId('MUTE-1');
+  await site.reports.agent(({ printers }) => printers.some((one) => one.id === id));
+  const next = jobFor(id, 2);
   await site.queues.enqueue(next);
   expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
 });
