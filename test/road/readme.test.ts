@@ -107,5 +107,18 @@ test('Send a job over HTTP', async () => {
 test('the files that it links to are there', async () => {
   const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
   expect(links.length).toBeGreaterThan(5);
-  for (const link of links) await access(join(ROOT, link));
+  for (const link of links) {
+    const [page = '', anchor] = link.split('#');
+    await access(join(ROOT, page));
+    if (anchor === undefined) continue;
+    const headings = (await readFile(join(ROOT, page), 'utf8')).match(/^#+ .+$/gm) ?? [];
+    const anchors = headings.map((line) =>
+      line
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+    expect(anchors, link).toContain(anchor);
+  }
 });
