@@ -118,10 +118,11 @@ test('template import, validate, print --wait, job show, jobs', async () => {
   expect(validated.labels).toBe(3);
   expect(validated.warnings.map((one) => one.code)).toEqual(['size-mismatch', 'field-unknown']);
   const shown = await platen([
-    ...['validate', 'Shelf', '--printer', 'virtual-2', '--field', 'typo=1', '--data', up.dataDir],
+    ...['validate', 'Shelf label 50×25 mm', '--printer', 'virtual-2', '--field', 'ean=4006381333931'],
+    ...['--data', up.dataDir],
   ]);
   expect(shown.stdout).toMatch(
-    /^warning: record 1, field "sku": the field is missing; .*\[field-missing\]$/m,
+    /^warning: record 1, field "product": the field is missing; .*\[field-missing\]$/m,
   );
 
   const shape = z.object({
