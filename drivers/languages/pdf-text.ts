@@ -132,7 +132,7 @@ function visualOrder(text: string): string {
     if (before?.rtl === rtl) before.text += part;
     else {
       // The blanks between two directions are the paragraph's.
-      const blanks = before !== undefined && before.rtl !== base ? (/ +$/.exec(before.text)?.[0] ?? '') : '';
+      const blanks = before !== undefined && before.rtl !== base ? blanksAtEnd(before.text) : '';
       if (before !== undefined) before.text = before.text.slice(0, before.text.length - blanks.length);
       if (blanks !== '' && rtl !== base) runs.push({ text: blanks, rtl: base });
       runs.push({ text: (rtl === base ? blanks : '') + part, rtl });
@@ -163,4 +163,10 @@ function toUnicode(entries: readonly string[]): string {
 /CMapName /Adobe-Identity-UCS def\n/CMapType 2 def
 1 begincodespacerange\n<00> <FF>\nendcodespacerange
 ${sections.join('')}endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend`;
+}
+
+function blanksAtEnd(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ') end--;
+  return text.slice(end);
 }
