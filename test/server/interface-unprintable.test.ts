@@ -86,10 +86,19 @@ describe('a value that cannot be printed', () => {
     expect(answer.body).toMatchObject({ detail: expect.stringContaining('and 19 more') });
   });
 
-  test('without data the record is empty', async () => {
+  test('a field that is missing is a warning, as the interface says, also where its element needs it', async () => {
     const idT = await template([EAN]);
-    for (const answer of await both(site.payload({ idT, data: undefined }))) {
-      expect([codeOf(answer), ...pointersOf(answer)]).toEqual(['data-unprintable', '/data']);
+    for (const data of [undefined, [{}], [{ ean: GOOD }, { other: 'x' }]]) {
+      const [enqueued, validated] = await both(site.payload({ idT, data }));
+      expect(enqueued?.status).toBe(201);
+      expect([validated?.status, validated?.body]).toMatchObject([
+        200,
+        {
+          warnings: expect.arrayContaining([
+            expect.objectContaining({ code: 'field-missing', field: 'ean' }),
+          ]),
+        },
+      ]);
     }
   });
 

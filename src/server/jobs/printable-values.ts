@@ -4,7 +4,7 @@
  * beyond it are accepted; the agent checks all of them before it prints the first.
  */
 import type { PrinterFormat } from '../../contract/format.ts';
-import type { PrintRequest } from '../../contract/print-request.ts';
+import type { LabelRecord, PrintRequest } from '../../contract/print-request.ts';
 import type { Template } from '../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../rendering/check-pool.ts';
 import type { Unprintable } from '../../rendering/check-protocol.ts';
@@ -49,7 +49,7 @@ export async function requirePrintable(
     };
     try {
       const verdict = await checks.records(tenantId, check, TIMES);
-      faults.push(...verdict.faults);
+      faults.push(...verdict.faults.filter((fault) => !isMissing(fault, records)));
       budget -= verdict.spent;
       if (!verdict.complete) break;
     } catch (error) {
@@ -67,6 +67,12 @@ export async function requirePrintable(
   throw new ProblemError('data-unprintable', `${fault.message}${more}`, {
     errors: faults.map((one) => faultOf(one, request.data !== undefined)),
   });
+}
+
+/** A field that a record lacks is a warning of validation, whatever its element needs: so the interface says. */
+function isMissing({ record, fields }: Unprintable, records: readonly LabelRecord[]): boolean {
+  const found = record === undefined ? undefined : records[record];
+  return found !== undefined && fields.some((field) => !Object.hasOwn(found, field));
 }
 
 /** The field where it is one alone; else the record, and the fields by name. */
