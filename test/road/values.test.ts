@@ -2,6 +2,7 @@
  * What is posted over HTTP is what is on the label: records in many scripts and hostile values, read back from the
  * virtual printer's pictures by decoders that we did not write, for every symbology that can hold them.
  */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -308,7 +309,7 @@ describe('a value of 10,000 characters', () => {
   });
 
   test.each(['qr', 'datamatrix', 'code128'])(
-    'does not fit in %s: the job fails, and nothing is printed',
+    'does not fit in %s: it is refused at the door, and nothing is printed',
     async (symbology) => {
       const element = {
         type: 'barcode',
@@ -327,13 +328,13 @@ describe('a value of 10,000 characters', () => {
       };
       const { id } = await up.admin.importTemplate('default', template);
       const before = printer.odometer;
-      const job = await up.ended(
-        await integrator.post({ idT: id, printer: 'A4', data: [{ value: 'short' }, { value }] }),
-      );
-      expect(job.status).toBe('failed');
-      expect(job.error).toMatchObject({ record: 1, element: '/elements/0' });
-      expect(['value-invalid', 'does-not-fit']).toContain(job.error?.code);
-      expect(job.labels).toEqual({ total: 2, sent: 0, printed: 0 });
+      const body = { idT: id, printer: 'A4', data: [{ value: 'short' }, { value }] };
+      const refused = await integrator.request('/v2/jobs', body, { 'idempotency-key': randomUUID() });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        code: 'data-unprintable',
+        errors: [{ pointer: '/data/1/value' }],
+      });
       expect(printer.odometer).toBe(before);
     },
   );
