@@ -64,7 +64,7 @@ export class AdminClient {
   readonly #token: string;
 
   constructor(service: ServiceFile) {
-    this.#url = service.url.replace(/(?<!\/)\/+$/, '');
+    this.#url = new URL(service.url).href.replace(/\/$/, '');
     this.#token = service.adminToken;
   }
 

@@ -9,6 +9,10 @@ import { proxiesFromText, trustedProxies } from './proxies.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
 
+function withoutSlashes(text: string): string {
+  return text.endsWith('/') ? withoutSlashes(text.slice(0, -1)) : text;
+}
+
 /** https, or this very machine. */
 function isSecret(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -21,7 +25,7 @@ export const serverConfig = z.strictObject({
   /** 0: any free port. */
   port: z.int().min(0).max(65_535).default(8080),
   /** Where callers reach the service: the issuer of its tokens and the base of the URLs it hands out. */
-  publicUrl: url.transform((text) => text.replace(/(?<!\/)\/+$/, '')).optional(),
+  publicUrl: url.transform(withoutSlashes).optional(),
   audience: z.string().min(1).max(500).default('platen'),
   /** s. */
   tokenLifetime: z.int().min(30).max(86_400).default(600),

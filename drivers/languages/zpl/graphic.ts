@@ -35,7 +35,9 @@ export function runLength(data: Uint8Array, stride: number): string {
       continue;
     }
     before = row;
-    const used = row.replace(/(?<!0)0+$/, '');
+    let end = row.length;
+    while (row[end - 1] === '0') end -= 1;
+    const used = row.slice(0, end);
     text += used.replace(/(.)\1*/g, (run, digit: string) => repeated(digit, run.length));
     if (used.length < row.length) text += ',';
   }

@@ -103,5 +103,5 @@ function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
 
 /** Made from the server that was asked: what it says of itself may be a name that only it knows. */
 function addressOf(server: string, queueName: string): string {
-  return `${server.replace(/(?<!\/)\/+$/, '')}/printers/${encodeURIComponent(queueName)}`;
+  return `${server.replace(/\/$/, '')}/printers/${encodeURIComponent(queueName)}`;
 }
