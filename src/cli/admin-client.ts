@@ -23,12 +23,10 @@ import {
   tenantView,
   type ValidationResult,
   validationResult,
-  validationWarning,
 } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
-import { warningLine } from './warning-line.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -43,7 +41,6 @@ const problem = z.object({
   title: z.string(),
   detail: z.string().optional(),
   errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })).optional(),
-  warnings: z.array(validationWarning).optional(),
 });
 
 /** The service refused; `code` is the problem's stable code. */
@@ -217,11 +214,10 @@ function refusal(status: number, body: unknown): ServiceRefusal {
   // One alone is what `detail` says already.
   const listed = data.errors !== undefined && data.errors.length > 1 ? data.errors : [];
   const faults = listed.map((fault) => `\n  ${fault.pointer ?? ''}: ${fault.detail ?? ''}`);
-  const warnings = (data.warnings ?? []).map((warning) => `\n${warningLine(warning)}`);
   return new ServiceRefusal(
     status,
     data.code,
-    `${data.detail ?? data.title} [${data.code}]${[...faults, ...warnings].join('')}`,
+    `${data.detail ?? data.title} [${data.code}]${faults.join('')}`,
   );
 }
 

@@ -9,7 +9,6 @@ import { followFor, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { wholeId } from './short-id.ts';
-import { warningLine } from './warning-line.ts';
 
 interface PrintOptions extends ServiceOptions {
   tenant: string;
@@ -136,6 +135,12 @@ export function validateCommand(): Command {
       printLine(
         `valid: ${result.labels} ${result.labels === 1 ? 'label' : 'labels'}, ${route.printer} (${route.printerId}), ${route.format.name}`,
       );
-      for (const warning of result.warnings) printLine(warningLine(warning));
+      for (const { message, code, record, field } of result.warnings) {
+        const place = [
+          ...(record === undefined ? [] : [`record ${record + 1}`]),
+          ...(field === undefined ? [] : [`field "${field}"`]),
+        ];
+        printLine(`warning: ${place.length === 0 ? '' : `${place.join(', ')}: `}${message} [${code}]`);
+      }
     });
 }

@@ -5,7 +5,6 @@
  * The token endpoint is the exception: RFC 6749 §5.2 lays down its own errors (`oauth/token-endpoint.ts`).
  */
 import { z } from 'zod';
-import { type ValidationResult, validationWarning } from '../contract/admin.ts';
 import { InexactNumber } from './json-body.ts';
 
 export const PROBLEMS = {
@@ -120,36 +119,23 @@ export const problem = z
       .array(fault)
       .optional()
       .meta({ description: `The faults, at most ${MAX_FAULTS}.` }),
-    warnings: z
-      .array(validationWarning)
-      .optional()
-      .meta({ description: 'With `data-unprintable`: missing and unknown fields, which may be why.' }),
-    warningCount: z.int().min(0).optional(),
   })
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });
 export type Problem = z.infer<typeof problem>;
 
-type Warnings = Pick<ValidationResult, 'warnings' | 'warningCount'>;
-type Extra = {
-  errors?: readonly Fault[];
-  warnings?: Warnings;
-  headers?: Readonly<Record<string, string>>;
-  cause?: unknown;
-};
+type Extra = { errors?: readonly Fault[]; headers?: Readonly<Record<string, string>>; cause?: unknown };
 
 /** Thrown anywhere in the service; `app.ts` turns it into the answer. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly code: ProblemCode;
   readonly errors: readonly Fault[] | undefined;
-  readonly warnings: Warnings | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ProblemCode, detail: string, extra: Extra = {}) {
     super(detail, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.code = code;
     this.errors = extra.errors;
-    this.warnings = extra.warnings;
     this.headers = extra.headers ?? {};
   }
 
@@ -169,7 +155,6 @@ export class ProblemError extends Error {
       retrySafe,
       requestId,
       ...(this.errors === undefined ? {} : { errors: this.errors.slice(0, MAX_FAULTS) }),
-      ...this.warnings,
     };
   }
 }

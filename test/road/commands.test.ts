@@ -124,16 +124,6 @@ test('template import, validate, print --wait, job show, jobs', async () => {
   expect(shown.stdout).toMatch(
     /^warning: record 1, field "product": the field is missing; .*\[field-missing\]$/m,
   );
-  // The barcode would be empty.
-  const refused = await platen([
-    ...['validate', 'Shelf', '--printer', 'virtual-2', '--field', 'typo=1', '--data', up.dataDir],
-  ]);
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toMatch(/record 1: .*\[data-unprintable\]$/m);
-  expect(refused.stderr).toMatch(
-    /^warning: record 1, field "sku": the field is missing; .*\[field-missing\]$/m,
-  );
-  expect(refused.stderr).toMatch(/^warning: record 1, field "typo": .*\[field-unknown\]$/m);
 
   const shape = z.object({
     id: z.string(),

@@ -28,7 +28,6 @@ import { inStretches, type Long } from '../stretches.ts';
 import type { Templates } from '../templates/templates.ts';
 import { requirePrintable } from './printable-values.ts';
 import { type Route, route } from './route.ts';
-import { warningsFor } from './warnings.ts';
 
 export type CheckedRequest = {
   request: PrintRequest;
@@ -77,15 +76,12 @@ export class RequestCheck {
     const { template, printerCommands } = await this.#templates.get(tenantId, parsed.request.idT);
     const way = await route(this.#pool, tenantId, parsed.request, template);
     const { request } = parsed;
-    const { format } = way;
-    try {
-      await requirePrintable(this.#checks, tenantId, { template, printerCommands, request, format });
-    } catch (error) {
-      if (!(error instanceof ProblemError && error.code === 'data-unprintable')) throw error;
-      // Missing and misspelt fields are told as warnings in every answer: here they may be the cause.
-      const warnings = await warningsFor(this.#checks, tenantId, template, request, format);
-      throw new ProblemError(error.code, error.message, { errors: error.errors ?? [], warnings });
-    }
+    await requirePrintable(this.#checks, tenantId, {
+      template,
+      printerCommands,
+      request,
+      format: way.format,
+    });
     return { ...parsed, template, printerCommands, route: way };
   }
 }
