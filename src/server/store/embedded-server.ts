@@ -209,8 +209,10 @@ async function answer({ owner, service }: ServerPlan, signal: AbortSignal): Prom
   }
 }
 
-/** No socket yet, or one that says "starting up" (57P03). */
+/** No socket yet, one that says "starting up" (57P03), or no answer in time: a machine that has slept, or is busy. */
 function isStarting(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // pg's own, without a code.
+  if (error instanceof Error && error.message === 'timeout expired') return true;
   return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03';
 }
