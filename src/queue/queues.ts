@@ -312,8 +312,8 @@ export class Queues {
   close(options: StopOptions = {}): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.all([...this.#consumers].map((consumer) => consumer.stop(options)));
-      const queues = await Promise.allSettled(this.#queues.values());
-      const closed = queues.map((queue) => (queue.status === 'fulfilled' ? queue.value.close() : undefined));
+      // One that was being opened when its server went away waits for it without end.
+      const closed = [...this.#queues.values()].map(async (queue) => await (await queue).close());
       await within(5_000, 'closing', Promise.allSettled(closed)).catch(() => undefined);
       await this.#backend.close();
     })();

@@ -104,6 +104,15 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       }
     });
 
+    it('closes in bounded time while a queue of it is still being opened', async () => {
+      const closing = await openQueues(options);
+      road.silence();
+      await expect(closing.depth(printerId())).rejects.toMatchObject({ code: 'unavailable' });
+      await road.close();
+      const closed = closing.close().then(() => 'closed');
+      expect(await Promise.race([closed, wait(15_000, 'still open')])).toBe('closed');
+    });
+
     it('adds nothing more of what it has given up', async () => {
       const printer = printerId();
       const [first, second, last] = [job(printer), job(printer), job(printer)];
