@@ -3,6 +3,7 @@
  * its content security policy keeps it from asking anyone else: it works without the internet.
  */
 import { once } from 'node:events';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { Asset, assetParts } from './asset.ts';
@@ -41,8 +42,20 @@ export function docsRoutes(app: FastifyInstance, document: () => object): void {
     const [path = ''] = request.url.split('?');
     const asset = (await page).get(path);
     if (asset === undefined) throw new ProblemError('not-found', 'there is nothing at this address');
+    await turn();
     return asset.send(request, reply.header('content-security-policy', POLICY));
   });
+}
+
+let last: Promise<void> = Promise.resolve();
+
+/**
+ * The system copies all of the script that a socket takes, some ms for each reader: so there is one of them at a time,
+ * and everybody else is served between them. Above all when they have waited together for the page to be made.
+ */
+function turn(): Promise<void> {
+  last = last.then(() => breathe());
+  return last;
 }
 
 async function makePage(): Promise<ReadonlyMap<string, Asset>> {
