@@ -13,7 +13,9 @@ import { fieldData, type Serial, serialField, serialValue } from './field-data.t
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicError, graphicField } from './graphic-field.ts';
 import { maxiCodeField } from './maxicode-field.ts';
+import { hexIndicator, text, whole } from './parameters.ts';
 import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
+import { recall } from './stored-format.ts';
 import type { ZplCommand, ZplFormat } from './zpl-stream.ts';
 import { toDots } from './zpl-units.ts';
 
@@ -92,21 +94,6 @@ const NOT_DRAWN = new Set(
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
 
-/** The field commands between two `^FS`. */
-interface FieldValue {
-  data: ZplCommand;
-  hex: string | undefined;
-}
-
-function text(command: ZplCommand): string {
-  return command.params.toString('latin1').replace(/[\x00-\x1f\x7f-\xff]/g, '');
-}
-
-function whole(value: string | undefined, fallback: number, min: number, max: number): number {
-  const number = Number.parseInt(value ?? '', 10);
-  return Number.isNaN(number) ? fallback : Math.min(Math.max(number, min), max);
-}
-
 /**
  * `^GB`. The rasteriser makes a square that is as thick as it is wide a dot larger; half as thick it is filled as well.
  * A single dot is a graphic.
@@ -121,74 +108,8 @@ function boxField(params: string): string {
   return `^GB${[across, down, Math.ceil(across / 2), ...rest].join(',')}`;
 }
 
-function hexIndicator(command: ZplCommand): string {
-  return text(command).charAt(0) || '_';
-}
-
-/** Most commands that stored formats add to one label: a few bytes recall many. */
-const MOST_RECALLED = 100_000;
 /** Most `^ID` with a `*` in one format that count: each looks at everything stored. */
 const MOST_SEARCHES = 100;
-
-/** Takes the commands of stored formats in place of `^XF`, with the values of the recalling format's `^FN`. */
-function recall(commands: readonly ZplCommand[], memory: PrinterMemory, faults: string[]): ZplCommand[] {
-  const at = commands.findIndex((command) => command.name === 'XF');
-  if (at < 0) return [...commands];
-  const values = new Map<string, FieldValue>();
-  const rest: ZplCommand[] = [];
-  const stored: ZplCommand[] = [];
-  let field: ZplCommand[] = [];
-  const flush = () => {
-    const number = field.find((command) => command.name === 'FN');
-    const data = field.find((command) => command.name === 'FD' || command.name === 'FV');
-    const hex = field.find((command) => command.name === 'FH');
-    if (number && data) {
-      values.set(fieldNumber(number), { data, hex: hex ? hexIndicator(hex) : undefined });
-    } else rest.push(...field);
-    field = [];
-  };
-  for (const command of commands) {
-    if (command.name === 'XF') {
-      const name = objectName(text(command), 'ZPL');
-      const object = memory.object(name);
-      if (object?.kind !== 'format') faults.push(`stored format ${name} does not exist`);
-      else if (stored.length + object.commands.length > MOST_RECALLED) {
-        faults.push(`the stored formats of one label have more than ${MOST_RECALLED} commands`);
-        break;
-      } else for (const each of object.commands) stored.push(each);
-      continue;
-    }
-    field.push(command);
-    if (command.name === 'FS') flush();
-  }
-  flush();
-  return [...fill(stored, values), ...rest];
-}
-
-function fieldNumber(command: ZplCommand): string {
-  return String(whole(text(command), 0, 0, 9999));
-}
-
-function fill(stored: readonly ZplCommand[], values: ReadonlyMap<string, FieldValue>): ZplCommand[] {
-  const filled: ZplCommand[] = [];
-  let value: FieldValue | undefined;
-  for (const command of stored) {
-    if (command.name === 'FN') {
-      value = values.get(fieldNumber(command));
-      if (value) {
-        const { hex, data } = value;
-        if (hex) filled.push({ name: 'FH', params: Buffer.from(hex, 'latin1'), at: data.at });
-        filled.push(data);
-      }
-      continue;
-    }
-    // A value that was sent takes the place of the data that was stored.
-    if (value && (command.name === 'FD' || command.name === 'FV')) continue;
-    if (command.name === 'FS') value = undefined;
-    filled.push(command);
-  }
-  return filled;
-}
 
 /**
  * Applies a format to the printer's memory. Undefined when it prints nothing: it only stores a format, only sets
