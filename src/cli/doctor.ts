@@ -6,9 +6,8 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { Client } from 'pg';
 import { createLogger } from '../log.ts';
-import { openQueues } from '../queue/index.ts';
+import { openQueues, PostgresClient } from '../queue/index.ts';
 import { configFromEnv } from '../server/config.ts';
 import { connect, SERVICE_FILE } from './admin-client.ts';
 import { CommandFailure, explain } from './failure.ts';
@@ -86,7 +85,7 @@ const CHECKS: Record<string, (dataDir: string) => Promise<Found | null>> = {
   DATABASE_URL: async () => {
     const connectionString = process.env['DATABASE_URL'];
     if (connectionString === undefined) return null;
-    const client = new Client({
+    const client = new PostgresClient({
       connectionString,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,

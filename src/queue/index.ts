@@ -3,6 +3,7 @@ export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 export { openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres-away.ts';
+export { PostgresClient } from './postgres-client.ts';
 export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {

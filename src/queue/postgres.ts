@@ -18,7 +18,7 @@ import {
   Queue,
   runMigrations,
 } from 'bullmq';
-import { Client, Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
 import {
   type Backend,
   NOTE_ORDER,
@@ -31,6 +31,7 @@ import {
   WORKER_OPTIONS,
 } from './backend.ts';
 import { isConnectionError } from './postgres-away.ts';
+import { PostgresClient } from './postgres-client.ts';
 import { makeLeases, postgresLeases } from './postgres-lease.ts';
 import { keepOrder } from './postgres-order.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
@@ -64,6 +65,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 5_000,
     query_timeout: 15_000,
+    Client: PostgresClient,
   };
   const pool = new Pool(config);
   pool.on('error', (error) => {
@@ -251,7 +253,7 @@ const JOBS_CHANNEL = 'bullmq_jobs';
 class Ear {
   readonly #config: PoolConfig;
   readonly #listeners = new Map<string, Set<QueueClient>>();
-  #connected: Promise<Client> | undefined;
+  #connected: Promise<PostgresClient> | undefined;
   #failedAt = 0;
   #closed = false;
 
@@ -280,10 +282,10 @@ class Ear {
     await client?.end();
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(): Promise<PostgresClient> {
     // Every waiting worker asks again ten times a second.
     await wait(Math.max(0, this.#failedAt + RETRY_MS - Date.now()));
-    const client = new Client(this.#config);
+    const client = new PostgresClient(this.#config);
     let lost = false;
     const lose = (error: Error) => {
       if (lost) return;

@@ -113,6 +113,23 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       expect(await Promise.race([closed, wait(15_000, 'still open')])).toBe('closed');
     });
 
+    it('closes in bounded time while it is silent and a consumer waits for jobs', async () => {
+      const closing = await openQueues(options);
+      const printer = printerId();
+      const got = new Collected<string>();
+      await closing.consume(printer, async ({ job: { jobId } }) => {
+        got.add(jobId);
+        return 'done';
+      });
+      for (const count of [1, 2]) {
+        await queues.enqueue(job(printer));
+        await got.reach(count);
+      }
+      road.silence();
+      const closed = closing.close().then(() => 'closed');
+      expect(await Promise.race([closed, wait(30_000, 'still open')])).toBe('closed');
+    });
+
     it('adds nothing more of what it has given up', async () => {
       const printer = printerId();
       const [first, second, last] = [job(printer), job(printer), job(printer)];

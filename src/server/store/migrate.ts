@@ -6,8 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '../../log.ts';
+import { PostgresClient } from '../../queue/index.ts';
 import { TIMEOUTS } from './pool.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
@@ -20,7 +21,7 @@ const STATEMENT_TIMEOUT = 10 * 60_000;
 export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<void> {
   const files = (await readdir(DIRECTORY)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   // A connection of its own: the pool's timeouts are those of requests, and its end frees the lock in any case.
-  const client = new pg.Client({
+  const client = new PostgresClient({
     ...database,
     application_name: 'platen-migration',
     connectionTimeoutMillis: TIMEOUTS.connect,

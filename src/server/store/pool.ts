@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import type { Logger } from '../../log.ts';
+import { PostgresClient } from '../../queue/index.ts';
 
 export type Pool = pg.Pool;
 /** What runs a query: the pool, or the one connection of a transaction. */
@@ -32,6 +33,7 @@ export function createPool(options: { database: pg.PoolConfig; max: number; logg
     idle_in_transaction_session_timeout: TIMEOUTS.statement,
     query_timeout: TIMEOUTS.answer,
     keepAlive: true,
+    Client: PostgresClient,
     ...options.database,
   });
   // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
