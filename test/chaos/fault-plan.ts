@@ -89,7 +89,11 @@ function processFaults(site: ChaosSite, random: Random): Fault[] {
       weight: 1,
       begin: async () => {
         const pid = site.embeddedPostgres();
-        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+        try {
+          if (pid !== undefined) process.kill(pid, 'SIGKILL');
+        } catch {
+          // It has ended already; what it leaves is its process ID.
+        }
         return none;
       },
     });
