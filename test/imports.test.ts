@@ -55,3 +55,26 @@ test('only src/queue imports bullmq', () => {
   const users = imports.filter(({ specifier }) => specifier === 'bullmq').map(({ file }) => partOf(file));
   expect([...new Set(users)]).toEqual(['queue']);
 });
+
+/** What is loaded with a file, types and threads left out: files and packages. */
+function loadedWith(entry: string): Set<string> {
+  const loaded = new Set([entry]);
+  for (const file of loaded) {
+    if (!file.endsWith('.ts')) continue;
+    const source = readFileSync(join(root, file), 'utf8');
+    for (const [, specifier = ''] of source.matchAll(/^(?:import|export) (?!type )[^;']*'([^']+)';/gm)) {
+      loaded.add(specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier);
+    }
+  }
+  return loaded;
+}
+
+test.each(['src/agent/agent.ts', 'src/agent/drivers.ts', 'src/server/server.ts'])(
+  'the thread of %s does not load what draws',
+  (entry) => {
+    const loaded = loadedWith(entry);
+    expect(loaded.size).toBeGreaterThan(20);
+    expect(loaded).not.toContain('@napi-rs/canvas');
+    expect(loaded).not.toContain('bwip-js');
+  },
+);

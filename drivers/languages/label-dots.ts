@@ -9,6 +9,7 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { dots } from '../../src/render/display-list.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
+import { commandLines } from './command-lines.ts';
 import type { Language } from './language.ts';
 import { labelLayout } from './pages.ts';
 
@@ -70,15 +71,6 @@ export function languageOfDots(parts: {
       };
     },
   };
-}
-
-export function commandLines(commands: readonly string[]): Buffer {
-  return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
-}
-
-/** Empty lines of at least so many bytes: no command, or the rest of what a BITMAP or GW that broke off still expects. */
-export function emptyLines(bytes: number): Buffer {
-  return Buffer.alloc(bytes + (bytes % 2), '\r\n');
 }
 
 function onMedia(bitmap: Bitmap, format: PrinterFormat): PlacedDots | undefined {

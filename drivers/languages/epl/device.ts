@@ -7,8 +7,8 @@
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { TransportError } from '../../transports/transport.ts';
+import { emptyLines } from '../command-lines.ts';
 import type { DeviceDialect, DeviceStatus } from '../device.ts';
-import { emptyLines } from '../label-dots.ts';
 
 const STATUS = new TextEncoder().encode('^ee\r\n');
 const LINE_FEED = 0x0a;

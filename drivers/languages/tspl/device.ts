@@ -8,8 +8,8 @@
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { TransportError } from '../../transports/transport.ts';
+import { emptyLines } from '../command-lines.ts';
 import type { DeviceDialect, DeviceStatus } from '../device.ts';
-import { emptyLines } from '../label-dots.ts';
 
 const STATUS = Uint8Array.of(0x1b, 0x21, 0x3f);
 const PRINTING = 0x20;

@@ -10,8 +10,9 @@
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import { commandLines } from '../command-lines.ts';
 import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
-import { commandLines, labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';
+import { labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';
 
 const IMMEDIATE = [0x1b, 0x21] as const;
 /** What a BITMAP costs besides its data, bytes. */
