@@ -6,12 +6,13 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-export type AssetParts = { type: string; body: Uint8Array; gzip: Uint8Array };
+export type AssetParts = { type: string; body: Uint8Array; gzip: Uint8Array; tag: string };
 
 /** @param body its bytes, or the text */
 export function assetParts(type: string, body: Uint8Array | string): AssetParts {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return { type, body: bytes, gzip: gzipSync(bytes, { level: 9 }) };
+  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { type, body: bytes, gzip: gzipSync(bytes, { level: 9 }), tag };
 }
 
 export class Asset {
@@ -20,11 +21,11 @@ export class Asset {
   readonly #gzip: Buffer;
   readonly #tag: string;
 
-  constructor({ type, body, gzip }: AssetParts) {
+  constructor({ type, body, gzip, tag }: AssetParts) {
     this.#type = type;
     this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     this.#gzip = Buffer.from(gzip.buffer, gzip.byteOffset, gzip.byteLength);
-    this.#tag = createHash('sha256').update(body).digest('base64url').slice(0, 22);
+    this.#tag = tag;
   }
 
   /** 200, or 304 where the caller has it. */

@@ -33,4 +33,10 @@ for (const url of PATHS) {
   if (statusCode !== 200) throw new Error(`the page has no ${url}`);
   files[url] = assetParts(String(headers['content-type'] ?? 'text/plain'), rawPayload);
 }
-parentPort?.postMessage(files satisfies DocsPage);
+// Handed over without a copy, unless it shares its memory with something else.
+const handed = Object.values(files)
+  .flatMap(({ body, gzip }) => [body, gzip])
+  .filter(({ buffer, byteLength }) => buffer.byteLength === byteLength)
+  .map(({ buffer }) => buffer)
+  .filter((buffer) => buffer instanceof ArrayBuffer);
+parentPort?.postMessage(files satisfies DocsPage, handed);
