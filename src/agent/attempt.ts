@@ -3,7 +3,9 @@
  * and queue know, its labels, the note in the queue, and how it ends: with a result for the queue, never with an
  * exception.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { orAborted } from '../../drivers/transports/pauses.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import {
   RenderCrash,
@@ -15,7 +17,7 @@ import type { Timings } from './config.ts';
 import { Handover } from './handover.ts';
 import { JobRecord, type RecordContext } from './job-record.ts';
 import type { HandlerResult, PickedUpJob, UnderWay } from './job-source.ts';
-import { Backoff, orAborted, pause } from './pause.ts';
+import { Backoff, pause } from './pause.ts';
 import type { WindowSize } from './tally.ts';
 
 export interface AttemptContext extends RecordContext {

@@ -1,7 +1,8 @@
 /** Each provider is scanned in a loop of its own, with its own time limit: one that hangs or fails holds up no other. */
+import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
-import { orAborted, pause } from '../pause.ts';
+import { pause } from '../pause.ts';
 import type { DiscoveryProvider, Finding } from './provider.ts';
 
 /** What one provider said when it was last asked; or why it said nothing. */
