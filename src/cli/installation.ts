@@ -141,7 +141,10 @@ export class Installation {
       signal,
     });
     stack.defer(() => ending('service', () => server.stop()));
-    await server.ensureTenant({ id: DEFAULT_TENANT });
+    await awaited(serverAt('PostgreSQL', databaseUrl), () => server.ensureTenant({ id: DEFAULT_TENANT }), {
+      logger,
+      signal,
+    });
 
     const virtual = await this.#startVirtualPrinters(stack);
     const agentConfig = this.#options.agent;
@@ -218,9 +221,11 @@ export class Installation {
   }
 
   async #printersRegistered(client: AdminClient, names: string[], signal: AbortSignal): Promise<void> {
+    if (names.length === 0) return;
     const deadline = AbortSignal.timeout(READY_TIMEOUT_MS);
     for (;;) {
-      const printers = await client.printers();
+      // The database may be away for a moment: then the list is asked for again.
+      const printers = await client.printers().catch(() => []);
       const online = printers.filter(
         ({ name, agents }) => names.includes(name) && agents.some((agent) => agent.online),
       );
