@@ -143,6 +143,15 @@ export class PaperPrinter {
     this.#cutAfter = bytes;
   }
 
+  /** Nothing more goes wrong: also not what was to come with the next label. */
+  async mend(): Promise<void> {
+    this.#cutAfter = undefined;
+    this.#dropNext = 0;
+    this.stall(false);
+    this.media(true);
+    await this.powerOn();
+  }
+
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('error', () => undefined);

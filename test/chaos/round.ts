@@ -143,11 +143,7 @@ export class Round {
 
   async #mend(): Promise<void> {
     for (const database of this.#site.databases) await database.start();
-    for (const { printer } of this.#site.printers) {
-      printer.stall(false);
-      printer.media(true);
-      await printer.powerOn();
-    }
+    for (const { printer } of this.#site.printers) await printer.mend();
     for (const running of this.#processes) running.launch();
     this.#say('mended');
   }
