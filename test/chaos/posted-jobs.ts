@@ -12,8 +12,6 @@ export interface PostedJob {
   records: number;
   copies: number;
   id: string;
-  /** When it was accepted. */
-  at: number;
 }
 
 export const TEMPLATE = {
@@ -31,7 +29,7 @@ export function labelId(job: { number: number }, record: number): string {
 
 const tokenAnswer = z.object({ access_token: z.string(), expires_in: z.number() });
 const jobAnswer = z.tuple([z.string()]);
-/** Answers after which the request is sent again, with the same key. */
+/** After this the request is sent again, with the same key. */
 const REQUEST_TIMEOUT_MS = 20_000;
 
 /** An integrator who repeats what was not answered, with the same key, until it is. */
@@ -49,7 +47,7 @@ export class Poster {
 
   /** Resolves with the job's ID. @throws Error for a refusal that no repetition cures */
   async post(
-    job: Omit<PostedJob, 'id' | 'at'>,
+    job: Omit<PostedJob, 'id'>,
     printerId: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {

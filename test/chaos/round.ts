@@ -20,14 +20,6 @@ const MUTE_PAUSE_MS = 3_000;
 /** A look at the jobs, ms. */
 const LOOK_MS = 300;
 
-export interface Tally {
-  jobs: number;
-  labels: number;
-  held: number;
-  faults: number;
-  repeatedPosts: number;
-}
-
 export class Round {
   readonly #site: ChaosSite;
   readonly #random: Random;
@@ -90,7 +82,7 @@ export class Round {
       const records = this.#random.between(1, small ? 3 : 40);
       const job = { number: number++, printer, records, copies: this.#random.pick([1, 1, 1, 2, 3]) };
       const jobId = await this.#site.poster.post(job, id, over);
-      if (jobId !== undefined) this.#jobs.push({ ...job, id: jobId, at: Date.now() });
+      if (jobId !== undefined) this.#jobs.push({ ...job, id: jobId });
       // Its jobs end at once, held: without a pause there would be hundreds for a person to decide.
       if (this.#site.printers[printer]?.printer.options.mute) await pause(MUTE_PAUSE_MS);
     }

@@ -10,7 +10,7 @@ import type { PaperLabel } from './paper-printer.ts';
 import { labelId, type PostedJob } from './posted-jobs.ts';
 
 export interface Violation {
-  kind: 'lost' | 'doubled' | 'spoiled' | 'order' | 'stuck' | 'fallen' | 'accepted';
+  kind: 'lost' | 'doubled' | 'spoiled' | 'order' | 'stuck' | 'fallen';
   /** What to look at. */
   text: string;
   job?: PostedJob;
