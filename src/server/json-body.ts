@@ -34,8 +34,9 @@ export class ForbiddenKey extends Error {
 const LONGEST_NUMBER = 400;
 /** Most numbers that are pointed at; one is enough to refuse the body. */
 const MOST_FAULTS = 100;
-/** Tokens between two pauses. */
+/** Tokens between two pauses, and characters. */
 const PAUSE = 2_000;
+const LONG = 100_000;
 
 /** Only a text with one of these can hold such a number or key; most bodies skip the slower look. */
 const SUSPICIOUS = /\d[\d.]{15}|\de[+-]?\d{3}|__proto__|\\u00/i;
@@ -84,6 +85,7 @@ function* checkRichness(text: string, mostValues: number): Long<void> {
   const objects: boolean[] = [];
   let values = 0;
   for (let at = 0; at < text.length; at++) {
+    if (at % LONG === 0) yield;
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     else if (code === COMMA || code === OBJECT || code === ARRAY) {
