@@ -7,16 +7,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { CancelRequests } from '../src/agent/cancel-requests.ts';
 import { agentConfig } from '../src/agent/config.ts';
 import { type DataDir, openDataDir } from '../src/agent/data-dir.ts';
-import { deviceFor } from '../src/agent/devices.ts';
 import { printerIdOf } from '../src/agent/discovery/identity.ts';
 import { standardDrivers } from '../src/agent/drivers.ts';
-import { Journal } from '../src/agent/journal.ts';
-import { Reporter } from '../src/agent/reporter.ts';
-import { now as instant, Term } from '../src/agent/term.ts';
-import { PrinterWorker } from '../src/agent/worker.ts';
+import { Journal } from '../src/agent/job/journal.ts';
+import { PrinterWorker } from '../src/agent/job/worker.ts';
+import { CancelRequests } from '../src/agent/lease/cancel-requests.ts';
+import { now as instant, LeaseTerm } from '../src/agent/lease/lease-term.ts';
+import { deviceFor } from '../src/agent/printer/devices.ts';
+import { Reporter } from '../src/agent/reports/reporter.ts';
 import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { template } from '../src/contract/template.ts';
@@ -65,7 +65,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     logger,
   };
   const signal = new AbortController().signal;
-  const term = new Term('bench', { at: instant(), ms: LEASE_MS }, LEASE_MS / 10);
+  const term = new LeaseTerm('bench', { at: instant(), ms: LEASE_MS }, LEASE_MS / 10);
   const worker = new PrinterWorker(
     {
       ...context,

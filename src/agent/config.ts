@@ -8,8 +8,8 @@ import { tenantId } from '../contract/admin.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
 import { printerId } from '../contract/printer.ts';
 import { agentId } from '../contract/report.ts';
-import { confirmation } from './confirmation.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
+import { confirmation } from './printer/confirmation.ts';
 
 const millimetres = z.number().positive().max(2_000);
 const dotsPerInch = z.number().min(50).max(2_400);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { Agent } from '../agent/agent.ts';
-import { queueSource } from '../agent/queue-source.ts';
+import { queueSource } from '../agent/source/queue-source.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { awaitedQueues, serverAt } from './awaiting.ts';

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
-import { deviceFor } from '../agent/devices.ts';
 import { configuredPrinters } from '../agent/discovery/configured.ts';
 import { Discovery, type DiscoveryEvent } from '../agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../agent/discovery/found-printer.ts';
@@ -8,6 +7,7 @@ import type { Finding } from '../agent/discovery/provider.ts';
 import { providersOf } from '../agent/discovery/providers.ts';
 import type { ProviderNews } from '../agent/discovery/scans.ts';
 import { standardDrivers } from '../agent/drivers.ts';
+import { deviceFor } from '../agent/printer/devices.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, EVERYWHERE } from './agent-config.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { Agent } from '../agent/agent.ts';
 import type { AgentConfigInput, PrinterEntry } from '../agent/config.ts';
-import { queueSource } from '../agent/queue-source.ts';
+import { queueSource } from '../agent/source/queue-source.ts';
 import type { Logger } from '../log.ts';
 import { configFromEnv } from '../server/config.ts';
 import { Server } from '../server/server.ts';

@@ -7,8 +7,8 @@ import { IppClient } from '../../drivers/ipp/client.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { type Drivers, standardDrivers } from '../../src/agent/drivers.ts';
-import type { JobSource } from '../../src/agent/job-source.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import type { JobSource } from '../../src/agent/source/job-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { openQueues, type QueuesOptions } from '../../src/queue/index.ts';
 import { logger, testDrivers, withoutOdometer } from './site.ts';
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
-import type { HandoverNote, JobSource } from '../../src/agent/job-source.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import type { HandoverNote, JobSource } from '../../src/agent/source/job-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { agentConfig, expected, jobFor, logger, testDrivers } from './site.ts';
 import { serialId, useSite } from './use-site.ts';
 

@@ -1,7 +1,7 @@
 /** IPP over TLS with certificates that nobody has signed: pinned at first use, and a printer known by its own. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { backends } from '../setup/backends.ts';
 import { TestIppPrinter } from './ipp-site.ts';
 import { secured as securedPrinter } from './secured.ts';

@@ -6,7 +6,7 @@ import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { createLogger } from '../../src/log.ts';
 import { secured as securedPrinter } from './secured.ts';
 import { agentConfig, jobFor, testDrivers } from './site.ts';

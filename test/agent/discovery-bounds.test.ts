@@ -2,13 +2,13 @@
 import { EventEmitter, once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { PinnedCertificates } from '../../src/agent/certificates.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { deviceFor } from '../../src/agent/devices.ts';
 import { configuredPrinters } from '../../src/agent/discovery/configured.ts';
 import { Discovery } from '../../src/agent/discovery/discovery.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
+import { PinnedCertificates } from '../../src/agent/printer/certificates.ts';
+import { deviceFor } from '../../src/agent/printer/devices.ts';
 import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
 
 const directories = new Directories();

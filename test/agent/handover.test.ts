@@ -1,8 +1,8 @@
 /** What the notes in the queue allow, and how many there are. */
 import { expect, test } from 'vitest';
-import { Handover, type HandoverOptions } from '../../src/agent/handover.ts';
-import type { UnderWay } from '../../src/agent/job-source.ts';
-import type { JournalEntry } from '../../src/agent/journal.ts';
+import { Handover, type HandoverOptions } from '../../src/agent/job/handover.ts';
+import type { JournalEntry } from '../../src/agent/job/journal.ts';
+import type { UnderWay } from '../../src/agent/source/job-source.ts';
 
 interface Course {
   total: number;

@@ -18,7 +18,7 @@ import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import { usbDiscovery } from '../../src/agent/discovery/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
 import { type Avahi, startAvahi } from '../discovery/avahi.ts';
 import { type FakeSysfs, fakeSysfs } from '../discovery/sysfs.ts';

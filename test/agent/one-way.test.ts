@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Journal } from '../../src/agent/journal.ts';
+import { Journal } from '../../src/agent/job/journal.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
 import { type Lpd, startLpd } from '../transports/cups-lpd.ts';
 import { peer } from '../transports/peer.ts';

@@ -7,7 +7,7 @@ import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { providersOf } from '../../src/agent/discovery/providers.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { agentConfigOf, EVERYWHERE } from '../../src/cli/agent-config.ts';
 import { agentConfig, logger } from './site.ts';
 import { useSite } from './use-site.ts';

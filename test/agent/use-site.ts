@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { Agent, type AgentOptions } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import type { Queues } from '../../src/queue/index.ts';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
 import { pdfPool } from '../../src/virtual/pdf-pool.ts';

@@ -1,9 +1,9 @@
 /** What is wrong with an agent's configuration is told before it starts: which member, and what was expected; no secret. */
 import { expect, test } from 'vitest';
 import { agentConfig } from '../../src/agent/config.ts';
-import { deviceFor } from '../../src/agent/devices.ts';
 import type { Drivers } from '../../src/agent/drivers.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { deviceFor } from '../../src/agent/printer/devices.ts';
 
 const SECRET = 's3cretpw';
 const host = 'labels.lab';

@@ -2,13 +2,13 @@
 import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { agentConfig } from '../../src/agent/config.ts';
-import { deviceFor } from '../../src/agent/devices.ts';
 import { sameJobs } from '../../src/agent/discovery/choice.ts';
 import { Discovery } from '../../src/agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { Candidate, DiscoveryProvider, Finding } from '../../src/agent/discovery/provider.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { deviceFor } from '../../src/agent/printer/devices.ts';
 import { TestIppPrinter } from '../agent/ipp-site.ts';
 import { secured } from '../agent/secured.ts';
 import { Directories, logger, TestPrinter } from '../agent/site.ts';

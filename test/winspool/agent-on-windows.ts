@@ -1,7 +1,7 @@
 /** Runs on Windows (`wine.ts`): an agent that finds the spooler's printers, and ends after its first job. */
 import { Agent } from '../../src/agent/agent.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/queue-source.ts';
+import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { createLogger } from '../../src/log.ts';
 import { openQueues } from '../../src/queue/index.ts';
 

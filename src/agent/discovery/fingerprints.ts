@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { transportSchemes } from '../../../drivers/transports/index.ts';
 import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
-import { confirmation } from '../confirmation.ts';
+import { confirmation } from '../printer/confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
 import type { Candidate, Finding } from './provider.ts';
 

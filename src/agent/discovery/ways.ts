@@ -17,7 +17,7 @@ import type { UnreachedPrinter } from '../../contract/printer.ts';
 import { type Logger, withoutCredentials } from '../../log.ts';
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
-import type { PrinterDevice } from '../printer-device.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
 import { CONFIGURED } from './configured.ts';
 import { contradict, type Evidence, toldAndSaid } from './evidence.ts';
 import { addressOf } from './identity.ts';

@@ -8,9 +8,10 @@
  * one is stored when half a window of that is out, while the other half keeps the printer busy: with a window of 16
  * labels, one command for every eight labels beyond the first 16.
  */
-import type { HandoverNote, PickedUpJob, UnderWay } from './job-source.ts';
+
+import { Backoff } from '../pause.ts';
+import type { HandoverNote, PickedUpJob, UnderWay } from '../source/job-source.ts';
 import type { JournalEntry } from './journal.ts';
-import { Backoff } from './pause.ts';
 
 export interface HandoverOptions {
   agentId: string;

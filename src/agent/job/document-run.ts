@@ -49,18 +49,18 @@ import {
   type DocumentPort,
   DocumentRefusal,
   type PrinterJobState,
-} from '../../drivers/transports/document.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
-import { JobFaultError } from '../contract/fault.ts';
-import type { Chunk } from '../rendering/render-protocol.ts';
+} from '../../../drivers/transports/document.ts';
+import { TransportError } from '../../../drivers/transports/transport.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import { Backoff, pause } from '../pause.ts';
+import { type Confirmation, unconfirmed } from '../printer/confirmation.ts';
+import type { DocumentDevice } from '../printer/document-device.ts';
+import { isIdle } from '../printer/status.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
-import { type Confirmation, unconfirmed } from './confirmation.ts';
-import type { DocumentDevice } from './document-device.ts';
-import type { PickedUpJob } from './job-source.ts';
 import type { PrinterDocument } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import { Backoff, pause } from './pause.ts';
-import { isIdle } from './printer-state.ts';
 import { printedAtRest } from './tally.ts';
 
 export interface DocumentRunContext extends AttemptContext {

@@ -46,7 +46,7 @@
  *
  * This is how a printer that takes bytes is driven; one that takes documents: `document-run.ts`.
  *
- * The printer is this agent's for a term (`term.ts`). When the term ends, or the agent stops, a job that is waiting
+ * The printer is this agent's for a term (`lease-term.ts`). When the term ends, or the agent stops, a job that is waiting
  * for its printer is handed back at once; one that is printing has the grace time of a stop to finish, then stops at
  * a label boundary, waits a bounded time for what was sent to be confirmed, and is handed back with a note where to
  * go on.
@@ -54,17 +54,17 @@
  * A job that a person cancels stops in the same way, and ends: `canceled`, with the labels named that may be out.
  */
 
-import { type Lane, laneOf } from '../contract/lane.ts';
-import { queueIdOf } from '../contract/queued-job.ts';
+import { type Lane, laneOf } from '../../contract/lane.ts';
+import { queueIdOf } from '../../contract/queued-job.ts';
+import type { CancelRequests } from '../lease/cancel-requests.ts';
+import type { LeaseTerm } from '../lease/lease-term.ts';
+import { DocumentDevice } from '../printer/document-device.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
+import { Device } from '../printer/stream-device.ts';
+import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
 import type { JobAttempt } from './attempt.ts';
-import type { CancelRequests } from './cancel-requests.ts';
-import { Device } from './device.ts';
-import { DocumentDevice } from './document-device.ts';
 import { DocumentRun } from './document-run.ts';
 import { JobRun, type RunContext } from './job-run.ts';
-import type { HandlerResult, PickedUpJob } from './job-source.ts';
-import type { PrinterDevice } from './printer-device.ts';
-import type { Term } from './term.ts';
 
 export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm' | 'alone' | 'cancel'> & {
   device: PrinterDevice;
@@ -75,7 +75,7 @@ export type WorkContext = Omit<RunContext, 'stop' | 'device' | 'checkTerm' | 'al
 
 export class PrinterWorker {
   readonly #context: WorkContext;
-  readonly #term: Term;
+  readonly #term: LeaseTerm;
   /** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
   readonly #leave = new AbortController();
   readonly #boundary = new AbortController();
@@ -85,7 +85,7 @@ export class PrinterWorker {
   #attempt: JobAttempt | null = null;
 
   /** @param term the time in which the printer is this agent's */
-  constructor(context: WorkContext, term: Term) {
+  constructor(context: WorkContext, term: LeaseTerm) {
     this.#context = context;
     this.#term = term;
     if (context.device instanceof Device) context.device.distrust();

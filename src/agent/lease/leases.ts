@@ -1,6 +1,6 @@
 /**
  * The leases of an agent's printers: sought where it does not have one, kept up where it has, in one loop for all.
- * What a lease is: `src/queue/lease.ts`; how its time is counted: `term.ts`.
+ * What a lease is: `src/queue/lease.ts`; how its time is counted: `lease-term.ts`.
  *
  *   sought ──granted──▶ held ──┬─ not renewed in time, or another's ──────────▶ ended
  *     ▲                        └─ the printer is not reached, another reaches it ─▶ ended
@@ -11,12 +11,12 @@
  * became of them.
  */
 import { randomUUID } from 'node:crypto';
-import { type Lane, printerOf } from '../contract/lane.ts';
-import type { Logger } from '../log.ts';
-import type { LeaseAnswer, LeaseAsk } from '../queue/index.ts';
-import type { JobSource } from './job-source.ts';
-import { pause } from './pause.ts';
-import { elapsed, type Instant, now, Term } from './term.ts';
+import { type Lane, printerOf } from '../../contract/lane.ts';
+import type { Logger } from '../../log.ts';
+import type { LeaseAnswer, LeaseAsk } from '../../queue/index.ts';
+import { pause } from '../pause.ts';
+import type { JobSource } from '../source/job-source.ts';
+import { elapsed, type Instant, LeaseTerm, now } from './lease-term.ts';
 
 /** What a lease has to know of its printer. */
 export interface LeasedPrinter {
@@ -147,8 +147,8 @@ export class PrinterLease {
   #unanswered = false;
   /** This agent counts on less than the server knows. */
   #shortened = false;
-  #sought: { term: string; granted: PromiseWithResolvers<Term> } | null = null;
-  #term: Term | null = null;
+  #sought: { term: string; granted: PromiseWithResolvers<LeaseTerm> } | null = null;
+  #term: LeaseTerm | null = null;
   #fresh = true;
   /** Since when another agent reaches the printer and this one does not. */
   #useless: Instant | null = null;
@@ -164,9 +164,9 @@ export class PrinterLease {
   }
 
   /** The next term in which the printer is this agent's; null: aborted before it came. Each is to be given back. */
-  async next(signal: AbortSignal): Promise<Term | null> {
+  async next(signal: AbortSignal): Promise<LeaseTerm | null> {
     if (signal.aborted) return null;
-    const sought = { term: this.#keeper.newTerm(), granted: Promise.withResolvers<Term>() };
+    const sought = { term: this.#keeper.newTerm(), granted: Promise.withResolvers<LeaseTerm>() };
     this.#sought = sought;
     this.#asked = null;
     this.#keeper.seek(this);
@@ -183,7 +183,7 @@ export class PrinterLease {
   }
 
   /** For another agent to take at once. */
-  async giveBack(term: Term): Promise<void> {
+  async giveBack(term: LeaseTerm): Promise<void> {
     await this.#giveBack(term.id);
   }
 
@@ -225,13 +225,13 @@ export class PrinterLease {
       this.#printer.onServedElsewhere(granted === null);
       if (granted === null) return;
       this.#fresh = false;
-      this.#term = new Term(asked, { at, ms: granted }, this.#leaseMs);
+      this.#term = new LeaseTerm(asked, { at, ms: granted }, this.#leaseMs);
       this.#sought.granted.resolve(this.#term);
       this.#sought = null;
     }
   }
 
-  #judge(term: Term, wanted: boolean): void {
+  #judge(term: LeaseTerm, wanted: boolean): void {
     if (!wanted || this.#printer.reached() || this.#printer.busy()) this.#useless = null;
     else {
       this.#useless ??= now();

@@ -5,19 +5,19 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { orAborted } from '../../drivers/transports/pauses.ts';
-import { JobFaultError } from '../contract/fault.ts';
+import { orAborted } from '../../../drivers/transports/pauses.ts';
+import { JobFaultError } from '../../contract/fault.ts';
 import {
   RenderCrash,
   type RenderPool,
   type RenderSession,
   type RenderSessionOptions,
-} from '../rendering/render-pool.ts';
-import type { Timings } from './config.ts';
+} from '../../rendering/render-pool.ts';
+import type { Timings } from '../config.ts';
+import { Backoff, pause } from '../pause.ts';
+import type { HandlerResult, PickedUpJob, UnderWay } from '../source/job-source.ts';
 import { Handover } from './handover.ts';
 import { JobRecord, type RecordContext } from './job-record.ts';
-import type { HandlerResult, PickedUpJob, UnderWay } from './job-source.ts';
-import { Backoff, pause } from './pause.ts';
 import type { WindowSize } from './tally.ts';
 
 export interface AttemptContext extends RecordContext {

@@ -1,8 +1,8 @@
 /** What discovery and the agent know of a device, however it is driven: by bytes or by documents. */
-import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
-import type { TransportError } from '../../drivers/transports/transport.ts';
-import type { PrinterReason } from '../contract/printer.ts';
-import type { Evidence } from './discovery/evidence.ts';
+import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { TransportError } from '../../../drivers/transports/transport.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
+import type { Evidence } from '../discovery/evidence.ts';
 
 /** What a probe found; null: a job is using the device, or about to, and knows better. */
 export type ProbeResult =
@@ -19,7 +19,7 @@ export type ProbeResult =
   | null;
 
 export interface PrinterDevice {
-  /** `stream`: takes bytes (`device.ts`); `document`: takes documents and keeps jobs (`document-device.ts`). */
+  /** `stream`: takes bytes (`stream-device.ts`); `document`: takes documents and keeps jobs (`document-device.ts`). */
   readonly kind: 'stream' | 'document';
   readonly uri: string;
   /** Whether there is a language to ask it in who it is. */

@@ -8,10 +8,10 @@
  * until they are published, so a restart delivers them. Progress is kept in memory only: after a restart the job
  * is delivered again and reports anew.
  */
-import type { AgentStateReport, JobReport, Report } from '../contract/report.ts';
-import type { Logger } from '../log.ts';
-import type { Journal } from './journal.ts';
-import { Backoff, pause } from './pause.ts';
+import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
+import type { Logger } from '../../log.ts';
+import type { Journal } from '../job/journal.ts';
+import { Backoff, pause } from '../pause.ts';
 
 /** Shortest time between two reports of mere progress of one job, ms. */
 const PROGRESS_MS = 250;

@@ -2,11 +2,11 @@
  * Where an agent's jobs come from and its reports go, whatever lies behind it: the process's own queue
  * connection, Redis, or the service's gateway.
  */
-import type { Lane, Scope } from '../contract/lane.ts';
-import type { QueuedJob } from '../contract/queued-job.ts';
-import type { Report } from '../contract/report.ts';
-import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../queue/index.ts';
-import type { JournalEntry } from './journal.ts';
+import type { Lane, Scope } from '../../contract/lane.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import type { Report } from '../../contract/report.ts';
+import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../../queue/index.ts';
+import type { JournalEntry } from '../job/journal.ts';
 
 /**
  * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent. `sent`: those

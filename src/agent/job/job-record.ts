@@ -2,14 +2,14 @@
  * Where one delivery of a job stands, and who has been told: the tally, the journal and the reports, kept in
  * step. What is lasting goes to the journal first and is reported from there.
  */
-import { JOB_FAULTS, type JobFault } from '../contract/fault.ts';
-import type { PrinterReason } from '../contract/printer.ts';
-import { labelCount, labelsPerPage, type QueuedJob, queueIdOf } from '../contract/queued-job.ts';
-import type { JobReport } from '../contract/report.ts';
-import type { Logger } from '../log.ts';
-import type { PickedUpJob } from './job-source.ts';
+import { JOB_FAULTS, type JobFault } from '../../contract/fault.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
+import { labelCount, labelsPerPage, type QueuedJob, queueIdOf } from '../../contract/queued-job.ts';
+import type { JobReport } from '../../contract/report.ts';
+import type { Logger } from '../../log.ts';
+import type { Reporter } from '../reports/reporter.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
 import type { Journal, JournalEntry } from './journal.ts';
-import type { Reporter } from './reporter.ts';
 import { Tally } from './tally.ts';
 
 export interface RecordContext {

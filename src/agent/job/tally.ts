@@ -11,9 +11,9 @@
  * (`estimated`), and only for bytes that were sent a while ago, as what counts (`entry.printed`). A label that is gone
  * cannot be told from one that is out. What waits as a whole counts with all its copies.
  */
-import type { DeviceStatus } from '../../drivers/languages/device.ts';
-import { JobFaultError } from '../contract/fault.ts';
-import type { Chunk } from '../rendering/render-protocol.ts';
+import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { JournalEntry } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 

@@ -2,20 +2,20 @@
  * One delivery of one job: the state machine that `worker.ts` describes. It holds the device from its start to
  * its end, and always ends: with a result for the queue, never with an exception.
  */
-import type { DeviceStatus } from '../../drivers/languages/device.ts';
-import { type Connection, TransportError } from '../../drivers/transports/transport.ts';
-import { JobFaultError } from '../contract/fault.ts';
-import type { LanguageId } from '../contract/format.ts';
-import type { QueuedJob } from '../contract/queued-job.ts';
-import { dots } from '../render/display-list.ts';
-import { RenderCrash } from '../rendering/render-pool.ts';
-import type { Chunk } from '../rendering/render-protocol.ts';
+import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { LanguageId } from '../../contract/format.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import { dots } from '../../render/display-list.ts';
+import { RenderCrash } from '../../rendering/render-pool.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import { pause } from '../pause.ts';
+import { type Confirmation, unconfirmed } from '../printer/confirmation.ts';
+import { canConfirm, isBlocked, isIdle, whyItWaits } from '../printer/status.ts';
+import type { Device } from '../printer/stream-device.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
-import { type Confirmation, unconfirmed } from './confirmation.ts';
-import type { Device } from './device.ts';
-import type { PickedUpJob } from './job-source.ts';
-import { pause } from './pause.ts';
-import { canConfirm, isBlocked, isIdle, whyItWaits } from './printer-state.ts';
 import { gone, Rest, type RestOptions } from './rest.ts';
 import { printedAtRest } from './tally.ts';
 

@@ -1,7 +1,7 @@
 /** Jobs straight from the process's own queue connection: `platen up`, and agents on a trusted network. */
 import { z } from 'zod';
-import { agentId } from '../contract/report.ts';
-import type { Queues } from '../queue/index.ts';
+import { agentId } from '../../contract/report.ts';
+import type { Queues } from '../../queue/index.ts';
 import type { HandoverNote, JobSource } from './job-source.ts';
 
 const count = z.int().min(0);

@@ -8,8 +8,8 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
-import { queueId } from '../contract/queued-job.ts';
-import { type JobReport, jobReport } from '../contract/report.ts';
+import { queueId } from '../../contract/queued-job.ts';
+import { type JobReport, jobReport } from '../../contract/report.ts';
 
 /** What is under way in a printer that takes documents: one job of the printer's own. */
 const printerDocument = z.object({

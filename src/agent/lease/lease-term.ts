@@ -13,7 +13,7 @@
  * label goes on with the rest of the piece (4 KB) that it was handing over; a virtual machine that is paused with
  * both of its clocks does not know.
  */
-export class Term {
+export class LeaseTerm {
   /** Names it to the queue. */
   readonly id: string;
   readonly #ending = new AbortController();

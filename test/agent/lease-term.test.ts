@@ -1,6 +1,6 @@
 /** How an agent counts the time in which a printer is its own. The clocks are set by the test. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { now, Term } from '../../src/agent/term.ts';
+import { LeaseTerm, now } from '../../src/agent/lease/lease-term.ts';
 
 const LEASE = 10_000;
 
@@ -12,13 +12,13 @@ afterEach(() => {
 });
 
 /** What may still be done. */
-function may(term: Term): string {
+function may(term: LeaseTerm): string {
   if (term.over.aborted) return 'nothing';
   return term.ending.aborted ? 'end' : 'print';
 }
 
 test('no label is begun from six tenths of a lease on, and nothing sent from 85 hundredths on', () => {
-  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  const term = new LeaseTerm('term', { at: now(), ms: LEASE }, LEASE);
   const seen: [number, string][] = [0, 5_990, 20, 2_480, 20].map((ms) => {
     vi.advanceTimersByTime(ms);
     return [performance.now(), may(term)];
@@ -36,13 +36,13 @@ test('no label is begun from six tenths of a lease on, and nothing sent from 85 
 test('it is counted from the question, however late the answer comes', () => {
   const at = now();
   vi.advanceTimersByTime(7_000);
-  expect(may(new Term('term', { at, ms: LEASE }, LEASE))).toBe('end');
+  expect(may(new LeaseTerm('term', { at, ms: LEASE }, LEASE))).toBe('end');
   vi.advanceTimersByTime(2_000);
-  expect(may(new Term('term', { at, ms: LEASE }, LEASE))).toBe('nothing');
+  expect(may(new LeaseTerm('term', { at, ms: LEASE }, LEASE))).toBe('nothing');
 });
 
 test('what is granted last counts at once, shorter or longer', () => {
-  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  const term = new LeaseTerm('term', { at: now(), ms: LEASE }, LEASE);
   expect(term.alone).toBe(false);
   expect(term.extend({ at: now(), ms: 4 * LEASE })).toBe(false);
   expect(term.alone).toBe(true);
@@ -59,7 +59,7 @@ test('what is granted last counts at once, shorter or longer', () => {
 });
 
 test('what the server is told is left is no more when a clock is set back', () => {
-  const term = new Term('term', { at: now(), ms: 4 * LEASE }, LEASE);
+  const term = new LeaseTerm('term', { at: now(), ms: 4 * LEASE }, LEASE);
   const before = Date.now();
   vi.setSystemTime(before + 3 * LEASE);
   expect(term.keep(now())).toBe(LEASE);
@@ -69,7 +69,7 @@ test('what the server is told is left is no more when a clock is set back', () =
 });
 
 test('what has begun to end ends, but has the time of a lease that is renewed', () => {
-  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  const term = new LeaseTerm('term', { at: now(), ms: LEASE }, LEASE);
   term.end();
   vi.advanceTimersByTime(5_000);
   term.extend({ at: now(), ms: LEASE });
@@ -80,7 +80,7 @@ test('what has begun to end ends, but has the time of a lease that is renewed', 
 });
 
 test.each(['the monotonic', 'the wall'])('%s clock alone ends it, without a timer', (which) => {
-  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  const term = new LeaseTerm('term', { at: now(), ms: LEASE }, LEASE);
   // A process that was stopped: time has passed, and no timer has gone off.
   if (which === 'the wall') vi.setSystemTime(Date.now() + 60_000);
   else {
@@ -94,7 +94,7 @@ test.each(['the monotonic', 'the wall'])('%s clock alone ends it, without a time
 });
 
 test('another agent has it: nothing more is sent', () => {
-  const term = new Term('term', { at: now(), ms: LEASE }, LEASE);
+  const term = new LeaseTerm('term', { at: now(), ms: LEASE }, LEASE);
   term.lose();
   expect(may(term)).toBe('nothing');
 });

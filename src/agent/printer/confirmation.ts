@@ -7,7 +7,7 @@
  * unseen: the operator's decision, for a printer, for a model (`discovery.fingerprints`), or for all.
  */
 import { z } from 'zod';
-import { JobFaultError } from '../contract/fault.ts';
+import { JobFaultError } from '../../contract/fault.ts';
 
 export const confirmation = z.enum(['device', 'transport']);
 export type Confirmation = z.infer<typeof confirmation>;

@@ -1,6 +1,6 @@
 /** What a device's status means for a job that wants to print. */
-import type { DeviceStatus } from '../../drivers/languages/device.ts';
-import type { PrinterReason } from '../contract/printer.ts';
+import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
 
 /** Reasons for which nothing comes out until a person has done something. */
 const STOPPING = new Set<PrinterReason>([

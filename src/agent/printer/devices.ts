@@ -1,14 +1,14 @@
 /** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
-import { queueAddress } from '../../drivers/transports/cups.ts';
-import { takesDocuments } from '../../drivers/transports/index.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
+import { queueAddress } from '../../../drivers/transports/cups.ts';
+import { takesDocuments } from '../../../drivers/transports/index.ts';
+import { TransportError } from '../../../drivers/transports/transport.ts';
+import type { AgentConfig } from '../config.ts';
+import type { Candidate } from '../discovery/provider.ts';
+import type { Drivers } from '../drivers.ts';
 import { type Certificates, noCertificates } from './certificates.ts';
-import type { AgentConfig } from './config.ts';
-import { Device } from './device.ts';
-import type { Candidate } from './discovery/provider.ts';
 import { DocumentDevice } from './document-device.ts';
-import type { Drivers } from './drivers.ts';
 import type { PrinterDevice } from './printer-device.ts';
+import { Device } from './stream-device.ts';
 
 export function deviceFor(
   candidate: Candidate,

@@ -5,19 +5,19 @@
  * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
  * that came out whole, and believed only as long as each of them was counted right.
  */
-import type { DeviceIdentity, DeviceStatus } from '../../drivers/languages/device.ts';
-import type { DocumentDescription, DocumentPort } from '../../drivers/transports/document.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
-import type { PrinterReason } from '../contract/printer.ts';
-import type { Certificates } from './certificates.ts';
+import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document.ts';
+import { TransportError } from '../../../drivers/transports/transport.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
 import {
   type Evidence,
   evidenceOfDeviceId,
   evidenceOfDeviceUri,
   queueOf,
   uuidOf,
-} from './discovery/evidence.ts';
-import { addressOf, printerIdOf } from './discovery/identity.ts';
+} from '../discovery/evidence.ts';
+import { addressOf, printerIdOf } from '../discovery/identity.ts';
+import type { Certificates } from './certificates.ts';
 import type { PrinterDevice, ProbeResult } from './printer-device.ts';
 
 export interface DocumentDeviceOptions {

@@ -3,12 +3,12 @@
  * Between two terms another agent serves it, or nobody, and this one asks again and again.
  */
 import { once } from 'node:events';
-import { parseQueueId } from '../contract/queued-job.ts';
-import type { JobReport } from '../contract/report.ts';
-import type { Consumer, HandoverNote, JobSource } from './job-source.ts';
-import type { PrinterLease } from './leases.ts';
-import { Backoff, pause } from './pause.ts';
-import type { Term } from './term.ts';
+import { parseQueueId } from '../../contract/queued-job.ts';
+import type { JobReport } from '../../contract/report.ts';
+import type { LeaseTerm } from '../lease/lease-term.ts';
+import type { PrinterLease } from '../lease/leases.ts';
+import { Backoff, pause } from '../pause.ts';
+import type { Consumer, HandoverNote, JobSource } from '../source/job-source.ts';
 import { PrinterWorker, type WorkContext } from './worker.ts';
 
 /** More labels than any job has. */
@@ -65,7 +65,7 @@ export class PrinterStation {
     }
   }
 
-  async #serveFor(term: Term): Promise<void> {
+  async #serveFor(term: LeaseTerm): Promise<void> {
     const worker = new PrinterWorker(this.#context, term);
     this.#worker = worker;
     const enough = AbortSignal.any([this.#stopped.signal, term.ending]);
