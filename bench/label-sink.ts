@@ -10,7 +10,7 @@ import {
   hostStatus,
   type PrinterIdentity,
   sgdValue,
-} from '../src/virtual/host-replies.ts';
+} from '../src/virtual/zpl/host-replies.ts';
 import { now } from './figures.ts';
 
 /** What it looks for in the stream. Data in fields has these characters escaped. */

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { createLogger } from '../log.ts';
-import { VirtualIppPrinter } from '../virtual/ipp-printer.ts';
-import { type PrintedLabel, VirtualZplPrinter } from '../virtual/zpl-printer.ts';
+import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
+import { type PrintedLabel, VirtualZplPrinter } from '../virtual/zpl/zpl-printer.ts';
 import { ending } from './ending.ts';
 import { numberFrom, positiveNumber } from './option-values.ts';
 import { printJson, printLine } from './output.ts';

@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
+import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
 import { CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from './agent-process.ts';
 import type { TestIppPrinter } from './ipp-site.ts';
 import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';

@@ -19,7 +19,7 @@ import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import { usbDiscovery } from '../../src/agent/discovery/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
-import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { type Avahi, startAvahi } from '../discovery/avahi.ts';
 import { type FakeSysfs, fakeSysfs } from '../discovery/sysfs.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
-import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
 import { type Directories, jobFor } from './site.ts';
 
 /** Reads the record's `n` of every label, in order, from the ZPL that it took; `?` where it took something else. */

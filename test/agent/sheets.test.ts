@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp-printer.ts';
+import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
 import { drawPdf } from '../render/judges.ts';
 import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
 import { expected } from './site.ts';

@@ -10,7 +10,7 @@ import { type Drivers, standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { AgentStateReport, JobReport, Report } from '../../src/contract/report.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
-import { VirtualZplPrinter, type VirtualZplPrinterOptions } from '../../src/virtual/zpl-printer.ts';
+import { VirtualZplPrinter, type VirtualZplPrinterOptions } from '../../src/virtual/zpl/zpl-printer.ts';
 import type { BackendCase, OpenBackend } from '../setup/backends.ts';
 
 export const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });

@@ -9,7 +9,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { hostIdentification, hostQuery, hostStatus, sgdValue } from '../../src/virtual/host-replies.ts';
+import { hostIdentification, hostQuery, hostStatus, sgdValue } from '../../src/virtual/zpl/host-replies.ts';
 
 export interface PaperPrinterOptions {
   serial: string;

@@ -10,7 +10,7 @@ import { providersOf } from '../../src/agent/discovery/providers.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
 import { createLogger } from '../../src/log.ts';
-import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 
 const LOOPBACK = '127.0.0.1';
 const cleanUp: (() => unknown)[] = [];

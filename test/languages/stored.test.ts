@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { zpl } from '../../drivers/languages/zpl/language.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
-import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { design, differingDots, dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
 
 /** A delivery label without anything that a printer cannot draw itself. */

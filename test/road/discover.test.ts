@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { barcodesIn } from './judges.ts';
 import { PLATEN, PlatenUp, platen, temporaryDirectory } from './platen.ts';
 

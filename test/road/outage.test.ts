@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdminClient } from '../../src/cli/admin-client.ts';
-import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { BreakableRoad } from '../queue/breakable-road.ts';
 import { type OpenBackend, onRedis } from '../setup/backends.ts';
 import { temporaryDirectory } from './platen.ts';

@@ -8,7 +8,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { OCR_B } from '../render/sample-fonts.ts';
 import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
 

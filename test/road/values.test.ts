@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { INCONSOLATA, OCR_B } from '../render/sample-fonts.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { barcodesIn, textIn } from './judges.ts';

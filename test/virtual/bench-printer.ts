@@ -12,7 +12,7 @@ import {
   type PrintedLabel,
   VirtualZplPrinter,
   type VirtualZplPrinterOptions,
-} from '../../src/virtual/zpl-printer.ts';
+} from '../../src/virtual/zpl/zpl-printer.ts';
 
 export interface Bench {
   printer: VirtualZplPrinter;

@@ -7,7 +7,7 @@ import dnsPacket from 'dns-packet';
 import multicastDns from 'multicast-dns';
 import { expect, it, onTestFinished } from 'vitest';
 import { stringsOf } from '../../drivers/ipp/message.ts';
-import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { startAvahi } from '../discovery/avahi.ts';
 import { temporaryDirectory } from './bench-printer.ts';
 import { ippBench, never } from './ipp-bench.ts';

@@ -9,7 +9,7 @@ import {
   type PrintedPage,
   VirtualIppPrinter,
   type VirtualIppPrinterOptions,
-} from '../../src/virtual/ipp-printer.ts';
+} from '../../src/virtual/ipp/ipp-printer.ts';
 import { temporaryDirectory } from './bench-printer.ts';
 
 export const never = new AbortController().signal;

@@ -3,7 +3,7 @@ import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
-import { VirtualIppPrinter } from '../../src/virtual/ipp-printer.ts';
+import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { decode, look, qr, temporaryDirectory } from './bench-printer.ts';
 import { ANY, ippBench, never, PDF, pdfOf, ZPL } from './ipp-bench.ts';
 

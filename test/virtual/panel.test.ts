@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import type { LostFormat } from '../../src/virtual/zpl-printer.ts';
+import type { LostFormat } from '../../src/virtual/zpl/zpl-printer.ts';
 import { bench, Client, decode, qr } from './bench-printer.ts';
 
 async function losing(options: Parameters<typeof bench>[0] = {}) {

@@ -1,5 +1,5 @@
 /** A virtual printer in a process of its own, to be killed. Says its port, and then each label's number. */
-import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 
 const [outDir = ''] = process.argv.slice(2);
 const printer = new VirtualZplPrinter({ name: 'mortal', outDir, dpi: 203, width: 50, height: 25 });

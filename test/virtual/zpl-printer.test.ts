@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VirtualZplPrinter } from '../../src/virtual/zpl-printer.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { bench, Client, decode, look, qr, temporaryDirectory } from './bench-printer.ts';
 
 describe('labels', () => {

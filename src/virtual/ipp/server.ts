@@ -3,13 +3,13 @@
  * test asks for it: an answer that does not come, or that breaks off.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { decodeIpp, type IppLimits } from '../../drivers/ipp/decode.ts';
-import { encodeIpp } from '../../drivers/ipp/encode.ts';
-import { IppCodecError, type IppMessage } from '../../drivers/ipp/message.ts';
-import type { OperationName } from '../../drivers/ipp/names.ts';
-import { BodyError, type BodyLimits, IppBody } from './ipp-body.ts';
-import { PRINTER_PATH, reply } from './ipp-exchange.ts';
-import { type IppRequest, operationName } from './ipp-operations.ts';
+import { decodeIpp, type IppLimits } from '../../../drivers/ipp/decode.ts';
+import { encodeIpp } from '../../../drivers/ipp/encode.ts';
+import { IppCodecError, type IppMessage } from '../../../drivers/ipp/message.ts';
+import type { OperationName } from '../../../drivers/ipp/names.ts';
+import { BodyError, type BodyLimits, IppBody } from './body.ts';
+import { PRINTER_PATH, reply } from './exchange.ts';
+import { type IppRequest, operationName } from './operations.ts';
 
 export interface IppServerHost {
   readonly bodyLimits: BodyLimits;

@@ -5,7 +5,7 @@
  * its document is read. Each wait has a time limit, each part a size limit.
  */
 import type { IncomingMessage } from 'node:http';
-import { END_OF_ATTRIBUTES } from '../../drivers/ipp/message.ts';
+import { END_OF_ATTRIBUTES } from '../../../drivers/ipp/message.ts';
 
 export interface BodyLimits {
   /** Most bytes of attributes. */

@@ -7,10 +7,13 @@
  */
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { dots } from '../render/display-list.ts';
-import type { MediaDots } from '../render/zpl/label-plan.ts';
-import { PrinterMemory } from '../render/zpl/printer-memory.ts';
-import { defaultSyntax, type ZplEvent } from '../render/zpl/zpl-stream.ts';
+import { dots } from '../../render/display-list.ts';
+import type { MediaDots } from '../../render/zpl/label-plan.ts';
+import { PrinterMemory } from '../../render/zpl/printer-memory.ts';
+import { defaultSyntax, type ZplEvent } from '../../render/zpl/zpl-stream.ts';
+import { rasterPool } from '../drawing/raster-pool.ts';
+import { LabelTray } from '../machine/label-tray.ts';
+import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
 import {
   hostIdentification,
   hostQuery,
@@ -19,7 +22,6 @@ import {
   type PrinterState,
   sgdValue,
 } from './host-replies.ts';
-import { LabelTray } from './label-tray.ts';
 import {
   type LostFormat,
   PrintEngine,
@@ -28,8 +30,6 @@ import {
   type Waiting,
 } from './print-engine.ts';
 import { type ConnectionHost, PrinterConnection } from './printer-connection.ts';
-import { rasterPool } from './raster-pool.ts';
-import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from './virtual-printer.ts';
 
 export type { LostFormat, PrintedLabel, PrinterFaults } from './print-engine.ts';
 

@@ -1,8 +1,8 @@
 /** What every IPP request must have, and what every answer has (RFC 8011 §4.1). */
-import type { IppAttribute, IppGroup, IppMessage } from '../../drivers/ipp/message.ts';
-import { STATUS_CODES, type StatusName } from '../../drivers/ipp/names.ts';
-import { IppRefusal } from './ipp-refusal.ts';
-import { text } from './ipp-values.ts';
+import type { IppAttribute, IppGroup, IppMessage } from '../../../drivers/ipp/message.ts';
+import { STATUS_CODES, type StatusName } from '../../../drivers/ipp/names.ts';
+import { IppRefusal } from './refusal.ts';
+import { text } from './values.ts';
 
 export const PRINTER_PATH = '/ipp/print';
 /** IPP counts octets, 1023 in a text; a UTF-16 unit is at most three. */

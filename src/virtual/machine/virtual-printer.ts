@@ -1,5 +1,5 @@
 /** What is chosen for a virtual printer, whatever it speaks. */
-import type { Logger } from '../log.ts';
+import type { Logger } from '../../log.ts';
 
 export interface VirtualPrinterOptions {
   /** What the printer calls itself. */

@@ -3,11 +3,12 @@
  *
  * Source: RFC 8011 §5.4 (printer description), PWG 5100.14 (IPP Everywhere), PWG 5100.13 and 5100.22 for the rest.
  */
-import { type IppAttribute, stringsOf } from '../../drivers/ipp/message.ts';
-import { OPERATIONS, type OperationName } from '../../drivers/ipp/names.ts';
-import { upTime } from './ipp-job.ts';
-import { mediaCol } from './ipp-media.ts';
-import { type Abilities, JOB_ATTRIBUTES, templateAttributes } from './ipp-ticket.ts';
+import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
+import { OPERATIONS, type OperationName } from '../../../drivers/ipp/names.ts';
+import type { PrinterFaults } from '../zpl/print-engine.ts';
+import { upTime } from './job.ts';
+import { mediaCol } from './media.ts';
+import { type Abilities, JOB_ATTRIBUTES, templateAttributes } from './ticket.ts';
 import {
   boolean,
   collection,
@@ -20,8 +21,7 @@ import {
   range,
   text,
   uri,
-} from './ipp-values.ts';
-import type { PrinterFaults } from './print-engine.ts';
+} from './values.ts';
 
 export const DOCUMENT_FORMATS = [
   'application/pdf',

@@ -5,8 +5,8 @@ import {
   numbersOf,
   stringsOf,
   valuesOf,
-} from '../../drivers/ipp/message.ts';
-import { collection, integer, keyword } from './ipp-values.ts';
+} from '../../../drivers/ipp/message.ts';
+import { collection, integer, keyword } from './values.ts';
 
 /** A size of labels, mm. */
 export interface LabelSize {

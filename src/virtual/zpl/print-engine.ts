@@ -8,12 +8,18 @@
  * A label is out when its file has its name, and only then do the counts say so. Between two batches there is no
  * moment at which nothing seems to be left to print.
  */
-import { isSerial, type LabelPlan, labelZpl, type MediaDots, planLabel } from '../render/zpl/label-plan.ts';
-import type { PrinterMemory } from '../render/zpl/printer-memory.ts';
-import { download } from '../render/zpl/zpl-download.ts';
-import type { ZplFormat } from '../render/zpl/zpl-stream.ts';
-import type { LabelTray, PrintedFiles } from './label-tray.ts';
-import { type RasterReply, rasterPool } from './raster-pool.ts';
+import {
+  isSerial,
+  type LabelPlan,
+  labelZpl,
+  type MediaDots,
+  planLabel,
+} from '../../render/zpl/label-plan.ts';
+import type { PrinterMemory } from '../../render/zpl/printer-memory.ts';
+import { download } from '../../render/zpl/zpl-download.ts';
+import type { ZplFormat } from '../../render/zpl/zpl-stream.ts';
+import { type RasterReply, rasterPool } from '../drawing/raster-pool.ts';
+import type { LabelTray, PrintedFiles } from '../machine/label-tray.ts';
 
 export interface PrinterFaults {
   mediaOut: boolean;

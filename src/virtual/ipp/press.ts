@@ -4,12 +4,12 @@
  * do the counts say so.
  */
 
-import type { PrinterMemory } from '../render/zpl/printer-memory.ts';
-import type { IppJob } from './ipp-job.ts';
-import { DocumentError, type Sheet, sheetsOf } from './ipp-sheets.ts';
-import type { IppSpool } from './ipp-spool.ts';
-import type { LabelTray, RawDocument } from './label-tray.ts';
-import type { PrintedLabel, PrinterFaults } from './print-engine.ts';
+import type { PrinterMemory } from '../../render/zpl/printer-memory.ts';
+import type { LabelTray, RawDocument } from '../machine/label-tray.ts';
+import type { PrintedLabel, PrinterFaults } from '../zpl/print-engine.ts';
+import type { IppJob } from './job.ts';
+import { DocumentError, type Sheet, sheetsOf } from './sheets.ts';
+import type { IppSpool } from './spool.ts';
 
 /** A label from an IPP job. */
 export interface PrintedPage extends PrintedLabel {

@@ -6,10 +6,10 @@
  *
  * Source: RFC 8011 §5.3 (attributes and states).
  */
-import type { IppAttribute } from '../../drivers/ipp/message.ts';
-import { IPP_JOB_STATES, type IppJobState } from '../../drivers/ipp/names.ts';
-import type { JobTicket } from './ipp-ticket.ts';
-import { dateTime, enumeration, integer, integerOrNone, keyword, named, text, uri } from './ipp-values.ts';
+import type { IppAttribute } from '../../../drivers/ipp/message.ts';
+import { IPP_JOB_STATES, type IppJobState } from '../../../drivers/ipp/names.ts';
+import type { JobTicket } from './ticket.ts';
+import { dateTime, enumeration, integer, integerOrNone, keyword, named, text, uri } from './values.ts';
 
 export type DocumentFormat = 'application/pdf' | 'application/vnd.zebra-zpl';
 

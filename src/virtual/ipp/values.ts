@@ -1,5 +1,5 @@
 /** IPP attributes, written short. */
-import type { IppAttribute, IppValue } from '../../drivers/ipp/message.ts';
+import type { IppAttribute, IppValue } from '../../../drivers/ipp/message.ts';
 
 type Make<Value> = (name: string, ...values: Value[]) => IppAttribute;
 

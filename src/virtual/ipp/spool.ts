@@ -3,9 +3,9 @@
  *
  * All of it is in memory, and gone when the power goes, as in most label printers; only job IDs never come again.
  */
-import { IppJob, type IppJobReport } from './ipp-job.ts';
-import { IppRefusal } from './ipp-refusal.ts';
-import type { JobTicket } from './ipp-ticket.ts';
+import { IppJob, type IppJobReport } from './job.ts';
+import { IppRefusal } from './refusal.ts';
+import type { JobTicket } from './ticket.ts';
 
 /** Jobs that may wait. */
 const MAX_WAITING = 100;

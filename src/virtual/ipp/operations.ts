@@ -12,28 +12,22 @@ import {
   type IppGroup,
   type IppMessage,
   valuesOf,
-} from '../../drivers/ipp/message.ts';
-import { OPERATIONS, type OperationName, type StatusName } from '../../drivers/ipp/names.ts';
-import {
-  DOCUMENT_FORMATS,
-  type PrinterView,
-  printerAttributes,
-  requested,
-  selected,
-} from './ipp-attributes.ts';
-import { checkTarget, operationAttributes, PRINTER_PATH, reply } from './ipp-exchange.ts';
+} from '../../../drivers/ipp/message.ts';
+import { OPERATIONS, type OperationName, type StatusName } from '../../../drivers/ipp/names.ts';
+import { DOCUMENT_FORMATS, type PrinterView, printerAttributes, requested, selected } from './attributes.ts';
+import { checkTarget, operationAttributes, PRINTER_PATH, reply } from './exchange.ts';
 import {
   type IppJob,
   type JobSurroundings,
   jobDescription,
   jobOutcome,
   type SpooledDocument,
-} from './ipp-job.ts';
-import { IppRefusal } from './ipp-refusal.ts';
-import { detect } from './ipp-sheets.ts';
-import type { IppSpool } from './ipp-spool.ts';
-import { type Checked, ticketOf } from './ipp-ticket.ts';
-import { keyword } from './ipp-values.ts';
+} from './job.ts';
+import { IppRefusal } from './refusal.ts';
+import { detect } from './sheets.ts';
+import type { IppSpool } from './spool.ts';
+import { type Checked, ticketOf } from './ticket.ts';
+import { keyword } from './values.ts';
 
 /** The rest of a request's body. */
 export interface IppDocumentSource {

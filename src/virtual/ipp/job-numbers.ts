@@ -4,7 +4,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LabelTrayError } from './label-tray.ts';
+import { LabelTrayError } from '../machine/label-tray.ts';
 
 export class JobNumbers {
   readonly #path: string;

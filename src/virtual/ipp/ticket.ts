@@ -2,7 +2,7 @@
  * What a job asks for, checked against what the printer can do: each job template attribute (RFC 8011 §5.2,
  * PWG 5100.7, 5100.13) with its values, in one table.
  */
-import { type IppAttribute, type IppValue, valuesOf } from '../../drivers/ipp/message.ts';
+import { type IppAttribute, type IppValue, valuesOf } from '../../../drivers/ipp/message.ts';
 import {
   MEDIA_COL_MEMBERS,
   mediaCol,
@@ -10,8 +10,8 @@ import {
   rollByCollection,
   rollByName,
   sizeMembers,
-} from './ipp-media.ts';
-import { collection, dpi, enumeration, integer, keyword, range } from './ipp-values.ts';
+} from './media.ts';
+import { collection, dpi, enumeration, integer, keyword, range } from './values.ts';
 
 export const MAX_COPIES = 999;
 

@@ -1,6 +1,6 @@
 /** What goes wrong between a client and a virtual IPP printer, when a test asks for it. */
 import type { IncomingMessage } from 'node:http';
-import type { OperationName } from '../../drivers/ipp/names.ts';
+import type { OperationName } from '../../../drivers/ipp/names.ts';
 
 export class WireFaults {
   readonly #held: (operation: OperationName | undefined) => void;

@@ -2,35 +2,35 @@
  * A driverless label printer that speaks IPP over HTTP, takes PDF and ZPL and prints PNG files: a printer to try
  * things out with, and one that has every fault a test asks for.
  *
- * Here: power, the directory, what it is and what it says of itself. Jobs wait in `ipp-spool.ts`, print in
- * `ipp-press.ts`; operations are `ipp-operations.ts`, HTTP is `ipp-server.ts`. Power off loses connections, jobs and
+ * Here: power, the directory, what it is and what it says of itself. Jobs wait in `spool.ts`, print in
+ * `press.ts`; operations are `operations.ts`, HTTP is `server.ts`. Power off loses connections, jobs and
  * the label under the head, and never half a file.
  */
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
-import type { OperationName } from '../../drivers/ipp/names.ts';
-import { PrinterMemory } from '../render/zpl/printer-memory.ts';
-import { Announcement, instanceName, reachableAt } from './ipp-announce.ts';
-import { DOCUMENT_FORMATS, type IppIdentity, type PrinterView, stateReasons } from './ipp-attributes.ts';
-import { PRINTER_PATH } from './ipp-exchange.ts';
-import type { IppJobReport } from './ipp-job.ts';
-import { JobNumbers } from './ipp-job-numbers.ts';
-import { type LabelSize, type Roll, rollsOf } from './ipp-media.ts';
-import { type IppMisbehavior, IppOperations, type IppRequest, operationName } from './ipp-operations.ts';
-import { IppPress, type PrintedPage } from './ipp-press.ts';
-import { ippServer, MAX_ATTRIBUTE_BYTES } from './ipp-server.ts';
-import { IppSpool } from './ipp-spool.ts';
-import { WireFaults } from './ipp-wire-faults.ts';
-import { LabelTray } from './label-tray.ts';
-import { pdfPool } from './pdf-pool.ts';
-import type { PrinterFaults } from './print-engine.ts';
-import { rasterPool } from './raster-pool.ts';
-import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from './virtual-printer.ts';
+import type { OperationName } from '../../../drivers/ipp/names.ts';
+import { PrinterMemory } from '../../render/zpl/printer-memory.ts';
+import { pdfPool } from '../drawing/pdf-pool.ts';
+import { rasterPool } from '../drawing/raster-pool.ts';
+import { LabelTray } from '../machine/label-tray.ts';
+import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
+import type { PrinterFaults } from '../zpl/print-engine.ts';
+import { Announcement, instanceName, reachableAt } from './announce.ts';
+import { DOCUMENT_FORMATS, type IppIdentity, type PrinterView, stateReasons } from './attributes.ts';
+import { PRINTER_PATH } from './exchange.ts';
+import type { IppJobReport } from './job.ts';
+import { JobNumbers } from './job-numbers.ts';
+import { type LabelSize, type Roll, rollsOf } from './media.ts';
+import { type IppMisbehavior, IppOperations, type IppRequest, operationName } from './operations.ts';
+import { IppPress, type PrintedPage } from './press.ts';
+import { ippServer, MAX_ATTRIBUTE_BYTES } from './server.ts';
+import { IppSpool } from './spool.ts';
+import { WireFaults } from './wire-faults.ts';
 
-export type { IppJobReport } from './ipp-job.ts';
-export type { IppMisbehavior } from './ipp-operations.ts';
-export type { PrintedPage } from './ipp-press.ts';
+export type { IppJobReport } from './job.ts';
+export type { IppMisbehavior } from './operations.ts';
+export type { PrintedPage } from './press.ts';
 
 export interface VirtualIppPrinterOptions extends VirtualPrinterOptions {
   /** Further rolls, which print when a job names them; at most nine. */
