@@ -18,7 +18,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { watchForStall } from '../transports/send-queue.ts';
+import { watchForStall } from '../transports/stream/send-queue.ts';
 import { TransportError } from '../transports/transport.ts';
 import type { Authorization } from './authorization.ts';
 import { type IppTls, tlsAgent } from './tls.ts';

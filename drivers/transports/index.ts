@@ -1,15 +1,15 @@
 /** The transports, by URI scheme. A new way to reach a device is one file here and one line in the table. */
 import type { z } from 'zod';
 import { parseAddress } from './address.ts';
-import { cupsTransport } from './cups.ts';
-import type { DeviceAccess, DocumentPort, DocumentTransport } from './document.ts';
-import { fileTransport } from './file.ts';
-import { ippTransport } from './ipp.ts';
-import { lpdTransport } from './lpd.ts';
-import { tcpTransport } from './tcp.ts';
+import { cupsTransport } from './document/cups.ts';
+import type { DeviceAccess, DocumentPort, DocumentTransport } from './document/document.ts';
+import { ippTransport } from './document/ipp.ts';
+import { lpdTransport } from './document/lpd.ts';
+import { winspoolTransport } from './document/winspool.ts';
+import { fileTransport } from './stream/file.ts';
+import { tcpTransport } from './stream/tcp.ts';
+import { usbTransport } from './stream/usb.ts';
 import { type Connection, type Transport, TransportError, transportTimeouts } from './transport.ts';
-import { usbTransport } from './usb.ts';
-import { winspoolTransport } from './winspool.ts';
 
 const TRANSPORTS: readonly Transport[] = [tcpTransport, usbTransport, fileTransport];
 const DOCUMENT_TRANSPORTS: readonly DocumentTransport[] = [

@@ -3,7 +3,7 @@ import type { DeviceDialect } from '../../drivers/languages/device.ts';
 import { eplDevice } from '../../drivers/languages/epl/device.ts';
 import { tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
-import type { DeviceAccess, DocumentPort } from '../../drivers/transports/document.ts';
+import type { DeviceAccess, DocumentPort } from '../../drivers/transports/document/document.ts';
 import { documentPort, openTransport } from '../../drivers/transports/index.ts';
 import type { Connection, TransportTimeouts } from '../../drivers/transports/transport.ts';
 import type { LanguageId } from '../contract/format.ts';

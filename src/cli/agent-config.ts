@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from '../agent/config.ts';
-import { LOCAL_CUPS } from '../agent/discovery/cups.ts';
+import { LOCAL_CUPS } from '../agent/discovery/providers/cups.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
 
 export const DISCOVER =

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
-import { configuredPrinters } from '../agent/discovery/configured.ts';
 import { Discovery, type DiscoveryEvent } from '../agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../agent/discovery/found-printer.ts';
 import type { Finding } from '../agent/discovery/provider.ts';
-import { providersOf } from '../agent/discovery/providers.ts';
+import { configuredPrinters } from '../agent/discovery/providers/configured.ts';
+import { providersOf } from '../agent/discovery/providers/index.ts';
 import type { ProviderNews } from '../agent/discovery/scans.ts';
 import { standardDrivers } from '../agent/drivers.ts';
 import { deviceFor } from '../agent/printer/devices.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
-import { providersOf } from '../../src/agent/discovery/providers.ts';
+import { providersOf } from '../../src/agent/discovery/providers/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { agentConfigOf, EVERYWHERE } from '../../src/cli/agent-config.ts';

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { agentConfig } from '../../src/agent/config.ts';
 import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
-import { providersOf } from '../../src/agent/discovery/providers.ts';
+import { providersOf } from '../../src/agent/discovery/providers/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
 import { createLogger } from '../../src/log.ts';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import {
   BerError,
   BerReader,
@@ -9,10 +10,13 @@ import {
   oidOf,
   TAG,
   tlv,
-} from '../../src/agent/discovery/ber.ts';
-import { candidate, finding } from '../../src/agent/discovery/provider.ts';
-import { SnmpSession, snmpDiscovery } from '../../src/agent/discovery/snmp.ts';
-import { decodeResponse, encodeRequest, type SnmpVersion } from '../../src/agent/discovery/snmp-message.ts';
+} from '../../src/agent/discovery/providers/snmp/ber.ts';
+import { SnmpSession, snmpDiscovery } from '../../src/agent/discovery/providers/snmp/snmp.ts';
+import {
+  decodeResponse,
+  encodeRequest,
+  type SnmpVersion,
+} from '../../src/agent/discovery/providers/snmp/snmp-message.ts';
 import { drivable } from './drivable.ts';
 import { snmpd } from './snmpd.ts';
 import { freeUdpPort, udpPeer } from './udp-peer.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parseDeviceId } from '../../drivers/transports/device-id.ts';
 import { evidence, evidenceOfDeviceId } from '../../src/agent/discovery/evidence.ts';
 import { candidate } from '../../src/agent/discovery/provider.ts';
-import { usbDiscovery } from '../../src/agent/discovery/usb.ts';
+import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { drivable } from './drivable.ts';
 import { fakeSysfs } from './sysfs.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { candidate, finding } from '../../src/agent/discovery/provider.ts';
-import { targetsOf } from '../../src/agent/discovery/targets.ts';
-import { parseZebraAnswer, zebraDiscovery } from '../../src/agent/discovery/zebra-udp.ts';
+import { targetsOf } from '../../src/agent/discovery/providers/targets.ts';
+import { parseZebraAnswer, zebraDiscovery } from '../../src/agent/discovery/providers/zebra-udp.ts';
 import { drivable } from './drivable.ts';
 import { udpPeer } from './udp-peer.ts';
 

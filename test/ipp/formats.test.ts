@@ -1,7 +1,7 @@
 /** Which of our languages a printer or a queue takes, by what it says. */
 import { describe, expect, test } from 'vitest';
 import type { IppAttribute } from '../../drivers/ipp/message.ts';
-import { formatsTaken, rasterTaken, resolution } from '../../drivers/transports/ipp-formats.ts';
+import { formatsTaken, rasterTaken, resolution } from '../../drivers/transports/document/ipp-formats.ts';
 
 function said(attributes: Record<string, string[] | number[]>): IppAttribute[] {
   return Object.entries(attributes).map(([name, values]) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queueAddress } from '../../drivers/transports/cups.ts';
+import { queueAddress } from '../../drivers/transports/document/cups.ts';
 import { documentPort } from '../../drivers/transports/index.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { followsItsPrinter } from '../../drivers/transports/followed-queue.ts';
+import { followsItsPrinter } from '../../drivers/transports/document/followed-queue.ts';
 
 test.each([
   'ipp://10.0.0.7/ipp/print',

@@ -1,10 +1,15 @@
 /** Whatever an address, a Windows port or a server holds: what it is meant to be, or an error of ours, and no other. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import {
+  jobState,
+  printerName,
+  printerStatus,
+  winspoolAddress,
+} from '../../drivers/transports/document/winspool.ts';
+import { portAddress } from '../../drivers/transports/document/winspool-ports.ts';
 import { checkAddress, documentPort } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
-import { jobState, printerName, printerStatus, winspoolAddress } from '../../drivers/transports/winspool.ts';
-import { portAddress } from '../../drivers/transports/winspool-ports.ts';
 import { evidenceOfDeviceUri } from '../../src/agent/discovery/evidence.ts';
 import { peer } from './peer.ts';
 

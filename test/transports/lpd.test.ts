@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { DocumentPort } from '../../drivers/transports/document.ts';
+import type { DocumentPort } from '../../drivers/transports/document/document.ts';
 import { documentPort } from '../../drivers/transports/index.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
 import { type Lpd, startLpd } from './cups-lpd.ts';

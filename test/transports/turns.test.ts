@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import koffi from 'koffi';
 import { expect, test } from 'vitest';
-import { Turns } from '../../drivers/transports/turns.ts';
+import { Turns } from '../../drivers/transports/document/turns.ts';
 
 /** Calls that a test ends. */
 function calls() {

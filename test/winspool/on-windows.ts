@@ -1,10 +1,10 @@
 /** Runs on Windows (`wine.ts`): what the provider and the transport find and do there, a line of JSON each. */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { DocumentPort, PrinterJobState } from '../../drivers/transports/document.ts';
+import type { DocumentPort, PrinterJobState } from '../../drivers/transports/document/document.ts';
 import { documentPort } from '../../drivers/transports/index.ts';
 import { candidateOf } from '../../src/agent/discovery/fingerprints.ts';
-import { winspoolDiscovery } from '../../src/agent/discovery/winspool.ts';
+import { winspoolDiscovery } from '../../src/agent/discovery/providers/winspool.ts';
 import { DOCUMENTS } from './documents.ts';
 
 const signal = AbortSignal.timeout(60_000);

@@ -25,7 +25,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { PORTS, type TcpPort } from '../../drivers/transports/winspool-ports.ts';
+import { PORTS, type TcpPort } from '../../drivers/transports/document/winspool-ports.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -3,11 +3,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import {
+  jobState,
+  printerName,
+  printerStatus,
+  winspoolAddress,
+} from '../../drivers/transports/document/winspool.ts';
+import { portAddress } from '../../drivers/transports/document/winspool-ports.ts';
 import { documentPort } from '../../drivers/transports/index.ts';
-import { jobState, printerName, printerStatus, winspoolAddress } from '../../drivers/transports/winspool.ts';
-import { portAddress } from '../../drivers/transports/winspool-ports.ts';
 import { finding } from '../../src/agent/discovery/provider.ts';
-import { findingOf } from '../../src/agent/discovery/winspool.ts';
+import { findingOf } from '../../src/agent/discovery/providers/winspool.ts';
 import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../agent/site.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
 import { backends } from '../setup/backends.ts';

@@ -17,9 +17,9 @@
  * still hold labels of it, and never by documents instead of bytes, or in another language.
  */
 import { takesDocuments } from '../../../drivers/transports/index.ts';
-import { CONFIGURED } from './configured.ts';
 import type { KnownWay } from './known-printers.ts';
 import type { Candidate } from './provider.ts';
+import { CONFIGURED } from './providers/configured.ts';
 import type { Way } from './ways.ts';
 
 /**

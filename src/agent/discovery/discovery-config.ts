@@ -1,7 +1,7 @@
 /** Where an agent looks for printers, besides those that its configuration names. */
 import { z } from 'zod';
 import { fingerprint } from './fingerprints.ts';
-import { targetsOf } from './targets.ts';
+import { targetsOf } from './providers/targets.ts';
 
 /** Hosts, broadcast addresses and subnets: nobody else is ever asked. */
 const targets = z

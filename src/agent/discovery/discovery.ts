@@ -30,7 +30,6 @@ import type { Timings } from '../config.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import { boundTo, drivenAlike, firstWay, nextWay } from './choice.ts';
-import { CONFIGURED } from './configured.ts';
 import { toldAndSaid } from './evidence.ts';
 import { candidateOf, type Fingerprint } from './fingerprints.ts';
 import { drivenBy, FoundPrinter } from './found-printer.ts';
@@ -38,6 +37,7 @@ import { addressOf } from './identity.ts';
 import type { KnownPrinter, KnownPrinters, KnownWay } from './known-printers.ts';
 import { type Found, type MergedPrinter, type Way as MergeWay, mergeCandidates } from './merge.ts';
 import type { Candidate, DiscoveryProvider } from './provider.ts';
+import { CONFIGURED } from './providers/configured.ts';
 import { type ProviderNews, Scans } from './scans.ts';
 import { type Way, Ways } from './ways.ts';
 

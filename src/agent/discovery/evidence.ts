@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
-import { queueAddress } from '../../../drivers/transports/cups.ts';
 import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
+import { queueAddress } from '../../../drivers/transports/document/cups.ts';
 
 /** Languages that printers say they speak; which of them Platen drives is the contract's `languageId`. */
 export const DEVICE_LANGUAGES = [

@@ -7,12 +7,12 @@ import type { ConfirmedBy, PrinterDescription, PrinterReason, PrinterState } fro
 import type { Logger } from '../../log.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
-import { CONFIGURED } from './configured.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprints.ts';
 import { formatsOf } from './formats.ts';
 import { addressOf, printerIdOf } from './identity.ts';
 import type { KnownPrinter, KnownWay } from './known-printers.ts';
 import type { Candidate } from './provider.ts';
+import { CONFIGURED } from './providers/configured.ts';
 
 type DrivenWay = KnownWay & { candidate: Candidate };
 

@@ -28,9 +28,9 @@
  * together with its name.
  */
 import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
-import { CONFIGURED } from './configured.ts';
 import type { Evidence } from './evidence.ts';
 import { addressOf, printerIdOf } from './identity.ts';
+import { CONFIGURED } from './providers/configured.ts';
 
 export interface Way {
   uri: string;

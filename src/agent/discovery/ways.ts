@@ -18,11 +18,11 @@ import { type Logger, withoutCredentials } from '../../log.ts';
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
-import { CONFIGURED } from './configured.ts';
 import { contradict, type Evidence, toldAndSaid } from './evidence.ts';
 import { addressOf } from './identity.ts';
 import type { KnownWay } from './known-printers.ts';
 import type { Candidate, DiscoveryProvider, Finding } from './provider.ts';
+import { CONFIGURED } from './providers/configured.ts';
 
 /** Times that a device which says nothing is asked before its address is all there is to know. */
 const ASKED = 3;

@@ -49,7 +49,7 @@ import {
   type DocumentPort,
   DocumentRefusal,
   type PrinterJobState,
-} from '../../../drivers/transports/document.ts';
+} from '../../../drivers/transports/document/document.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';

@@ -1,5 +1,5 @@
 /** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
-import { queueAddress } from '../../../drivers/transports/cups.ts';
+import { queueAddress } from '../../../drivers/transports/document/cups.ts';
 import { takesDocuments } from '../../../drivers/transports/index.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { AgentConfig } from '../config.ts';

@@ -6,7 +6,7 @@
  * that came out whole, and believed only as long as each of them was counted right.
  */
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
-import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document.ts';
+import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document/document.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import {

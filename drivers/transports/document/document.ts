@@ -1,6 +1,6 @@
 /**
  * Devices that take whole documents and keep jobs of their own: IPP printers, queues of a print server. One file
- * per transport (`ipp.ts`, …), one line each in `index.ts`.
+ * per transport (`ipp.ts`, …), one line each in `../index.ts`.
  *
  * A document goes out in two steps, so that its job in the printer has an ID that can be written down before the
  * first byte of the document is on its way: `create` makes a job that prints nothing, `send` gives it its
@@ -10,10 +10,10 @@
  * Two kinds of failure: `TransportError`, when there was no proper answer (after `create` a job may exist, after
  * `send` the device may have the document), and `DocumentRefusal`, when the device said no.
  */
-import type { LanguageId } from '../../src/contract/format.ts';
-import type { DeviceStatus } from '../languages/device.ts';
+import type { LanguageId } from '../../../src/contract/format.ts';
+import type { DeviceStatus } from '../../languages/device.ts';
+import type { TransportTimeouts } from '../transport.ts';
 import type { RasterTaken } from './ipp-formats.ts';
-import type { TransportTimeouts } from './transport.ts';
 
 /** A size of media, mm. */
 export interface MediaSize {

@@ -12,16 +12,17 @@
  * Source: RFC 8011 §4.2, §4.3, §5.3; PWG 5100.7 (media-col); CUPS Implementation of IPP.
  */
 import { z } from 'zod';
-import { printsPages } from '../../src/contract/format.ts';
-import type { PrinterState } from '../../src/contract/printer.ts';
-import { Authorization, isLoopback } from '../ipp/authorization.ts';
-import { IppClient, IppStatusError } from '../ipp/client.ts';
-import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../ipp/message.ts';
-import { JOB_STATES, PRINTER_STATES } from '../ipp/names.ts';
-import { printerReasons } from '../ipp/reasons.ts';
-import { BY_AUTHORITY, FirstUse } from '../ipp/tls.ts';
-import type { DeviceStatus } from '../languages/device.ts';
-import { plainText } from './device-id.ts';
+import { printsPages } from '../../../src/contract/format.ts';
+import type { PrinterState } from '../../../src/contract/printer.ts';
+import { Authorization, isLoopback } from '../../ipp/authorization.ts';
+import { IppClient, IppStatusError } from '../../ipp/client.ts';
+import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../../ipp/message.ts';
+import { JOB_STATES, PRINTER_STATES } from '../../ipp/names.ts';
+import { printerReasons } from '../../ipp/reasons.ts';
+import { BY_AUTHORITY, FirstUse } from '../../ipp/tls.ts';
+import type { DeviceStatus } from '../../languages/device.ts';
+import { plainText } from '../device-id.ts';
+import { TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DeviceAccess,
   type DocumentDescription,
@@ -35,7 +36,6 @@ import {
 } from './document.ts';
 import { followsItsPrinter } from './followed-queue.ts';
 import { FORMAT_ATTRIBUTES, formatsTaken, rasterTaken, resolution } from './ipp-formats.ts';
-import { TransportError, type TransportTimeouts } from './transport.ts';
 
 /** A printer may look at the whole document before it answers, ms. */
 const DOCUMENT_REPLY = 30_000;

@@ -1,6 +1,6 @@
 /** The printers that the configuration names. */
-import type { PrinterEntry } from '../config.ts';
-import type { DiscoveryProvider } from './provider.ts';
+import type { PrinterEntry } from '../../config.ts';
+import type { DiscoveryProvider } from '../provider.ts';
 
 export const CONFIGURED = 'configured';
 

@@ -12,9 +12,9 @@ import {
   printsPages,
   type RasterType,
   rasterType,
-} from '../../src/contract/format.ts';
-import { type IppAttribute, stringsOf, valuesOf } from '../ipp/message.ts';
-import { parseDeviceId, plainText } from './device-id.ts';
+} from '../../../src/contract/format.ts';
+import { type IppAttribute, stringsOf, valuesOf } from '../../ipp/message.ts';
+import { parseDeviceId, plainText } from '../device-id.ts';
 
 const CUPS_RAW = 'application/vnd.cups-raw';
 const ANY = 'application/octet-stream';

@@ -1,8 +1,8 @@
 /** USB printers of this machine (Linux, usblp): what is plugged in right now, by device and not by `lpN`. */
-import { usbAddress, usbPrinters } from '../../../drivers/transports/usb-sysfs.ts';
-import { believableSerial, type Evidence, evidenceOfDeviceId } from './evidence.ts';
-import { nameOf } from './fingerprints.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
+import { usbAddress, usbPrinters } from '../../../../drivers/transports/stream/usb-sysfs.ts';
+import { believableSerial, type Evidence, evidenceOfDeviceId } from '../evidence.ts';
+import { nameOf } from '../fingerprints.ts';
+import type { DiscoveryProvider, Finding } from '../provider.ts';
 
 export interface UsbDiscoveryOptions {
   /** `/sys`, or what stands for it. */

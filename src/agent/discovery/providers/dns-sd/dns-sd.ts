@@ -14,13 +14,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
-import { plainText } from '../../../drivers/transports/device-id.ts';
-import { pause } from '../pause.ts';
+import { plainText } from '../../../../../drivers/transports/device-id.ts';
+import { pause } from '../../../pause.ts';
+import type { Evidence } from '../../evidence.ts';
+import type { DiscoveryProvider, Finding } from '../../provider.ts';
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
-import type { Evidence } from './evidence.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
 
 export interface DnsSdOptions {
   /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */

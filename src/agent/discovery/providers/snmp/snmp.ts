@@ -10,13 +10,14 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
-import { plainText } from '../../../drivers/transports/device-id.ts';
-import type { PrinterReason, PrinterState } from '../../contract/printer.ts';
-import { pause } from '../pause.ts';
+import type { DeviceStatus } from '../../../../../drivers/languages/device.ts';
+import { plainText } from '../../../../../drivers/transports/device-id.ts';
+import type { PrinterReason, PrinterState } from '../../../../contract/printer.ts';
+import { pause } from '../../../pause.ts';
+import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from '../../evidence.ts';
+import type { DiscoveryProvider, Finding } from '../../provider.ts';
+import { targetsOf } from '../targets.ts';
 import { BerError } from './ber.ts';
-import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from './evidence.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
 import {
   decodeResponse,
   encodeRequest,
@@ -25,10 +26,9 @@ import {
   type SnmpVariable,
   type SnmpVersion,
 } from './snmp-message.ts';
-import { targetsOf } from './targets.ts';
 
 export interface SnmpOptions {
-  /** Hosts and subnets; see `targets.ts`. */
+  /** Hosts and subnets; see `../targets.ts`. */
   targets: readonly string[];
   /** A secret of sorts: never logged. */
   community?: string;

@@ -17,8 +17,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf, orAborted, Pauses } from './pauses.ts';
-import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
+import { codeOf, orAborted, Pauses } from '../pauses.ts';
+import { type Connection, type Transport, TransportError, type TransportTimeouts } from '../transport.ts';
 import { usbPrinters } from './usb-sysfs.ts';
 
 /** The driver's own buffer, bytes. */

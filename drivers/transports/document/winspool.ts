@@ -12,10 +12,12 @@
  *
  * Source: Microsoft, Print Spooler API: JOB_INFO_1, PRINTER_INFO_2 (status flags), StartDocPrinter, WritePrinter.
  */
-import { languageId } from '../../src/contract/format.ts';
-import type { PrinterReason } from '../../src/contract/printer.ts';
-import type { DeviceStatus } from '../languages/device.ts';
-import { plainText } from './device-id.ts';
+import { languageId } from '../../../src/contract/format.ts';
+import type { PrinterReason } from '../../../src/contract/printer.ts';
+import type { DeviceStatus } from '../../languages/device.ts';
+import { plainText } from '../device-id.ts';
+import { orAborted, within } from '../pauses.ts';
+import { TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DocumentDescription,
   type DocumentPort,
@@ -25,8 +27,6 @@ import {
   type PrinterJobState,
 } from './document.ts';
 import { Outcomes } from './outcomes.ts';
-import { orAborted, within } from './pauses.ts';
-import { TransportError, type TransportTimeouts } from './transport.ts';
 import { openPrinter, type PrinterHandle, type PrinterInfo } from './winspool-api.ts';
 import { addressOfPort } from './winspool-ports.ts';
 

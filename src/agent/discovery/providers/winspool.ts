@@ -6,14 +6,14 @@
  * is in a table. On other systems there are none.
  * Source: Microsoft, Print Spooler API, EnumPrinters.
  */
-import { plainText } from '../../../drivers/transports/device-id.ts';
-import { orAborted, within } from '../../../drivers/transports/pauses.ts';
-import { TransportError } from '../../../drivers/transports/transport.ts';
-import { winspoolAddress } from '../../../drivers/transports/winspool.ts';
-import { listPrinters, type PrinterInfo } from '../../../drivers/transports/winspool-api.ts';
-import { addressOfPort } from '../../../drivers/transports/winspool-ports.ts';
-import { evidenceOfDeviceUri, queueOf } from './evidence.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
+import { plainText } from '../../../../drivers/transports/device-id.ts';
+import { winspoolAddress } from '../../../../drivers/transports/document/winspool.ts';
+import { listPrinters, type PrinterInfo } from '../../../../drivers/transports/document/winspool-api.ts';
+import { addressOfPort } from '../../../../drivers/transports/document/winspool-ports.ts';
+import { orAborted, within } from '../../../../drivers/transports/pauses.ts';
+import { TransportError } from '../../../../drivers/transports/transport.ts';
+import { evidenceOfDeviceUri, queueOf } from '../evidence.ts';
+import type { DiscoveryProvider, Finding } from '../provider.ts';
 
 export interface WinspoolDiscoveryOptions {
   /** How long the spooler may take to answer, ms. */

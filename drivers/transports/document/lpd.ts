@@ -20,9 +20,11 @@
  */
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
-import { languageId } from '../../src/contract/format.ts';
-import type { DeviceStatus } from '../languages/device.ts';
-import { hostAndPort } from './address.ts';
+import { languageId } from '../../../src/contract/format.ts';
+import type { DeviceStatus } from '../../languages/device.ts';
+import { hostAndPort } from '../address.ts';
+import { tcpTransport } from '../stream/tcp.ts';
+import { type Connection, TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DocumentDescription,
   type DocumentPort,
@@ -32,8 +34,6 @@ import {
   type PrinterJobState,
 } from './document.ts';
 import { Outcomes } from './outcomes.ts';
-import { tcpTransport } from './tcp.ts';
-import { type Connection, TransportError, type TransportTimeouts } from './transport.ts';
 
 const DEFAULT_PORT = 515;
 const ANY = 'application/octet-stream';

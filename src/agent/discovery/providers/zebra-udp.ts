@@ -11,11 +11,11 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { plainText } from '../../../drivers/transports/device-id.ts';
-import { pause } from '../pause.ts';
-import { believableSerial, type Evidence, macOf } from './evidence.ts';
-import { nameOf } from './fingerprints.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
+import { plainText } from '../../../../drivers/transports/device-id.ts';
+import { pause } from '../../pause.ts';
+import { believableSerial, type Evidence, macOf } from '../evidence.ts';
+import { nameOf } from '../fingerprints.ts';
+import type { DiscoveryProvider, Finding } from '../provider.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
 export interface ZebraDiscoveryOptions {

@@ -5,9 +5,10 @@
  * "This machine" is `localhost:631`. `CUPS_SERVER` and CUPS's socket are not looked at: an address means the same
  * whoever starts the agent.
  */
+
+import { TransportError } from '../transport.ts';
 import type { DocumentTransport } from './document.ts';
 import { ippTransport } from './ipp.ts';
-import { TransportError } from './transport.ts';
 
 export const cupsTransport: DocumentTransport = {
   schemes: ['cups'],

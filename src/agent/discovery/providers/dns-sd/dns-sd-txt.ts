@@ -4,8 +4,8 @@
  * Source: RFC 6763 §6 (key=value, keys in any case, the first of two counts), Apple "Bonjour Printing
  * Specification" 1.2.1, PWG 5100.14 (UUID).
  */
-import { plainText } from '../../../drivers/transports/device-id.ts';
-import { believableSerial, type Evidence, languagesOf, uuidOf } from './evidence.ts';
+import { plainText } from '../../../../../drivers/transports/device-id.ts';
+import { believableSerial, type Evidence, languagesOf, uuidOf } from '../../evidence.ts';
 
 const MOST_PAIRS = 100;
 const LONGEST_VALUE = 200;

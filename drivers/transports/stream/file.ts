@@ -16,8 +16,8 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { codeOf, orAborted, Pauses, within } from './pauses.ts';
-import { type Connection, type Transport, TransportError, type TransportTimeouts } from './transport.ts';
+import { codeOf, orAborted, Pauses, within } from '../pauses.ts';
+import { type Connection, type Transport, TransportError, type TransportTimeouts } from '../transport.ts';
 
 const PIECE = 64 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */

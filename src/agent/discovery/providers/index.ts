@@ -1,9 +1,10 @@
 /** The providers that a configuration asks for: one line each. Where nothing is asked for, nothing is searched. */
+
+import type { DiscoveryConfig } from '../discovery-config.ts';
+import type { DiscoveryProvider } from '../provider.ts';
 import { cupsDiscovery } from './cups.ts';
-import type { DiscoveryConfig } from './discovery-config.ts';
-import { dnsSdDiscovery } from './dns-sd.ts';
-import type { DiscoveryProvider } from './provider.ts';
-import { snmpDiscovery } from './snmp.ts';
+import { dnsSdDiscovery } from './dns-sd/dns-sd.ts';
+import { snmpDiscovery } from './snmp/snmp.ts';
 import { usbDiscovery } from './usb.ts';
 import { winspoolDiscovery } from './winspool.ts';
 import { zebraDiscovery } from './zebra-udp.ts';

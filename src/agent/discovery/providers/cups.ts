@@ -10,10 +10,10 @@
  * only where the queue has a driver, since then CUPS itself makes of it what the device takes.
  * Source: CUPS Implementation of IPP; RFC 8011 §5.4; PWG 5100.13 (printer-device-id, printer-uuid).
  */
-import { IppClient } from '../../../drivers/ipp/client.ts';
-import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
-import { plainText } from '../../../drivers/transports/device-id.ts';
-import { TransportError } from '../../../drivers/transports/transport.ts';
+import { IppClient } from '../../../../drivers/ipp/client.ts';
+import { type IppAttribute, stringsOf } from '../../../../drivers/ipp/message.ts';
+import { plainText } from '../../../../drivers/transports/device-id.ts';
+import { TransportError } from '../../../../drivers/transports/transport.ts';
 import {
   type Evidence,
   evidenceOfDeviceId,
@@ -21,8 +21,8 @@ import {
   languagesOf,
   queueOf,
   uuidOf,
-} from './evidence.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
+} from '../evidence.ts';
+import type { DiscoveryProvider, Finding } from '../provider.ts';
 
 export interface CupsDiscoveryOptions {
   /** Of the provider, where there are several. */
