@@ -1,5 +1,5 @@
 /**
- * How a label becomes bytes. One folder or file per language (`zpl/`, `pdf.ts`), one line each in `index.ts`.
+ * How a label becomes bytes. A folder a language, one line each in `index.ts`.
  *
  * An encoder lives for one job: `begin` (what the labels have in common), then `label` once per record, in
  * order, then `end`. It may be opened again for the rest of a job that was interrupted. Everything here runs on

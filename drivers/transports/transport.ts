@@ -2,7 +2,7 @@
  * How bytes reach a device. One file per transport (`stream/tcp.ts`, …), one line each in `index.ts`.
  *
  * "Written" means that the operating system or the device's connection took the bytes, nothing more; what
- * became of them is for the language's status to tell (see `../languages/device.ts`).
+ * became of them is for the language's status to tell (see `../device.ts`).
  */
 import { z } from 'zod';
 

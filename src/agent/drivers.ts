@@ -1,5 +1,5 @@
 /** The drivers that an agent works with; a test may give it others. */
-import type { DeviceDialect } from '../../drivers/languages/device.ts';
+import type { DeviceDialect } from '../../drivers/device.ts';
 import { eplDevice } from '../../drivers/languages/epl/device.ts';
 import { tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { DeviceIdentity } from '../../drivers/languages/device.ts';
+import type { DeviceIdentity } from '../../drivers/device.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';

@@ -1,6 +1,6 @@
 /** How many labels count as printed, by what a printer without a label counter says is pending. */
 import { describe, expect, test } from 'vitest';
-import type { DeviceStatus } from '../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../drivers/device.ts';
 import type { JournalEntry } from '../../src/agent/job/journal.ts';
 import { printedAtRest, Tally } from '../../src/agent/job/tally.ts';
 

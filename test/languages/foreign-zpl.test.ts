@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { composeMedia, drawFields } from '../../src/render/zpl/draw.ts';
 import { labelZpl } from '../../src/render/zpl/label-plan.ts';

@@ -1,7 +1,7 @@
 /** Field values are data: whatever they hold, the printer gets the label that was meant and nothing else. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { rawZplTemplate, type Symbology } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';

@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import { design, dotsOf, inkBox, jobFor } from '../render/judges.ts';

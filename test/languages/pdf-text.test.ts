@@ -1,6 +1,6 @@
 /** Text of a PDF as poppler's pdftotext reads it: what is found and copied is what was posted. */
 import { expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf.ts';
+import { pdf } from '../../drivers/languages/pdf/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';

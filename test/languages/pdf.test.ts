@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
-import { pdf, pdfDocument } from '../../drivers/languages/pdf.ts';
+import { pdf, pdfDocument } from '../../drivers/languages/pdf/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage } from '../../src/render/page.ts';

@@ -1,6 +1,6 @@
 /** Raw ZPL on what does not speak ZPL: as a picture, as large as the template says, dot for dot. */
 import { describe, expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf.ts';
+import { pdf } from '../../drivers/languages/pdf/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';

@@ -1,7 +1,7 @@
 /** What stands around a raw label is taken, and what would change a printer for others is not. */
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { programText } from '../../src/render/raw-encoding.ts';
 import { compileRawZpl } from '../../src/render/raw-zpl.ts';

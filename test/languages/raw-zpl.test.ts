@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf.ts';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { pdf } from '../../drivers/languages/pdf/encode.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { compileRawZpl } from '../../src/render/raw-zpl.ts';
 import { templateFields } from '../../src/render/template-fields.ts';

@@ -1,6 +1,6 @@
 /** The sample labels in templates/: they print for all of their records, and their barcodes read as the data. */
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { templateFields } from '../../src/render/template-fields.ts';

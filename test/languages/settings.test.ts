@@ -1,6 +1,6 @@
 /** What a format sets at the printer: the commands, their ranges, and nothing that is not set. */
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { formatEntry } from '../../src/agent/config.ts';
 import { formatsOf } from '../../src/agent/discovery/formats.ts';
 import { type PrinterFormat, printerFormat } from '../../src/contract/format.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { openPages } from '../../drivers/languages/pages.ts';
-import { pdf } from '../../drivers/languages/pdf.ts';
+import { pdf } from '../../drivers/languages/pdf/encode.ts';
 import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { design, differingDots, dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';

@@ -1,6 +1,6 @@
 /** Symbols that the printer draws itself; and what a record's value may not do to a symbol. */
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';

@@ -1,6 +1,6 @@
 /** Text that the printer sets itself stands where our own raster of it stands. */
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, dotsOf, drawZpl, inkBox, jobFor, labelText } from '../render/judges.ts';

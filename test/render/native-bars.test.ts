@@ -1,6 +1,6 @@
 /** `"render"` of a barcode: the printer's own command, or a graphic, as the template says. */
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';

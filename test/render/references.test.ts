@@ -1,8 +1,8 @@
 /** Each script and each element beside its reference picture, as PNG, as PDF and as ZPL. */
 import { createCanvas } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
-import { pdfDocument } from '../../drivers/languages/pdf.ts';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { pdfDocument } from '../../drivers/languages/pdf/encode.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';

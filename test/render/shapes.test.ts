@@ -1,8 +1,8 @@
 /** Boxes, lines and ellipses in black and white: the same dots from the printer's own drawing as in the raster. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf.ts';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { pdf } from '../../drivers/languages/pdf/encode.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, differingDots, dotsOf, drawPdf, drawZpl, jobFor, labelText } from './judges.ts';

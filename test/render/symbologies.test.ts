@@ -7,8 +7,8 @@
  * meets each rotation, each rotation each resolution, and each resolution each output.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf.ts';
-import { zpl } from '../../drivers/languages/zpl/language.ts';
+import { pdf } from '../../drivers/languages/pdf/encode.ts';
+import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import { type DisplayList, dots, type Turn } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';

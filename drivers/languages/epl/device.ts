@@ -6,9 +6,9 @@
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import type { DeviceDialect, DeviceStatus } from '../../device.ts';
 import { TransportError } from '../../transports/transport.ts';
 import { emptyLines } from '../command-lines.ts';
-import type { DeviceDialect, DeviceStatus } from '../device.ts';
 
 const STATUS = new TextEncoder().encode('^ee\r\n');
 const LINE_FEED = 0x0a;

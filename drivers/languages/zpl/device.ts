@@ -15,8 +15,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { millimetres } from '../../../src/render/display-list.ts';
+import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../../device.ts';
 import { type Connection, TransportError } from '../../transports/transport.ts';
-import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../device.ts';
 import {
   type ErrorStatus,
   framesArrived,

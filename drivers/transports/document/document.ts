@@ -11,7 +11,7 @@
  * `send` the device may have the document), and `DocumentRefusal`, when the device said no.
  */
 import type { LanguageId } from '../../../src/contract/format.ts';
-import type { DeviceStatus } from '../../languages/device.ts';
+import type { DeviceStatus } from '../../device.ts';
 import type { TransportTimeouts } from '../transport.ts';
 import type { RasterTaken } from './ipp-formats.ts';
 

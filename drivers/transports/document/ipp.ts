@@ -14,13 +14,13 @@
 import { z } from 'zod';
 import { printsPages } from '../../../src/contract/format.ts';
 import type { PrinterState } from '../../../src/contract/printer.ts';
+import type { DeviceStatus } from '../../device.ts';
 import { Authorization, isLoopback } from '../../ipp/authorization.ts';
 import { IppClient, IppStatusError } from '../../ipp/client.ts';
 import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../../ipp/message.ts';
 import { JOB_STATES, PRINTER_STATES } from '../../ipp/names.ts';
 import { printerReasons } from '../../ipp/reasons.ts';
 import { BY_AUTHORITY, FirstUse } from '../../ipp/tls.ts';
-import type { DeviceStatus } from '../../languages/device.ts';
 import { plainText } from '../device-id.ts';
 import { TransportError, type TransportTimeouts } from '../transport.ts';
 import {

@@ -21,7 +21,7 @@
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import { languageId } from '../../../src/contract/format.ts';
-import type { DeviceStatus } from '../../languages/device.ts';
+import type { DeviceStatus } from '../../device.ts';
 import { hostAndPort } from '../address.ts';
 import { tcpTransport } from '../stream/tcp.ts';
 import { type Connection, TransportError, type TransportTimeouts } from '../transport.ts';

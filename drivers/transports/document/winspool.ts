@@ -14,7 +14,7 @@
  */
 import { languageId } from '../../../src/contract/format.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
-import type { DeviceStatus } from '../../languages/device.ts';
+import type { DeviceStatus } from '../../device.ts';
 import { plainText } from '../device-id.ts';
 import { orAborted, within } from '../pauses.ts';
 import { TransportError, type TransportTimeouts } from '../transport.ts';

@@ -23,7 +23,7 @@
  * A printer is online while the way that it is driven by is listed, and can be reached. One that is offline is
  * dropped when it has not been seen for a set time, or when all there is of it was in a list that is all there is.
  */
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';

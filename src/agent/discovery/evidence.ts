@@ -5,7 +5,7 @@
  * stranger's text: bounded, one line, never trusted to be unique (see `merge.ts`).
  */
 import { z } from 'zod';
-import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
+import type { DeviceIdentity } from '../../../drivers/device.ts';
 import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
 import { queueAddress } from '../../../drivers/transports/document/cups.ts';
 

@@ -1,7 +1,7 @@
 /** A printer's formats, from what the operator set and what the device says. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { DeviceIdentity } from '../../../drivers/languages/device.ts';
+import type { DeviceIdentity } from '../../../drivers/device.ts';
 import { type PrinterFormat, printerSettings } from '../../contract/format.ts';
 import type { FormatEntry } from '../config.ts';
 import type { Candidate } from './provider.ts';

@@ -1,6 +1,6 @@
 /** One printer as the agent knows it: who it is, where it is, how it is. */
 
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { ConfirmedBy, PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';

@@ -12,7 +12,7 @@
  * many printers take one connection, and the asking must not slow the printing. Those that cannot be reached
  * wait behind those that can: a site's printers that are off are all waited for to the end.
  */
-import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
 import { type Logger, withoutCredentials } from '../../log.ts';
 import type { Timings } from '../config.ts';

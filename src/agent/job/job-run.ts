@@ -2,7 +2,7 @@
  * One delivery of one job: the state machine that `worker.ts` describes. It holds the device from its start to
  * its end, and always ends: with a result for the queue, never with an exception.
  */
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';

@@ -8,7 +8,7 @@
  * What it cannot see: some labels, not the last ones, deleted between the last answer before the cut and the first one
  * after it, with all the others out by then. That looks like a loss of power.
  */
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import { isIdle } from '../printer/status.ts';
 import type { JournalEntry } from './journal.ts';

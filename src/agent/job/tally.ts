@@ -11,7 +11,7 @@
  * (`estimated`), and only for bytes that were sent a while ago, as what counts (`entry.printed`). A label that is gone
  * cannot be told from one that is out. What waits as a whole counts with all its copies.
  */
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { JournalEntry } from './journal.ts';

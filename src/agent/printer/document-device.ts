@@ -5,7 +5,7 @@
  * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
  * that came out whole, and believed only as long as each of them was counted right.
  */
-import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document/document.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { PrinterReason } from '../../contract/printer.ts';

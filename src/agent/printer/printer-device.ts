@@ -1,5 +1,5 @@
 /** What discovery and the agent know of a device, however it is driven: by bytes or by documents. */
-import type { DeviceIdentity, DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { TransportError } from '../../../drivers/transports/transport.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { Evidence } from '../discovery/evidence.ts';

@@ -1,5 +1,5 @@
 /** What a device's status means for a job that wants to print. */
-import type { DeviceStatus } from '../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 
 /** Reasons for which nothing comes out until a person has done something. */

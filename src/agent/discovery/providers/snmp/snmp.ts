@@ -10,7 +10,7 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { DeviceStatus } from '../../../../../drivers/languages/device.ts';
+import type { DeviceStatus } from '../../../../../drivers/device.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
 import type { PrinterReason, PrinterState } from '../../../../contract/printer.ts';
 import { pause } from '../../../pause.ts';

@@ -8,8 +8,8 @@
  * the order in which they stand on the page, as readers of PDF expect it.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
-import type { TextItem } from '../../src/render/display-list.ts';
-import { measureLine, startsRightToLeft } from '../../src/render/measure.ts';
+import type { TextItem } from '../../../src/render/display-list.ts';
+import { measureLine, startsRightToLeft } from '../../../src/render/measure.ts';
 
 /** Scripts of which each glyph is a character, but for the ligatures of Latin. */
 const GLYPH_BY_GLYPH =

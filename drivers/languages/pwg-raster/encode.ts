@@ -11,13 +11,13 @@
  * colour. `sgray_8` is what a printer gets that lists nothing.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { RasterType } from '../../src/contract/format.ts';
-import type { Bitmap } from '../../src/render/bitmap.ts';
-import type { Page } from '../../src/render/page.ts';
-import { pageBitmap } from '../../src/render/raster.ts';
-import { otherDpi } from './label-dots.ts';
-import type { LabelRun, Language } from './language.ts';
-import { openPages } from './pages.ts';
+import type { RasterType } from '../../../src/contract/format.ts';
+import type { Bitmap } from '../../../src/render/bitmap.ts';
+import type { Page } from '../../../src/render/page.ts';
+import { pageBitmap } from '../../../src/render/raster.ts';
+import { otherDpi } from '../label-dots.ts';
+import type { LabelRun, Language } from '../language.ts';
+import { openPages } from '../pages.ts';
 
 const SYNC_WORD = Buffer.from('RaS2', 'latin1');
 const HEADER_BYTES = 1796;

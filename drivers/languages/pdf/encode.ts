@@ -9,10 +9,10 @@
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
-import { drawPage } from '../../src/render/vector.ts';
-import type { LabelRun, Language } from './language.ts';
-import { openPages, type PageRun } from './pages.ts';
-import { PdfText } from './pdf-text.ts';
+import { drawPage } from '../../../src/render/vector.ts';
+import type { LabelRun, Language } from '../language.ts';
+import { openPages, type PageRun } from '../pages.ts';
+import { PdfText } from './text.ts';
 
 const NOTHING = new Uint8Array();
 /** Bytes in which a stream's dictionary ends. */

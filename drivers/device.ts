@@ -1,10 +1,10 @@
 /**
  * What a device that speaks a language says of itself: who it is, how it is, what it has printed. One dialect
- * per language that can be asked (`zpl/device.ts`); printers that cannot be asked have none.
+ * per language that can be asked (`languages/zpl/device.ts`); printers that cannot be asked have none.
  */
-import type { LanguageId, RasterType } from '../../src/contract/format.ts';
-import type { IdentityEvidence, PrinterReason, PrinterState } from '../../src/contract/printer.ts';
-import type { Connection } from '../transports/transport.ts';
+import type { LanguageId, RasterType } from '../src/contract/format.ts';
+import type { IdentityEvidence, PrinterReason, PrinterState } from '../src/contract/printer.ts';
+import type { Connection } from './transports/transport.ts';
 
 export interface DeviceIdentity {
   evidence: IdentityEvidence;

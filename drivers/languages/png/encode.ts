@@ -2,9 +2,9 @@
  * PNG (ISO/IEC 15948), for driverless printers that take neither a printer's language nor PDF nor PWG raster: one bit a
  * dot, with its resolution. A picture is one page, so each page is a document of its own.
  */
-import { rasterizePage } from '../../src/render/raster.ts';
-import type { LabelRun, Language } from './language.ts';
-import { openPages } from './pages.ts';
+import { rasterizePage } from '../../../src/render/raster.ts';
+import type { LabelRun, Language } from '../language.ts';
+import { openPages } from '../pages.ts';
 
 export const png: Language = {
   id: 'png',
