@@ -15,6 +15,7 @@ function partOf(file: string): string {
 /** What each part may import, besides itself. Everything may import the log. */
 const ALLOWED: Record<string, string[]> = {
   'main.ts': ['cli'],
+  'agent-main.ts': ['cli'],
   cli: ['server', 'agent', 'virtual', 'queue', 'rendering', 'render', 'drivers', 'contract'],
   server: ['queue', 'rendering', 'render', 'drivers', 'contract'],
   agent: ['queue', 'rendering', 'render', 'drivers', 'contract'],

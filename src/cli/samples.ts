@@ -1,6 +1,7 @@
 /** The sample templates of `templates/`, and a service account to try them with. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../contract/admin.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
@@ -8,7 +9,7 @@ import type { AdminClient } from './admin-client.ts';
 import { readTemplate } from './input-file.ts';
 import type { Ready } from './installation.ts';
 
-const SAMPLES = join(import.meta.dirname, '..', '..', 'templates');
+const SAMPLES = fileURLToPath(new URL('../../templates/', import.meta.url));
 const ACCOUNT = 'sample account';
 
 export interface Sample {

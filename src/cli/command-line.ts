@@ -1,0 +1,44 @@
+/** Runs one command: what it says goes to stdout, why it failed to stderr, and how it ended is the exit code. */
+import { Command, CommanderError } from 'commander';
+import metadata from '../../package.json' with { type: 'json' };
+import type { Commands } from './commands.ts';
+import { done } from './ending.ts';
+import { CommandFailure, EXIT, explain } from './failure.ts';
+
+export async function runCommandLine(commands: Commands): Promise<void> {
+  // A reader that has gone (`| head`) ends nothing: short commands end by themselves, and `up` goes on.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+  try {
+    await (await program(commands)).parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    } else {
+      process.stderr.write(`platen: ${explain(error)}\n`);
+      process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
+    }
+  }
+  done();
+}
+
+/** The one command that is named, or all of them where help or a complaint needs their names. */
+async function program(commands: Commands): Promise<Command> {
+  const program = new Command('platen')
+    .description('A label print service, and the print agent that runs next to the printers.')
+    .version(metadata.version)
+    .showHelpAfterError('(add --help for help)')
+    .addHelpText('after', '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.');
+  const [, , name = ''] = process.argv;
+  const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const wanted = named === undefined ? Object.values(commands) : [named];
+  for (const load of wanted) program.addCommand(await load());
+  throwInsteadOfExit(program);
+  return program;
+}
+
+/** Commander ends the process itself unless every command is told not to. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) throwInsteadOfExit(child);
+}

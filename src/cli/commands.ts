@@ -1,0 +1,29 @@
+/** Every command by its name. A command's code is loaded when it is asked for, so that short ones start quickly. */
+import type { Command } from 'commander';
+
+export type Commands = Readonly<Record<string, () => Promise<Command>>>;
+
+/** What runs a service, or a virtual printer. */
+export const SERVICE_COMMANDS: Commands = {
+  up: async () => (await import('./up.ts')).upCommand(),
+  server: async () => (await import('./server.ts')).serverCommand(),
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  virtual: async () => (await import('./virtual.ts')).virtualCommand(),
+};
+
+/** What runs an agent, and what talks to a service. */
+export const AGENT_COMMANDS: Commands = {
+  agent: async () => (await import('./agent.ts')).agentCommand(),
+  tenant: async () => (await import('./tenant.ts')).tenantCommand(),
+  integration: async () => (await import('./integration.ts')).integrationCommand(),
+  template: async () => (await import('./template.ts')).templateCommand(),
+  print: async () => (await import('./print.ts')).printCommand(),
+  validate: async () => (await import('./print.ts')).validateCommand(),
+  jobs: async () => (await import('./jobs.ts')).jobsCommand(),
+  job: async () => (await import('./jobs.ts')).jobCommand(),
+  printers: async () => (await import('./printers.ts')).printersCommand(),
+  agents: async () => (await import('./agents.ts')).agentsCommand(),
+  render: async () => (await import('./render.ts')).renderCommand(),
+  discover: async () => (await import('./discover.ts')).discoverCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+};
