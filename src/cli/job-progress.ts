@@ -1,6 +1,7 @@
 /** Follows a job until it ends, and shows how far it is. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { FINAL_STATUSES, type JobView } from '../contract/job.ts';
+import type { JobView } from '../contract/job.ts';
+import { hasEnded } from '../contract/job-life.ts';
 import type { AdminClient } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 
@@ -46,7 +47,7 @@ export async function followJob(
     const line = jobLine(job);
     if (line !== shown) show(job);
     shown = line;
-    if (FINAL_STATUSES.includes(job.status)) return job;
+    if (hasEnded(job.status)) return job;
     await pause(POLL_MS, undefined, { signal });
   }
 }
@@ -55,7 +56,7 @@ export async function followJob(
 function progressOnStderr(): (job: JobView) => void {
   const inPlace = process.stderr.isTTY;
   return (job) => {
-    const ended = FINAL_STATUSES.includes(job.status);
+    const ended = hasEnded(job.status);
     process.stderr.write(inPlace ? `\r\x1b[K${jobLine(job)}${ended ? '\n' : ''}` : `${jobLine(job)}\n`);
   };
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { JOB_STATUSES, type JobStatus, type JobView, jobStatus } from '../contract/job.ts';
+import type { JobView } from '../contract/job.ts';
+import { JOB_STATUSES, type JobStatus, jobStatus } from '../contract/job-life.ts';
 import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { followFor, jobLine, nextStep } from './job-progress.ts';

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
-import { jobStatus, jobView } from './job.ts';
+import { jobView } from './job.ts';
+import { jobStatus } from './job-life.ts';
 import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
 import { templateName } from './template.ts';
 import { templateProblem } from './template-problem.ts';

@@ -1,13 +1,14 @@
 /**
  * How a report of an agent of another version is read: what this version does not know is left out and named, the
  * rest counts. A reason without a name here is `other`, a printer in a language that nobody here prints is left out,
- * a fault of another name is `internal`. What a report cannot be without (its kind, a job's status) is never guessed.
+ * a fault of another name is `internal`, and of a held job that does not say which labels are uncertain, all are that
+ * are not printed. What a report cannot be without (its kind, a job's status) is never guessed.
  */
 import { z } from 'zod';
-import { jobFault } from './fault.ts';
+import { type JobFault, jobFault } from './fault.ts';
 import { printerFormat } from './format.ts';
 import { printerDescription, printerReason, printerState } from './printer.ts';
-import { agentReport, jobReport, type Report, report } from './report.ts';
+import { agentReport, jobReportOf, type Report, report, uncertain } from './report.ts';
 
 /** More reasons than any version will have. */
 const MOST_REASONS = 100;
@@ -25,12 +26,14 @@ const tolerantPrinter = printerDescription.extend({
   formats: knownOf(printerFormat, 200).refine((formats) => formats.length > 0),
 });
 
+const fault = jobFault.extend({ code: jobFault.shape.code.catch('internal') });
+const UNSAID: JobFault = { code: 'internal', message: 'The agent did not say why' };
+/** Those that are printed, and more than the job has, are left out where it is applied. */
+const ALL = { from: 0, to: 2 ** 31 - 1 };
+
 const tolerantReport = z.discriminatedUnion('kind', [
   agentReport.extend({ printers: knownOf(tolerantPrinter, 5_000) }),
-  jobReport.extend({
-    reasons,
-    error: jobFault.extend({ code: jobFault.shape.code.catch('internal') }).exactOptional(),
-  }),
+  jobReportOf({ reasons, fault, cause: fault.catch(UNSAID), uncertain: uncertain.catch(ALL) }),
 ]);
 
 export type ReadReport =

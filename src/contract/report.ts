@@ -27,7 +27,11 @@ export const agentReport = z.object({
 });
 export type AgentStateReport = z.infer<typeof agentReport>;
 
-export const jobReport = z.object({
+/** The labels (from 0, `from` included, `to` excluded) that may or may not have been printed, or may still be. */
+export const uncertain = z.object({ from: z.int().min(0), to: z.int().min(0) });
+
+/** What every report of a job says. */
+const anyJobReport = {
   kind: z.literal('job'),
   jobId,
   agentId,
@@ -38,24 +42,56 @@ export const jobReport = z.object({
   /** Which time the queue delivered this job in this round (from 1), and the report's number within that delivery. */
   delivery: z.int().min(1),
   seq: z.int().min(0),
-  /** `queued`: handed back unfinished, it goes on later from `printed`. */
-  status: z.enum(['queued', 'printing', 'printed', 'failed', 'canceled', 'held']),
   labels: z.object({
     /** Accepted by the printer's connection. */
     sent: z.int().min(0),
     /** Out of the printer, as far as the printer itself says. */
     printed: z.int().min(0),
   }),
-  /** Why it does not go on right now. */
+};
+
+/**
+ * A job's report: what it must carry depends on the state that it tells of.
+ * @param parts how strictly they are read: `reasons`, why the job does not go on right now; `fault` where it may be
+ *   left out, `cause` where a report without it says nothing; `uncertain`, the labels of a held job
+ */
+export function jobReportOf<
+  Reasons extends z.ZodType,
+  Fault extends z.ZodType,
+  Cause extends z.ZodType,
+  Uncertain extends z.ZodType,
+>(parts: { reasons: Reasons; fault: Fault; cause: Cause; uncertain: Uncertain }) {
+  const { reasons, fault, cause } = parts;
+  const inAnyState = z.object({ ...anyJobReport, reasons });
+  return z.discriminatedUnion('status', [
+    /** Handed back unfinished: it goes on later from `printed`. */
+    inAnyState.extend({ status: z.literal('queued'), uncertain: uncertain.optional() }),
+    inAnyState.extend({ status: z.literal('printing') }),
+    inAnyState.extend({ status: z.literal('printed') }),
+    inAnyState.extend({ status: z.literal('failed'), error: cause }),
+    inAnyState.extend({
+      status: z.literal('canceled'),
+      error: fault.optional(),
+      uncertain: uncertain.optional(),
+    }),
+    inAnyState.extend({ status: z.literal('held'), error: cause, uncertain: parts.uncertain }),
+  ]);
+}
+
+export const jobReport = jobReportOf({
   reasons: z.array(printerReason),
-  error: jobFault.optional(),
-  /**
-   * Of a held or canceled job, or one that was handed back: the labels (from 0, `from` included, `to` excluded) that may or may not
-   * have been printed, or may still be.
-   */
-  uncertain: z.object({ from: z.int().min(0), to: z.int().min(0) }).optional(),
+  fault: jobFault,
+  cause: jobFault,
+  uncertain,
 });
-export type JobReport = z.infer<typeof jobReport>;
+/** What a report of another state carries can be asked for in all. */
+type Any<Told> = Told extends unknown
+  ? Told & { [Other in Exclude<'error' | 'uncertain', keyof Told>]?: undefined }
+  : never;
+export type JobReport = Any<z.infer<typeof jobReport>>;
+type StateOf<Told> = Told extends JobReport ? Pick<Told, 'status' | 'error' | 'uncertain'> : never;
+/** The state that a report tells of, with what goes with it. */
+export type JobState = StateOf<JobReport>;
 
 export const report = z.discriminatedUnion('kind', [agentReport, jobReport]);
-export type Report = z.infer<typeof report>;
+export type Report = AgentStateReport | JobReport;

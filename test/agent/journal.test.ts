@@ -17,12 +17,15 @@ function entry(digit: number, more: Partial<JournalEntry> = {}): JournalEntry {
   return { queueId, printerId: 'serial-0123456789', delivery: 1, ...counts, ...more };
 }
 
-function report({ queueId: jobId, printerId }: JournalEntry, status: JobReport['status']): JobReport {
+function report(
+  { queueId: jobId, printerId }: JournalEntry,
+  status: 'queued' | 'printed' | 'failed',
+): JobReport {
   const at = '2026-11-21T10:00:00.000Z';
   const labels = { sent: 9, printed: 9 };
   // Keys in another order than the schema's.
   return {
-    status,
+    ...(status === 'failed' ? { status, error: { code: 'internal', message: 'no paper' } } : { status }),
     labels,
     kind: 'job',
     jobId,

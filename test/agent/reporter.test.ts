@@ -3,7 +3,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { type DataDir, openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/job/journal.ts';
 import { Reporter } from '../../src/agent/reports/reporter.ts';
-import type { AgentStateReport, JobReport, Report } from '../../src/contract/report.ts';
+import { type AgentStateReport, type JobReport, jobReport, type Report } from '../../src/contract/report.ts';
 import { Directories, logger, Reports } from './site.ts';
 
 const directories = new Directories();
@@ -64,7 +64,17 @@ function report(job: 0 | 1, seq: number, status: JobReport['status'] = 'printing
   const at = '2026-11-21T10:00:00.000Z';
   const labels = { sent: seq, printed: 0 };
   const who = { agentId: 'agent-of-test', printerId: 'serial-0123456789' };
-  return { kind: 'job', jobId: JOBS[job], ...who, at, delivery, seq, status, labels, reasons: [] };
+  return jobReport.parse({
+    kind: 'job',
+    jobId: JOBS[job],
+    ...who,
+    at,
+    delivery,
+    seq,
+    status,
+    labels,
+    reasons: [],
+  });
 }
 
 function entryOf({ jobId, printerId, delivery }: JobReport): JournalEntry {

@@ -3,7 +3,8 @@
  * What is held is compared with the paper, then decided by looking at the paper, as a person would; and compared again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { FINAL_STATUSES, type JobView } from '../../src/contract/job.ts';
+import type { JobView } from '../../src/contract/job.ts';
+import { hasEnded } from '../../src/contract/job-life.ts';
 import { type Fault, faultsOf } from './fault-plan.ts';
 import type { PlatenProcess } from './platen-process.ts';
 import { labelId, type PostedJob } from './posted-jobs.ts';
@@ -176,7 +177,7 @@ export class Round {
 
   #judge(when: string, views: ReadonlyMap<PostedJob, JobView>): void {
     for (const [job, view] of views) {
-      if (!FINAL_STATUSES.includes(view.status)) continue;
+      if (!hasEnded(view.status)) continue;
       const counts = counted(this.#site.printers[job.printer]?.printer.paper ?? []);
       const found = judgeJob(job, view, counts);
       this.violations.push(...found.map((one) => ({ ...one, text: `${when}: ${one.text}` })));

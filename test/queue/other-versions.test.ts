@@ -89,14 +89,38 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
     const of = job(printerId());
     const got = new Collected<Report>();
     await queues.consumeReports(async (one) => got.add(one));
+    const uncertain = { from: 0, to: 2 };
     const error = { code: 'head-too-cold', message: 'The head does not get warm' };
     await queues.publish(later<Report>({ ...report(of, 1), status: 'thawing' }), null);
     await queues.publish(
-      later<Report>({ ...report(of, 2), status: 'held', reasons: ['head-cold'], error }),
+      later<Report>({ ...report(of, 2), status: 'held', reasons: ['head-cold'], error, uncertain }),
       null,
     );
     expect(await got.reach(1)).toEqual([
-      { ...report(of, 2), status: 'held', reasons: ['other'], error: { ...error, code: 'internal' } },
+      {
+        ...report(of, 2),
+        status: 'held',
+        reasons: ['other'],
+        error: { ...error, code: 'internal' },
+        uncertain,
+      },
+    ]);
+  });
+
+  it('a held job that does not say why, or which labels are uncertain, is held, and all may be', async () => {
+    const of = job(printerId());
+    const got = new Collected<Report>();
+    await queues.consumeReports(async (one) => got.add(one));
+    await queues.publish(later<Report>({ ...report(of, 1), status: 'held' }), null);
+    await queues.publish(later<Report>({ ...report(of, 2), status: 'canceled' }), null);
+    expect(await got.reach(2)).toEqual([
+      {
+        ...report(of, 1),
+        status: 'held',
+        error: { code: 'internal', message: expect.any(String) },
+        uncertain: { from: 0, to: 2 ** 31 - 1 },
+      },
+      { ...report(of, 2), status: 'canceled' },
     ]);
   });
 

@@ -1,7 +1,6 @@
 /** What a person decides about a job that has ended: canceled, all out, or on from some label. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { JobReport } from '../../src/contract/report.ts';
 import type { Consumer } from '../../src/queue/index.ts';
 import { type Answer, codeOf, jobIdOf, newKey, PRINTER, pointersOf, ServiceHarness } from './harness.ts';
 
@@ -41,7 +40,7 @@ async function delivery(id: string, round: number): Promise<QueuedJob> {
 }
 
 /** A job of ten labels that ended like this. */
-async function ended(changes: Partial<JobReport>): Promise<string> {
+async function ended(changes: object): Promise<string> {
   const body = { idT, printerId: PRINTER, numberCopies: 5, data: [{ sku: '\0' }, { sku: '^XZ' }] };
   const id = jobIdOf(await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body }));
   await delivery(id, 0);
@@ -49,7 +48,7 @@ async function ended(changes: Partial<JobReport>): Promise<string> {
   return id;
 }
 
-async function report(jobId: string, changes: Partial<JobReport>): Promise<void> {
+async function report(jobId: string, changes: object): Promise<void> {
   await service.report({
     kind: 'job',
     jobId,

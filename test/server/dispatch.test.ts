@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { JobReport } from '../../src/contract/report.ts';
 import type { Queues } from '../../src/queue/index.ts';
 import type { JobQueue } from '../../src/server/jobs/queue-port.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
@@ -179,7 +178,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       seq: 1,
       reasons: [],
       labels: { sent: 0, printed: 0 },
-    } satisfies Omit<JobReport, 'jobId' | 'status'>;
+    };
     await service.report({ ...report, jobId: printing, status: 'printing' });
     await service.report({ ...report, jobId: handedBack, status: 'queued' });
     // As if Redis had lost its data a while ago. One was added so long ago that it may be done and forgotten.

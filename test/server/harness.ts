@@ -15,7 +15,8 @@ import {
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
-import type { AgentStateReport, Report } from '../../src/contract/report.ts';
+import { readReport } from '../../src/contract/read-report.ts';
+import type { AgentStateReport } from '../../src/contract/report.ts';
 import { createLogger, type Logger } from '../../src/log.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { type ServerConfigInput, serverConfig } from '../../src/server/config.ts';
@@ -265,9 +266,11 @@ export class ServiceHarness {
       .access_token;
   }
 
-  /** Applies a report at once, as if it had come through the queue. */
-  report(report: Report): Promise<Applied> {
-    return this.#reports.apply(report);
+  /** Reads and applies a report at once, as if it had come through the queue. */
+  async report(report: object): Promise<Applied> {
+    const read = readReport(report);
+    if ('issues' in read) throw new Error(`no report: ${read.issues.join(', ')}`);
+    return this.#reports.apply(read.report);
   }
 
   /** Reports an agent with these printers; each report is newer than the one before. */

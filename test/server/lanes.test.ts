@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { JobReport } from '../../src/contract/report.ts';
+import { type Report, report } from '../../src/contract/report.ts';
 import { backends, type OpenBackend } from '../setup/backends.ts';
 import { codeOf, jobIdOf, ServiceHarness } from './harness.ts';
 
@@ -61,8 +61,8 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     return (await service.admin('GET', `/jobs/${id}`)).body;
   }
 
-  function jobReport(jobId: string, agentId: string, changes: Partial<JobReport> = {}): JobReport {
-    return {
+  function jobReport(jobId: string, agentId: string, changes: object = {}): Report {
+    return report.parse({
       kind: 'job',
       jobId,
       agentId,
@@ -74,7 +74,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
       labels: { sent: 2, printed: 1 },
       reasons: [],
       ...changes,
-    };
+    });
   }
 
   test("each tenant's job waits in its own lane, and is given to whoever serves that one", async () => {
@@ -213,7 +213,13 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   test('a job goes on, and is canceled, in its own lane', async () => {
     const id = await enqueue('acme');
     await inLane(laneFor('acme'), id);
-    await service.report(jobReport(id, AGENTS.acme, { status: 'failed', labels: { sent: 2, printed: 2 } }));
+    await service.report(
+      jobReport(id, AGENTS.acme, {
+        status: 'failed',
+        error: { code: 'printer-refused', message: 'no paper' },
+        labels: { sent: 2, printed: 2 },
+      }),
+    );
     expect((await service.admin('POST', `/jobs/${id}/resume`, {})).status).toBe(200);
     await inLane(laneFor('acme'), `${id}.1`);
     expect((await service.admin('POST', `/jobs/${id}/cancel`)).body).toMatchObject({ status: 'canceled' });

@@ -132,11 +132,11 @@ export abstract class JobAttempt {
     try {
       if (this.record.repeat()) return 'done';
       await this.print();
-      this.record.finish('printed');
+      this.record.finish({ status: 'printed' });
       return 'done';
     } catch (error) {
       if (this.canceled && !signal.aborted) {
-        this.record.finish('canceled', error instanceof JobFaultError ? error.fault : undefined);
+        this.record.cancel(error instanceof JobFaultError ? error.fault : undefined);
         return 'done';
       }
       if (this.#isInterruption(error)) return await this.#handBack();

@@ -2,10 +2,11 @@
  * Where one delivery of a job stands, and who has been told: the tally, the journal and the reports, kept in
  * step. What is lasting goes to the journal first and is reported from there.
  */
-import { JOB_FAULTS, type JobFault } from '../../contract/fault.ts';
+import type { JobFault } from '../../contract/fault.ts';
+import { endedBy } from '../../contract/job-life.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import { labelCount, labelsPerPage, type QueuedJob, queueIdOf } from '../../contract/queued-job.ts';
-import type { JobReport } from '../../contract/report.ts';
+import type { JobReport, JobState } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { Reporter } from '../reports/reporter.ts';
 import type { PickedUpJob } from '../source/job-source.ts';
@@ -105,26 +106,29 @@ export class JobRecord {
 
   progress(reasons: readonly PrinterReason[]): void {
     this.reasons = reasons;
-    this.#context.reporter.progress(this.#report('printing', { reasons: [...reasons] }));
+    this.#context.reporter.progress(this.#report({ status: 'printing' }, reasons));
   }
 
-  finish(status: 'printed' | 'failed' | 'canceled' | 'held', error?: JobFault): void {
-    const { printed, intent, total } = this.entry;
-    this.log.info({ status, printed, total, code: error?.code }, 'job ended');
-    const report = this.#report(status, {
-      reasons: [],
+  /** A job that a person canceled; `error`: what kept it from its end besides. */
+  cancel(error?: JobFault): void {
+    const { printed, intent } = this.entry;
+    this.finish({
+      status: 'canceled',
       ...(error === undefined ? {} : { error }),
-      ...(status === 'held' || (status === 'canceled' && this.uncertain)
-        ? { uncertain: { from: printed, to: intent } }
-        : {}),
+      ...(this.uncertain ? { uncertain: { from: printed, to: intent } } : {}),
     });
+  }
+
+  fail(fault: JobFault): void {
+    this.finish(endedBy(fault, this.entry));
+  }
+
+  finish(end: JobState): void {
+    const { printed, total } = this.entry;
+    this.log.info({ status: end.status, printed, total, code: end.error?.code }, 'job ended');
+    const report = this.#report(end);
     this.#context.journal.finish(this.entry, report);
     this.#context.reporter.lasting(report);
-  }
-
-  /** As the fault's table says; but a job with labels under way never fails, it is held. */
-  fail(fault: JobFault): void {
-    this.finish(JOB_FAULTS[fault.code].outcome === 'failed' && !this.uncertain ? 'failed' : 'held', fault);
   }
 
   /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */
@@ -135,18 +139,15 @@ export class JobRecord {
       this.#context.journal.write(this.lasting);
       return;
     }
-    const report = this.#report('queued', {
-      reasons: [],
+    const report = this.#report({
+      status: 'queued',
       ...(this.uncertain ? { uncertain: { from: printed, to: intent } } : {}),
     });
     this.#context.journal.handBack(this.lasting, report);
     this.#context.reporter.lasting(report);
   }
 
-  #report(
-    status: JobReport['status'],
-    more: Pick<JobReport, 'reasons'> & Partial<Pick<JobReport, 'error' | 'uncertain'>>,
-  ): JobReport {
+  #report(state: JobState, reasons: readonly PrinterReason[] = []): JobReport {
     const { printerId, delivery, sent, printed } = this.entry;
     const { jobId, resume } = this.#job;
     return {
@@ -158,9 +159,9 @@ export class JobRecord {
       at: new Date().toISOString(),
       delivery,
       seq: this.#seq++,
-      status,
       labels: { sent, printed },
-      ...more,
+      reasons: [...reasons],
+      ...state,
     };
   }
 }

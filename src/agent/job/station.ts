@@ -3,6 +3,7 @@
  * Between two terms another agent serves it, or nobody, and this one asks again and again.
  */
 import { once } from 'node:events';
+import { endedBy } from '../../contract/job-life.ts';
 import { parseQueueId } from '../../contract/queued-job.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
@@ -109,7 +110,7 @@ export class PrinterStation {
     const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
     const asLeft = { total: 0, base: out, odometer: null, intent: begun, sent: out, printed: out };
     const entry = found?.entry ?? { queueId, printerId, delivery: 0, ...asLeft };
-    const { printed, intent, sent } = entry;
+    const { printed, sent } = entry;
     const delivery = entry.delivery + 1;
     const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);
     const unread: JobReport = {
@@ -121,11 +122,9 @@ export class PrinterStation {
       at: new Date().toISOString(),
       delivery,
       seq: 0,
-      status: intent > printed ? 'held' : 'failed',
       labels: { sent, printed },
       reasons: [],
-      error: { code: 'payload-unreadable', message },
-      ...(intent > printed ? { uncertain: { from: printed, to: intent } } : {}),
+      ...endedBy({ code: 'payload-unreadable', message }, entry),
     };
     const report = found?.final ? { ...found.final, at: unread.at, delivery, seq: 0 } : unread;
     journal.finish({ ...entry, delivery }, report);

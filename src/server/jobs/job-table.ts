@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { JobFilter } from '../../contract/admin.ts';
 import { jobFault } from '../../contract/fault.ts';
-import { type JobView, jobStatus } from '../../contract/job.ts';
+import type { JobView } from '../../contract/job.ts';
+import { jobStatus } from '../../contract/job-life.ts';
 import { type Lane, lane } from '../../contract/lane.ts';
 import { orientation } from '../../contract/print-request.ts';
 import { printerReason } from '../../contract/printer.ts';

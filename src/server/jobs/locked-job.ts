@@ -1,6 +1,6 @@
 /** A job about which a person decides, and of which nobody else does until the transaction ends. */
 import { z } from 'zod';
-import { jobStatus } from '../../contract/job.ts';
+import { jobStatus } from '../../contract/job-life.ts';
 import type { Lane } from '../../contract/lane.ts';
 import { ProblemError } from '../problems.ts';
 import type { Queryable } from '../store/pool.ts';
