@@ -12,7 +12,7 @@ import { boundConnections } from './connections.ts';
 import { BodyTooRich, ForbiddenKey, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 import { inStretches } from './stretches.ts';
-import { answerWithRest, hasUnreadBody } from './unread-body.ts';
+import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
 /** What the request's log line tells besides the request itself: IDs, never contents. */
 export type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
@@ -157,6 +157,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     );
   });
   app.setErrorHandler((error, request, reply) => {
+    if (isAbandoned(request.raw, reply)) return;
     sendProblem(request, reply, asProblem(error, config));
   });
   boundConnections(app.server, config.limits.connections);

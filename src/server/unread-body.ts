@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 
 /** Bytes that are thrown away at most, and ms. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -14,6 +15,16 @@ const DEADLINE = 10_000;
 export function hasUnreadBody(request: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
   return !request.complete && (coding !== undefined || length !== '0');
+}
+
+/**
+ * Ends a request whose caller went away before its body was in: hundreds may do so at once, and an answer costs more than
+ * nothing although nobody reads it. The log has the 499 that proxies use for it.
+ */
+export function isAbandoned(request: IncomingMessage, reply: FastifyReply): boolean {
+  if (!request.destroyed || request.complete) return false;
+  reply.code(499).hijack();
+  return true;
 }
 
 /** The answer's body: all of `payload` at once, its end when the request has ended too. */

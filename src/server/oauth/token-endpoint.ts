@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
 import type { ServerConfig } from '../config.ts';
+import { isAbandoned } from '../unread-body.ts';
 import type { OwnTokens } from './access-token.ts';
 import { type Account, type Integrations, knownPermissions } from './integrations.ts';
 import { HashingBusy } from './secret.ts';
@@ -82,6 +83,7 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
   });
 
   app.setErrorHandler(async (error, request, reply) => {
+    if (isAbandoned(request.raw, reply)) return reply;
     const known = asTokenError(error);
     if (known === undefined) request.failure = error;
     const { status, headers, code, message } =
@@ -142,10 +144,12 @@ function answerError(
   return reply.code(error.status).headers(error.headers).send(body);
 }
 
+const refused = z.object({ statusCode: z.int().min(400).max(499) });
+
 /** Fastify's own complaints about the request (media type, size) are `invalid_request`. */
 function asTokenError(error: unknown): TokenError | undefined {
   if (error instanceof TokenError) return error;
-  const status = z.object({ statusCode: z.int().min(400).max(499) }).safeParse(error);
+  const status = refused.safeParse(error);
   if (!status.success) return undefined;
   if (status.data.statusCode === 413)
     return new TokenError('invalid_request', 'the request is too large', 413);
