@@ -11,7 +11,7 @@ import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
 import { BodyTooRich, ForbiddenKey, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
-import { inStretches } from './stretches.ts';
+import { inStretches, type Long } from './stretches.ts';
 import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
 /** What the request's log line tells besides the request itself: IDs, never contents. */
@@ -41,6 +41,13 @@ const RECORD = 500;
 
 /** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** An empty body is undefined. @throws TypeError for what is not UTF-8, and as `readJson` */
+function* readBody(body: Buffer, mostValues: number): Long<unknown> {
+  const text = utf8.decode(body);
+  yield;
+  return text.trim() === '' ? undefined : yield* readJson(text, mostValues);
+}
 
 /** As Fastify takes it; of a count, the address nearest to the service is hop 0. */
 function trusted(
@@ -80,9 +87,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => {
       try {
-        const text = utf8.decode(body);
-        if (text.trim() === '') return undefined;
-        return await inStretches(readJson(text, mostValues), text.length / RECORD);
+        return await inStretches(readBody(body, mostValues), body.length / RECORD);
       } catch (error) {
         if (error instanceof BodyTooRich) {
           throw new ProblemError(
@@ -141,21 +146,25 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     reply.header('content-length', bytes.length);
     return answerWithRest(request.raw, bytes);
   });
-  app.addHook('onResponse', async (request, reply) => {
-    logger[reply.statusCode >= 500 ? 'error' : 'info'](
+  const log = (request: FastifyRequest, facts: { status: number; ms?: number }) => {
+    logger[facts.status >= 500 ? 'error' : 'info'](
       {
         method: request.method,
         // The route and not the URL: a query may hold anything.
         route: request.routeOptions.url ?? 'none',
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ...facts,
         requestId: request.id,
         ...request.facts,
         ...(request.failure === undefined ? {} : { err: request.failure }),
       },
       'request',
     );
+  };
+  app.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
+    log(request, { status, ms: Math.round(elapsedTime * 10) / 10 });
   });
+  // As proxies write of a caller who went away.
+  app.addHook('onRequestAbort', async (request) => log(request, { status: 499 }));
   app.setErrorHandler((error, request, reply) => {
     if (isAbandoned(request.raw, reply)) return;
     sendProblem(request, reply, asProblem(error, config));

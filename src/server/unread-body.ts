@@ -19,11 +19,11 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 
 /**
  * Ends a request whose caller went away before its body was in: hundreds may do so at once, and an answer costs more than
- * nothing although nobody reads it. The log has the 499 that proxies use for it.
+ * nothing although nobody reads it.
  */
 export function isAbandoned(request: IncomingMessage, reply: FastifyReply): boolean {
   if (!request.destroyed || request.complete) return false;
-  reply.code(499).hijack();
+  reply.hijack();
   return true;
 }
 

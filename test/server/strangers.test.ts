@@ -127,6 +127,23 @@ describe('what is the same for everybody', () => {
   });
 });
 
+test.each(['/oauth/token', '/v2/jobs'])(
+  'a caller who hangs up before the body of %s is in gets no answer, and is in the log',
+  async (path) => {
+    const socket = await dial();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const headers =
+      path === '/oauth/token' ? type : { authorization: `Bearer ${token}`, 'idempotency-key': 'k' };
+    const before = service.log.length;
+    await written(socket, `${head(path, { ...headers, 'content-length': '9000' })}half`);
+    await service.call('/healthz');
+    socket.destroy();
+    const line = `"route":"${path}","status":499`;
+    await vi.waitFor(() => expect(service.log.slice(before)).toContain(line), { timeout: 10_000 });
+    await expectServed();
+  },
+);
+
 test('one connection too many closes the one that has been idle for longest, not the newcomer', async () => {
   const idle: Socket[] = [];
   for (let one = 0; one < CONNECTIONS; one++) idle.push(await dial());
