@@ -8,13 +8,13 @@ import { parseDeviceId } from '../drivers/transports/device-id.ts';
 import { LIMITS } from '../src/contract/limits.ts';
 import { designedTemplate, fieldName } from '../src/contract/template.ts';
 import { withoutCredentials } from '../src/log.ts';
-import { decimalText, parseDecimal } from '../src/render/decimal.ts';
-import { compileFilters } from '../src/render/filters.ts';
 import { templateProblems } from '../src/render/template-check.ts';
-import { planLabel } from '../src/render/zpl/label-plan.ts';
-import { PrinterMemory } from '../src/render/zpl/printer-memory.ts';
-import { defaultSyntax, ZplStream } from '../src/render/zpl/zpl-stream.ts';
 import { parseJson } from '../src/server/json-body.ts';
+import { decimalText, parseDecimal } from '../src/values/decimal.ts';
+import { compileFilters } from '../src/values/filters.ts';
+import { planLabel } from '../src/zpl/interpreter/label-plan.ts';
+import { PrinterMemory } from '../src/zpl/interpreter/printer-memory.ts';
+import { defaultSyntax, ZplStream } from '../src/zpl/stream.ts';
 
 const BODY = LIMITS.bodyBytes - 100;
 const VALUE = LIMITS.valueLength;

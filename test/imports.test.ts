@@ -16,16 +16,19 @@ function partOf(file: string): string {
 const ALLOWED: Record<string, string[]> = {
   'main.ts': ['cli'],
   'agent-main.ts': ['cli'],
-  cli: ['server', 'agent', 'virtual', 'queue', 'rendering', 'render', 'drivers', 'contract'],
-  server: ['queue', 'rendering', 'render', 'drivers', 'contract'],
+  cli: ['server', 'agent', 'virtual', 'queue', 'rendering', 'render', 'zpl', 'values', 'drivers', 'contract'],
+  server: ['queue', 'rendering', 'render', 'zpl', 'values', 'drivers', 'contract'],
   agent: ['queue', 'rendering', 'render', 'drivers', 'contract'],
   // The threads that labels are made and checked in, for agent and service.
-  rendering: ['render', 'drivers', 'contract'],
+  rendering: ['render', 'zpl', 'values', 'drivers', 'contract'],
   // The drivers' codecs and the interpreter of ZPL: a virtual printer speaks the same from the other end.
-  virtual: ['render', 'drivers', 'contract'],
+  virtual: ['render', 'zpl', 'drivers', 'contract'],
   queue: ['contract'],
-  drivers: ['render', 'contract'],
-  render: ['contract'],
+  drivers: ['render', 'zpl', 'contract'],
+  render: ['zpl', 'values', 'contract'],
+  // Until MaxiCode and units have a place below: ZPL is to know nothing of the renderer.
+  zpl: ['render', 'values', 'contract'],
+  values: ['contract'],
   contract: [],
   'log.ts': [],
 };

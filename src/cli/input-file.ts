@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
-import { programText } from '../render/raw-encoding.ts';
+import { programText } from '../zpl/raw/encoding.ts';
 import { CommandFailure, explain } from './failure.ts';
 
 /** A file's text; `-` is standard input. */

@@ -5,19 +5,19 @@
  * rotation. A symbol that does not fit the width it was given, or the label, is refused: it would not be read.
  */
 import type { BarcodeElement } from '../contract/template.ts';
+import { compileText, parsePlaceholders } from '../values/merge.ts';
+import { sizeRefusal } from '../zpl/bars.ts';
 import { turnBitmap } from './bitmap.ts';
 import { SymbolError } from './bwip.ts';
 import { dots, type Item } from './display-list.ts';
 import { asGs1Data, bracketsAreData } from './gs1.ts';
 import { layoutLinear } from './linear-layout.ts';
-import { compileText, parsePlaceholders } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { checkOptions, encodeSymbol, isGs1, isLinear, symbolBound, symbologyRules } from './symbol.ts';
 import { type Barcode, boxOf, fits, mm, requireFit } from './symbol-box.ts';
 import { maxiCodeBitmap, maxiCodeSize } from './symbology/maxicode.ts';
 import type { MatrixSymbol, MaxiCodeSymbol, PostalSymbol } from './symbology/rules.ts';
 import { turnRect } from './turn.ts';
-import { sizeRefusal } from './zpl-bars.ts';
 
 export interface LabelGrid {
   readonly dpi: number;

@@ -4,8 +4,8 @@
  */
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { Template } from '../contract/template.ts';
+import { compileRawZpl } from '../zpl/raw/template.ts';
 import { compileLabel, type LabelTarget } from './label-layout.ts';
-import { compileRawZpl } from './raw-zpl.ts';
 
 /** @throws JobFaultError `value-invalid`, `does-not-fit`: what printing the record would raise */
 export type RecordCheck = (record: LabelRecord, index: number) => void;

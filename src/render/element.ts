@@ -1,13 +1,13 @@
 /** One element of a template, compiled: what of it does not depend on a record is done here, once. */
 import type { DesignedTemplate, TemplateElement } from '../contract/template.ts';
+import type { Scope } from '../values/built-ins.ts';
+import { isNo, ValueFault } from '../values/filters.ts';
+import { compileText } from '../values/merge.ts';
 import type { Assets } from './assets.ts';
 import { barcodeLayout, type LabelGrid } from './barcode-layout.ts';
-import type { Scope } from './built-ins.ts';
 import type { Item } from './display-list.ts';
 import { requireItemDots } from './dot-limit.ts';
-import { isNo, ValueFault } from './filters.ts';
 import { imageLayout } from './image.ts';
-import { compileText } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { boxItems, ellipseItems, lineItems } from './shapes.ts';
 import { textLayout } from './text-element.ts';

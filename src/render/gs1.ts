@@ -5,9 +5,10 @@
  * data, as in the batch number `A(1)`, and cannot add an AI that the template did not have. Only a template
  * whose whole value is one placeholder takes the bracketed form from the record.
  */
+
+import type { Part } from '../values/merge.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from './bwip.ts';
 import { FNC1 } from './code128.ts';
-import type { Part } from './merge.ts';
 
 /** Private-use stand-ins for brackets that are data. A value that holds them itself is refused before. */
 const OPEN = '\ue000';

@@ -1,11 +1,11 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import type { ImageElement, NamedImage } from '../contract/template.ts';
+import type { Scope } from '../values/built-ins.ts';
+import { compileText } from '../values/merge.ts';
 import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
-import type { Scope } from './built-ins.ts';
 import { dots, type Item } from './display-list.ts';
 import { requireElementDots } from './dot-limit.ts';
-import { compileText } from './merge.ts';
 import { PictureFault } from './picture-fault.ts';
 import { type PictureFile, readPictureFile } from './picture-file.ts';
 import { withPixels } from './pixels.ts';

@@ -10,9 +10,9 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
+import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from '../values/built-ins.ts';
 import { createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from './built-ins.ts';
 import { type DisplayList, dots, type Item, type Turn } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';

@@ -2,6 +2,8 @@
  * Bars, what belongs to them, and the human-readable line: guard bars that reach lower, an add-on, bearer bars,
  * digits in groups.
  */
+
+import { zplBars } from '../zpl/bars.ts';
 import { type BarsItem, dots, type Item, type NativeSymbol, type TextItem } from './display-list.ts';
 import { isPlain } from './font0.ts';
 import { missingGlyph } from './glyphs.ts';
@@ -11,7 +13,6 @@ import { type Barcode, boxOf, requireFit, type SymbolBox } from './symbol-box.ts
 import type { LinearSymbol, RetailParts } from './symbology/rules.ts';
 import { ASCENT, printable, SMALLEST_TEXT } from './text-layout.ts';
 import { turnPoint, turnRect } from './turn.ts';
-import { zplBars } from './zpl-bars.ts';
 
 /** The human-readable line: its em in modules and its bounds, mm; the gap to the bars, modules. */
 const HRI = { modules: 10, smallest: 2, largest: 4, gap: 2 } as const;

@@ -4,7 +4,7 @@ import { type Bitmap, createBitmap, stampBitmap } from './bitmap.ts';
 import type { DisplayList, Item } from './display-list.ts';
 import { type Stamp, stampOf } from './ink.ts';
 import { fillsPage, type Page } from './page.ts';
-import { encodePng } from './png.ts';
+import { encodePng } from './png-encoder.ts';
 
 /** What drawing made, as long as the renderer keeps the item: it uses one again for what a job says again. */
 const drawnBefore = new WeakMap<Item, Stamp>();

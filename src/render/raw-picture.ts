@@ -10,14 +10,14 @@ import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
+import type { JobFacts } from '../values/built-ins.ts';
+import { composeMedia, drawFields } from '../zpl/interpreter/draw.ts';
+import { labelZpl } from '../zpl/interpreter/label-plan.ts';
+import { plannedLabel } from '../zpl/interpreter/planned-label.ts';
+import { compileRawZpl } from '../zpl/raw/template.ts';
 import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
-import type { JobFacts } from './built-ins.ts';
 import { type DisplayList, dots } from './display-list.ts';
 import { withPixels } from './pixels.ts';
-import { compileRawZpl } from './raw-zpl.ts';
-import { composeMedia, drawFields } from './zpl/draw.ts';
-import { labelZpl } from './zpl/label-plan.ts';
-import { plannedLabel } from './zpl/planned-label.ts';
 
 /** What a template that does not say so was written for. */
 export interface RawTarget {

@@ -1,8 +1,8 @@
 /** The dynamic fields of a template: what the keys of a job's records are compared with. */
 import type { DesignedTemplate, Template } from '../contract/template.ts';
-import { countsCopies, isBuiltIn } from './built-ins.ts';
-import { parsePlaceholders } from './merge.ts';
-import { compileRawZpl } from './raw-zpl.ts';
+import { countsCopies, isBuiltIn } from '../values/built-ins.ts';
+import { parsePlaceholders } from '../values/merge.ts';
+import { compileRawZpl } from '../zpl/raw/template.ts';
 
 /** Whether the tenant may use a template's commands is asked where it is imported and printed. */
 const ANY = { printerCommands: true };

@@ -1,14 +1,14 @@
 /** A text element: merged, laid out in its box, placed on the label. */
 import type { TextElement } from '../contract/template.ts';
+import type { Scope } from '../values/built-ins.ts';
+import { compileText } from '../values/merge.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import type { Scope } from './built-ins.ts';
 import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
 import { requireElementDots } from './dot-limit.ts';
 import { FontFault } from './font-fault.ts';
 import { isPlain } from './font0.ts';
 import type { Face } from './fonts.ts';
 import { codePoint, missingGlyph } from './glyphs.ts';
-import { compileText } from './merge.ts';
 import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
 import type { FontSet } from './tenant-fonts.ts';
 import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
-import type { RawPlacementFault } from '../render/raw-placement.ts';
+import type { RawPlacementFault } from '../zpl/raw/placement.ts';
 import type {
   Check,
   CheckAnswer,

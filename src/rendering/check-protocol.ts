@@ -3,8 +3,8 @@ import type { JobFaultCode } from '../contract/fault.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
-import type { JobFacts } from '../render/built-ins.ts';
-import type { RawMedia, RawPlacementFault } from '../render/raw-placement.ts';
+import type { JobFacts } from '../values/built-ins.ts';
+import type { RawMedia, RawPlacementFault } from '../zpl/raw/placement.ts';
 
 /** A check of a whole template. */
 export interface TemplateCheck {

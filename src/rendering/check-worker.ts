@@ -8,9 +8,9 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { JobFaultError } from '../contract/fault.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
-import { rawPlacementFaults } from '../render/raw-placement.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
+import { rawPlacementFaults } from '../zpl/raw/placement.ts';
 import type {
   Check,
   CheckAnswer,

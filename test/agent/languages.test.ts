@@ -6,7 +6,7 @@ import type { LanguageId } from '../../src/contract/format.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
 import { type PrintedLabel, readEpl, readTspl } from '../languages/label-printers.ts';
 import { drawPwgRaster } from '../languages/printed.ts';

@@ -5,7 +5,7 @@ import { stringsOf } from '../../drivers/ipp/message.ts';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
 import { drawPwgRaster } from '../languages/printed.ts';
 import { readSample, SAMPLE_CODES } from '../languages/samples.ts';

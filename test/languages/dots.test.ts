@@ -11,7 +11,7 @@ import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, blackenRect, createBitmap, cropBitmap, isBlack } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, differingDots, inkBox, jobFor } from '../render/judges.ts';
 import { type PrintedLabel, readEpl, readTspl } from './label-printers.ts';

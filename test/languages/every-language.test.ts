@@ -7,7 +7,7 @@ import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, differingDots, dotsOf, drawPdf, jobFor, readSymbols } from '../render/judges.ts';
 import { drawPwgRaster, printed } from './printed.ts';

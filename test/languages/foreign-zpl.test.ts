@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { composeMedia, drawFields } from '../../src/render/zpl/draw.ts';
-import { labelZpl } from '../../src/render/zpl/label-plan.ts';
-import { plannedLabel } from '../../src/render/zpl/planned-label.ts';
+import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
+import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
 import { dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
 
 const FOLDER = process.env.PLATEN_FOREIGN_ZPL ?? join(import.meta.dirname, '../../../shared/foreign-zpl');

@@ -6,7 +6,7 @@ import { JobFaultError } from '../../src/contract/fault.ts';
 import { rawZplTemplate, type Symbology } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterize } from '../../src/render/raster.ts';
-import { escapeFieldData } from '../../src/render/zpl-field-data.ts';
+import { escapeFieldData } from '../../src/zpl/field-data.ts';
 import { design, drawZpl, jobFor, labelText, readSymbols, readText } from '../render/judges.ts';
 
 const HOSTILE: readonly string[] = [

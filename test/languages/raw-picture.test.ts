@@ -4,7 +4,7 @@ import { pdf } from '../../drivers/languages/pdf/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
-import { compileRawZpl } from '../../src/render/raw-zpl.ts';
+import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import {
   differingDots,
   dotsOf,

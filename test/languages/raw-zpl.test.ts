@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { pdf } from '../../drivers/languages/pdf/encode.ts';
 import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
-import { compileRawZpl } from '../../src/render/raw-zpl.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
+import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import { drawZpl, jobFor, labelText, readSymbols } from '../render/judges.ts';
 
 function raw(source: string, fields: readonly object[] = []): RawZplTemplate {

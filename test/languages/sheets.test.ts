@@ -9,7 +9,7 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { LabelSheet } from '../../src/contract/sheet.ts';
 import { type DesignedTemplate, designedTemplate } from '../../src/contract/template.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { pageBitmap } from '../../src/render/raster.ts';
 import {
   differingDots,

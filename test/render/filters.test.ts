@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
-import { templateScope } from '../../src/render/built-ins.ts';
-import { ValueFault } from '../../src/render/filters.ts';
-import { compileText } from '../../src/render/merge.ts';
-import { compileRawZpl } from '../../src/render/raw-zpl.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
+import { templateScope } from '../../src/values/built-ins.ts';
+import { ValueFault } from '../../src/values/filters.ts';
+import { compileText } from '../../src/values/merge.ts';
+import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import { design } from './judges.ts';
 
 const scope = templateScope(

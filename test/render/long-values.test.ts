@@ -4,7 +4,7 @@ import { JobFaultError } from '../../src/contract/fault.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
-import { compileRawZpl } from '../../src/render/raw-zpl.ts';
+import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import { design, jobFor } from './judges.ts';
 
 const LONG = 'x'.repeat(LIMITS.valueLength);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { fieldDefaults } from '../../src/render/built-ins.ts';
-import { compileText } from '../../src/render/merge.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
+import { fieldDefaults } from '../../src/values/built-ins.ts';
+import { compileText } from '../../src/values/merge.ts';
 import { design } from './judges.ts';
 
 describe('merging', () => {

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
 import { templateRemains } from '../../src/contract/template-remains.ts';
-import { parsePlaceholders } from '../../src/render/merge.ts';
-import { compileRawZpl } from '../../src/render/raw-zpl.ts';
 import { encodeSymbol } from '../../src/render/symbol.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
+import { parsePlaceholders } from '../../src/values/merge.ts';
+import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import { design } from './judges.ts';
 
 const text = { type: 'text', x: 2, y: 2, width: 40, size: 4, text: 'Fixed' };

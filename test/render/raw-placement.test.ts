@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { type RawMedia, rawPlacementFaults } from '../../src/render/raw-placement.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
-import { drawFields } from '../../src/render/zpl/draw.ts';
-import { labelZpl } from '../../src/render/zpl/label-plan.ts';
-import { plannedLabel } from '../../src/render/zpl/planned-label.ts';
+import { drawFields } from '../../src/zpl/interpreter/draw.ts';
+import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
+import { type RawMedia, rawPlacementFaults } from '../../src/zpl/raw/placement.ts';
 import { dotsOf, inkBox } from './judges.ts';
 
 const MEDIA: RawMedia = { dpi: 203, width: 101.6, height: 50.8 }; // 812 × 406 dots

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCanvas, ImageData } from '@napi-rs/canvas';
 import { type Bitmap, isBlack } from '../../src/render/bitmap.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { dotsOf } from './judges.ts';
 
 const FOLDER = join(import.meta.dirname, 'references');

@@ -12,7 +12,7 @@ import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import { type DisplayList, dots, type Turn } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
 import {
   design,

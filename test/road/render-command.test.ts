@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { dots } from '../../src/render/display-list.ts';
-import { encodePng } from '../../src/render/png.ts';
+import { encodePng } from '../../src/render/png-encoder.ts';
 import { readEpl, readTspl } from '../languages/label-printers.ts';
 import { drawPwgRaster } from '../languages/printed.ts';
 import { readSymbols } from '../render/judges.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LabelPlan, labelZpl, planLabel } from '../../src/render/zpl/label-plan.ts';
-import { PrinterMemory } from '../../src/render/zpl/printer-memory.ts';
-import { defaultSyntax, ZplStream } from '../../src/render/zpl/zpl-stream.ts';
+import { type LabelPlan, labelZpl, planLabel } from '../../src/zpl/interpreter/label-plan.ts';
+import { PrinterMemory } from '../../src/zpl/interpreter/printer-memory.ts';
+import { defaultSyntax, ZplStream } from '../../src/zpl/stream.ts';
 
 const MEDIA = { width: 400, height: 200, dpi: 203 };
 

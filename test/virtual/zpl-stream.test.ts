@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultSyntax, type ZplEvent, ZplStream } from '../../src/render/zpl/zpl-stream.ts';
+import { defaultSyntax, type ZplEvent, ZplStream } from '../../src/zpl/stream.ts';
 
 function parse(chunks: readonly Uint8Array[], limit = 1 << 20): { events: ZplEvent[]; stream: ZplStream } {
   const events: ZplEvent[] = [];

@@ -14,8 +14,8 @@ import type {
   Turn,
 } from '../../../src/render/display-list.ts';
 import { stampOf } from '../../../src/render/ink.ts';
-import { zplBars } from '../../../src/render/zpl-bars.ts';
-import { escapeFieldData } from '../../../src/render/zpl-field-data.ts';
+import { zplBars } from '../../../src/zpl/bars.ts';
+import { escapeFieldData } from '../../../src/zpl/field-data.ts';
 import { graphicField } from './graphic.ts';
 
 type Sheet = Pick<DisplayList, 'width' | 'height'>;
@@ -89,7 +89,7 @@ export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
 
 /**
  * ^GB ("Graphic Box") as thick as it is wide or high: a filled rectangle. A square is as thick as its half, which fills
- * it as well: zebrash (see `zpl/draw.ts`) makes one of full thickness a dot larger.
+ * it as well: zebrash (see `src/zpl/interpreter/draw.ts`) makes one of full thickness a dot larger.
  */
 function fillField(item: FillItem, sheet: Sheet): string {
   const x = Math.max(0, item.x);

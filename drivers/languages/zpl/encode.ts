@@ -9,7 +9,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
 import { type DisplayList, dots, type Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
-import { compileRawZpl } from '../../../src/render/raw-zpl.ts';
+import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
 import type { LabelEncoder, Language } from '../language.ts';
 import { requireOwnOrientation } from '../raw-zpl.ts';

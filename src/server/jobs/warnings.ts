@@ -4,9 +4,9 @@ import type { PrinterFormat } from '../../contract/format.ts';
 import type { PrintRequest } from '../../contract/print-request.ts';
 import { mediaOf } from '../../contract/sheet.ts';
 import type { Template } from '../../contract/template.ts';
-import type { RawMedia } from '../../render/raw-placement.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped } from '../../rendering/check-pool.ts';
+import type { RawMedia } from '../../zpl/raw/placement.ts';
 import { shorten } from '../problems.ts';
 import { inStretches, type Long } from '../stretches.ts';
 

@@ -5,7 +5,7 @@
  * A label that cannot be drawn still comes out, as it would of a printer, but crossed out, with the reason.
  */
 import { parentPort } from 'node:worker_threads';
-import { composeMedia, drawFields } from '../../render/zpl/draw.ts';
+import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';
 import type { RasterReply, RasterRequest } from './raster-pool.ts';
 
 async function raster(request: RasterRequest): Promise<RasterReply> {

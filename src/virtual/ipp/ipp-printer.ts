@@ -10,7 +10,7 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
-import { PrinterMemory } from '../../render/zpl/printer-memory.ts';
+import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import { pdfPool } from '../drawing/pdf-pool.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
 import { LabelTray } from '../machine/label-tray.ts';

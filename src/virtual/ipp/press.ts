@@ -4,7 +4,7 @@
  * do the counts say so.
  */
 
-import type { PrinterMemory } from '../../render/zpl/printer-memory.ts';
+import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import type { LabelTray, RawDocument } from '../machine/label-tray.ts';
 import type { PrintedLabel, PrinterFaults } from '../zpl/print-engine.ts';
 import type { IppJob } from './job.ts';

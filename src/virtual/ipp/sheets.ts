@@ -1,10 +1,10 @@
 /** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
 
 import { dots } from '../../render/display-list.ts';
-import { isSerial, labelZpl, type MediaDots, planLabel } from '../../render/zpl/label-plan.ts';
-import type { PrinterMemory } from '../../render/zpl/printer-memory.ts';
-import { download } from '../../render/zpl/zpl-download.ts';
-import { defaultSyntax, type ZplEvent, type ZplFormat, ZplStream } from '../../render/zpl/zpl-stream.ts';
+import { download } from '../../zpl/interpreter/download.ts';
+import { isSerial, labelZpl, type MediaDots, planLabel } from '../../zpl/interpreter/label-plan.ts';
+import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
+import { defaultSyntax, type ZplEvent, type ZplFormat, ZplStream } from '../../zpl/stream.ts';
 import { type DocumentFault, type PdfPageReply, pdfDocument, pdfPool } from '../drawing/pdf-pool.ts';
 import { type RasterReply, rasterPool } from '../drawing/raster-pool.ts';
 import type { RawDocument } from '../machine/label-tray.ts';

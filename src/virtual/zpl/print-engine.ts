@@ -8,16 +8,17 @@
  * A label is out when its file has its name, and only then do the counts say so. Between two batches there is no
  * moment at which nothing seems to be left to print.
  */
+
+import { download } from '../../zpl/interpreter/download.ts';
 import {
   isSerial,
   type LabelPlan,
   labelZpl,
   type MediaDots,
   planLabel,
-} from '../../render/zpl/label-plan.ts';
-import type { PrinterMemory } from '../../render/zpl/printer-memory.ts';
-import { download } from '../../render/zpl/zpl-download.ts';
-import type { ZplFormat } from '../../render/zpl/zpl-stream.ts';
+} from '../../zpl/interpreter/label-plan.ts';
+import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
+import type { ZplFormat } from '../../zpl/stream.ts';
 import { type RasterReply, rasterPool } from '../drawing/raster-pool.ts';
 import type { LabelTray, PrintedFiles } from '../machine/label-tray.ts';
 

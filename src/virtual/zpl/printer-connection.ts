@@ -5,7 +5,7 @@
  * a `~HS` too, waits with the client, as it does on a printer.
  */
 import type { Socket } from 'node:net';
-import { type ZplEvent, ZplStream, type ZplSyntax } from '../../render/zpl/zpl-stream.ts';
+import { type ZplEvent, ZplStream, type ZplSyntax } from '../../zpl/stream.ts';
 
 /** Bytes parsed before asking again whether there is room. */
 const SLICE = 4096;

@@ -8,9 +8,9 @@
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { dots } from '../../render/display-list.ts';
-import type { MediaDots } from '../../render/zpl/label-plan.ts';
-import { PrinterMemory } from '../../render/zpl/printer-memory.ts';
-import { defaultSyntax, type ZplEvent } from '../../render/zpl/zpl-stream.ts';
+import type { MediaDots } from '../../zpl/interpreter/label-plan.ts';
+import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
+import { defaultSyntax, type ZplEvent } from '../../zpl/stream.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
 import { LabelTray } from '../machine/label-tray.ts';
 import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';

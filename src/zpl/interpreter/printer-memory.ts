@@ -4,7 +4,7 @@
  *
  * Source: ZPL II Programming Guide, ^DF ^XF ^ID ^EF ~DG ~EG, and the persistence notes of each setting command.
  */
-import type { ZplCommand } from './zpl-stream.ts';
+import type { ZplCommand } from '../stream.ts';
 
 /** Settings that stay in force after the format that made them; values are the command's parameters. */
 const LASTING = ['CI', 'CF', 'BY', 'FW', 'LH', 'LR', 'LL', 'LS', 'LT', 'MU', 'PM', 'PO', 'PW'] as const;

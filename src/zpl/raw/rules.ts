@@ -5,7 +5,7 @@
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
-import { type RawCommand, rawFault } from './raw-commands.ts';
+import { type RawCommand, rawFault } from './commands.ts';
 
 /** What becomes of a command: printed as it stands, or left out, and then why. */
 export type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: string };

@@ -4,9 +4,9 @@
  * Source: ZPL II Programming Guide, ^BD: of modes 2 and 3 the data begins with class of service (3 digits), country
  * (3 digits) and postal code (9 digits, or 6 characters).
  */
-import { SymbolError } from '../bwip.ts';
-import { encodeSymbol } from '../symbol.ts';
-import { maxiCodeBitmap } from '../symbology/maxicode.ts';
+import { SymbolError } from '../../render/bwip.ts';
+import { encodeSymbol } from '../../render/symbol.ts';
+import { maxiCodeBitmap } from '../../render/symbology/maxicode.ts';
 import { GraphicError } from './graphic-field.ts';
 
 /** More than any MaxiCode holds, bytes: longer data is not even tried. */

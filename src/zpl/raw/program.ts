@@ -8,10 +8,10 @@
  *
  * What cannot be taken is refused with its line.
  */
-import { LIMITS } from '../contract/limits.ts';
-import { type RawCommand, rawCommands, rawFault } from './raw-commands.ts';
-import { ruling } from './raw-rules.ts';
-import { objectName } from './zpl/printer-memory.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { objectName } from '../interpreter/printer-memory.ts';
+import { type RawCommand, rawCommands, rawFault } from './commands.ts';
+import { ruling } from './rules.ts';
 
 /** An object that the label brings along. */
 export interface Download {

@@ -1,8 +1,9 @@
 /** A program for a printer, read by one that is new: nothing stored, nothing set. */
+
+import { defaultSyntax, type ZplCommand, type ZplEvent, ZplStream } from '../stream.ts';
+import { download } from './download.ts';
 import { type LabelPlan, type MediaDots, planLabel } from './label-plan.ts';
 import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
-import { download } from './zpl-download.ts';
-import { defaultSyntax, type ZplCommand, type ZplEvent, ZplStream } from './zpl-stream.ts';
 
 /** The most that a program may store in the printer that we play, and the longest format, bytes. */
 const MEMORY = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** A raw ZPL program, command by command, with the line that each stands on. */
-import { JobFaultError } from '../contract/fault.ts';
+import { JobFaultError } from '../../contract/fault.ts';
 
 export interface RawCommand {
   /** `^FD`, `~DG`, …; upper case. */

@@ -3,9 +3,9 @@
  *
  * Source: ZPL II Programming Guide, ^DF, ^XF and ^FN.
  */
-import { hexIndicator, text, whole } from './parameters.ts';
+import { hexIndicator, text, whole } from '../parameters.ts';
+import type { ZplCommand } from '../stream.ts';
 import { objectName, type PrinterMemory } from './printer-memory.ts';
-import type { ZplCommand } from './zpl-stream.ts';
 
 /** Most commands that stored formats add to one label: a few bytes recall many. */
 const MOST_RECALLED = 100_000;

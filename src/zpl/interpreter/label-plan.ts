@@ -9,15 +9,16 @@
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
+
+import { hexIndicator, text, whole } from '../parameters.ts';
+import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { fieldData, type Serial, serialField, serialValue } from './field-data.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicError, graphicField } from './graphic-field.ts';
 import { maxiCodeField } from './maxicode-field.ts';
-import { hexIndicator, text, whole } from './parameters.ts';
 import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
 import { recall } from './stored-format.ts';
-import type { ZplCommand, ZplFormat } from './zpl-stream.ts';
-import { toDots } from './zpl-units.ts';
+import { toDots } from './units.ts';
 
 /** The printer's media and head, dots. */
 export interface MediaDots {

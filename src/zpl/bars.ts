@@ -3,8 +3,8 @@
  * symbol. Here and not with the ZPL driver because a template can insist on the command ("render": "native"), and a
  * check says whether it can have it. Section names are those of the ZPL II Programming Guide.
  */
-import type { NativeSymbol } from './display-list.ts';
-import { escapeFieldData } from './zpl-field-data.ts';
+import type { NativeSymbol } from '../render/display-list.ts';
+import { escapeFieldData } from './field-data.ts';
 
 export interface ZplBars {
   readonly command: 'BC' | 'BE' | 'B2' | 'B3';

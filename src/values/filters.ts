@@ -6,7 +6,7 @@
  * `default`, `equals` and `not`, so that what a record does not have is not made up.
  */
 import { LIMITS } from '../contract/limits.ts';
-import { CHECK_DIGITS } from './check-digit.ts';
+import { CHECK_DIGITS } from './check-digits.ts';
 import {
   addDays,
   addMonths,

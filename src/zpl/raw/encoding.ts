@@ -4,7 +4,7 @@
  *
  * Source: ZPL II Programming Guide, "^CI – Change International Font/Encoding", "^FH"; Zebra Code Page 850.
  */
-import { type RawCommand, rawFault } from './raw-commands.ts';
+import { type RawCommand, rawFault } from './commands.ts';
 
 /** A ^CI in force. */
 export interface Encoding {

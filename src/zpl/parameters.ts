@@ -1,5 +1,5 @@
 /** What a command's parameters say, whatever a stranger wrote there. */
-import type { ZplCommand } from './zpl-stream.ts';
+import type { ZplCommand } from './stream.ts';
 
 /** In printable ASCII; every other byte is left out. */
 export function text(command: ZplCommand): string {

@@ -1,14 +1,14 @@
 /**
  * A field of a raw ZPL template that a record fills: fixed text and values, as field data.
  *
- * Values stay data (see `zpl-field-data.ts`). In UTF-8 they are what they are; a field of another code page goes as it
+ * Values stay data (see `field-data.ts`). In UTF-8 they are what they are; a field of another code page goes as it
  * stands while its values are ASCII, and else in UTF-8, its fixed text converted: `^CI` stands before the data, and
  * is put back after the field.
  */
 
-import type { Placeholder } from './merge.ts';
-import { type Encoding, inUtf8, isAscii, UTF8 } from './raw-encoding.ts';
-import { escapeFieldData } from './zpl-field-data.ts';
+import type { Placeholder } from '../../values/merge.ts';
+import { escapeFieldData } from '../field-data.ts';
+import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
 
 /** A value's place in a field. */
 export interface Slot extends Placeholder {

@@ -4,14 +4,14 @@
  *
  * Read once, command by command; filling it in only joins strings. A value goes through `escapeFieldData`, with
  * the field's own ^FH indicator or one that is added, so that it stays data. What would take that certainty away
- * is refused, and what would change the printer for others (`raw-rules.ts`); what stands around the label is taken
- * apart (`raw-program.ts`). A raw template has its own orientation: jobs in landscape are refused by the language, for
+ * is refused, and what would change the printer for others (`rules.ts`); what stands around the label is taken
+ * apart (`program.ts`). A raw template has its own orientation: jobs in landscape are refused by the language, for
  * turning it would need a picture of it.
  */
-import { JobFaultError } from '../contract/fault.ts';
-import { LIMITS } from '../contract/limits.ts';
-import type { LabelRecord } from '../contract/print-request.ts';
-import type { RawZplTemplate } from '../contract/template.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { LabelRecord } from '../../contract/print-request.ts';
+import type { RawZplTemplate } from '../../contract/template.ts';
 import {
   countsCopies,
   isBuiltIn,
@@ -20,22 +20,14 @@ import {
   numbered,
   type Scope,
   templateScope,
-} from './built-ins.ts';
-import { ValueFault } from './filters.ts';
-import { parsePlaceholders, placeholderText } from './merge.ts';
-import { type RawCommand, rawFault } from './raw-commands.ts';
-import {
-  type Encoding,
-  encodingOf,
-  escapesAreUtf8,
-  inCodePage,
-  inUtf8,
-  POWER_ON,
-  UTF8,
-} from './raw-encoding.ts';
-import { fieldText, type RawField, rawField, type Slot } from './raw-field.ts';
-import { type LeftOut, readProgram } from './raw-program.ts';
-import { ownName } from './zpl/own-names.ts';
+} from '../../values/built-ins.ts';
+import { ValueFault } from '../../values/filters.ts';
+import { parsePlaceholders, placeholderText } from '../../values/merge.ts';
+import { ownName } from '../own-names.ts';
+import { type RawCommand, rawFault } from './commands.ts';
+import { type Encoding, encodingOf, escapesAreUtf8, inCodePage, inUtf8, POWER_ON, UTF8 } from './encoding.ts';
+import { fieldText, type RawField, rawField, type Slot } from './field.ts';
+import { type LeftOut, readProgram } from './program.ts';
 
 export interface RawZpl {
   /** The fields that it prints, in order of appearance. */
