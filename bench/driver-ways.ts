@@ -15,7 +15,7 @@ import { IppClient } from '../drivers/ipp/client.ts';
 import { encodeIpp } from '../drivers/ipp/encode.ts';
 import type { IppAttribute } from '../drivers/ipp/message.ts';
 import { OPERATIONS } from '../drivers/ipp/names.ts';
-import { documentPort, openTransport } from '../drivers/transports/index.ts';
+import { standardTransports } from '../drivers/transports/index.ts';
 
 const run = promisify(execFile);
 /** Nothing here takes longer, ms. */
@@ -40,7 +40,7 @@ export async function bareKept(uri: string): Promise<Way> {
 
 export async function driverKept(uri: string): Promise<Way> {
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const connection = await openTransport(uri, signal);
+  const connection = await standardTransports.open(uri, signal);
   return {
     send: (document) => connection.write(document, signal),
     [Symbol.asyncDispose]: () => connection.close(),
@@ -62,7 +62,7 @@ export async function bareEach(uri: string): Promise<Way> {
 export async function driverEach(uri: string): Promise<Way> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const send = async (document: Buffer) => {
-    const connection = await openTransport(uri, signal);
+    const connection = await standardTransports.open(uri, signal);
     await connection.write(document, signal);
     await connection.close();
   };
@@ -139,7 +139,7 @@ export async function clientIpp(uri: string, format: string): Promise<Way> {
 /** As the agent does it: the printer's job has an ID before its document is on its way. */
 export async function driverIpp(uri: string, format: string): Promise<Way> {
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const port = documentPort(uri);
+  const port = standardTransports.documents(uri);
   if (port === null) throw new Error('it takes no documents');
   let number = 0;
   return {

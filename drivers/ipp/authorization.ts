@@ -129,11 +129,6 @@ export class Authorization {
   }
 }
 
-/** On this machine nobody listens. */
-export function isLoopback(url: URL): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(url.hostname);
-}
-
 /** Without `qop` it is the one of RFC 2069, which nobody should use any more; sessions are not needed here. */
 function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean {
   const said = parameters.get('algorithm') ?? 'MD5';

@@ -7,8 +7,9 @@
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { isLoopback } from '../transports/address.ts';
 import { TransportError } from '../transports/transport.ts';
-import { Authorization, type IppCredentials, isLoopback } from './authorization.ts';
+import { Authorization, type IppCredentials } from './authorization.ts';
 import { decodeIpp } from './decode.ts';
 import { encodeIpp } from './encode.ts';
 import { IPP_HTTP_LIMITS, type IppDocument, IppHttp, type IppHttpLimits } from './http.ts';
@@ -101,7 +102,10 @@ export class IppClient {
       { ...IPP_HTTP_LIMITS, ...options.limits },
       options.authorization ??
         (options.credentials &&
-          new Authorization(options.credentials, () => http.protocol === 'https:' || isLoopback(http))),
+          new Authorization(
+            options.credentials,
+            () => http.protocol === 'https:' || isLoopback(http.hostname),
+          )),
       options.tls,
     );
   }

@@ -36,3 +36,13 @@ export function hostAndPort(uri: URL, defaultPort: number): { host: string; port
   if (port < 1) refuse('port 0 is not allowed');
   return { host, port };
 }
+
+/** A host as it stands in a URI. */
+export function inUri(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** At a loopback address is whoever runs on this computer. @param hostname as `URL` has it */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+}

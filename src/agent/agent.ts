@@ -13,7 +13,7 @@ import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
-import { type AgentConfig, type AgentConfigInput, agentConfig } from './config.ts';
+import { type AgentConfig, type AgentConfigInput, agentConfigWith } from './config.ts';
 import { openDataDir } from './data-dir.ts';
 import { Discovery, type DiscoveryEvent } from './discovery/discovery.ts';
 import type { FoundPrinter } from './discovery/found-printer.ts';
@@ -64,6 +64,7 @@ interface Running {
 
 export class Agent {
   readonly #options: AgentOptions;
+  readonly #drivers: Drivers;
   readonly #config: AgentConfig;
   readonly #logger: Logger;
   #running: Running | null = null;
@@ -71,7 +72,8 @@ export class Agent {
   /** @throws ZodError for a configuration that is not valid */
   constructor(options: AgentOptions) {
     this.#options = options;
-    this.#config = agentConfig.parse(options.config);
+    this.#drivers = options.drivers ?? standardDrivers;
+    this.#config = agentConfigWith(this.#drivers.transports).parse(options.config);
     this.#logger = options.logger;
   }
 
@@ -89,7 +91,7 @@ export class Agent {
   async start(): Promise<void> {
     if (this.#running !== null) return;
     const config = this.#config;
-    const drivers = this.#options.drivers ?? standardDrivers;
+    const drivers = this.#drivers;
     const logger = this.#logger;
     const dataDir = openDataDir(config.dataDir, config.id);
     const journal = new Journal(dataDir.db);
@@ -130,6 +132,7 @@ export class Agent {
       known: new KnownPrinters(dataDir.db),
       busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
       timings: config.timings,
+      transports: drivers.transports,
       device: (candidate) => deviceFor(candidate, config, drivers, certificates),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       onNews: () => this.#tell(STATUS_SOON),

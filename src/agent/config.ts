@@ -2,8 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
-import { checkAddress } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
+import type { Transports } from '../../drivers/transports/transports.ts';
 import { tenantId } from '../contract/admin.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
 import { printerId } from '../contract/printer.ts';
@@ -55,14 +56,15 @@ export const printerEntry = z.strictObject({
 export type PrinterEntry = z.infer<typeof printerEntry>;
 
 /** One that can be driven, which what is merely found need not be. */
-const configuredPrinter = printerEntry.superRefine(({ uri }, context) => {
-  try {
-    checkAddress(uri);
-  } catch (error) {
-    if (!(error instanceof TransportError)) throw error;
-    context.addIssue({ code: 'custom', path: ['uri'], message: error.message });
-  }
-});
+const configuredPrinter = (transports: Transports) =>
+  printerEntry.superRefine(({ uri }, context) => {
+    try {
+      transports.check(uri);
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      context.addIssue({ code: 'custom', path: ['uri'], message: error.message });
+    }
+  });
 
 /** How to get into a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
 const accessEntry = z
@@ -141,40 +143,43 @@ export const timings = z.strictObject({
 });
 export type Timings = z.infer<typeof timings>;
 
-export const agentConfig = z.strictObject({
-  /** By default made at the first start and kept in the data directory. */
-  id: agentId.optional(),
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(200)
-    .default(() => hostname().slice(0, 200) || 'agent'),
-  /** The tenant whose printers these are; null: printers for every tenant. */
-  tenantId: tenantId.nullable().default(null),
-  dataDir: z.string().min(1),
-  printers: z.array(configuredPrinter).max(5_000).default([]),
-  renderThreads: z
-    .int()
-    .min(1)
-    .max(64)
-    .default(() => Math.max(1, availableParallelism() - 1)),
-  /** How far sending may run ahead of what the printer says it has printed. */
-  window: z
-    .strictObject({
-      labels: z.int().min(1).max(1_000).default(16),
-      bytes: z
-        .int()
-        .min(1_024)
-        .default(128 * 1_024),
-    })
-    .prefault({}),
-  timings: timings.prefault({}),
-  discovery: discoveryConfig.prefault({}),
-  /** For all printers for which nothing else is set. */
-  confirmation: confirmation.default('device'),
-  access: z.array(accessEntry).max(5_000).default([]),
-  transport: transportTimeouts.prefault({}),
-});
+/** @param transports those that the addresses of printers may be of */
+export const agentConfigWith = (transports: Transports) =>
+  z.strictObject({
+    /** By default made at the first start and kept in the data directory. */
+    id: agentId.optional(),
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .default(() => hostname().slice(0, 200) || 'agent'),
+    /** The tenant whose printers these are; null: printers for every tenant. */
+    tenantId: tenantId.nullable().default(null),
+    dataDir: z.string().min(1),
+    printers: z.array(configuredPrinter(transports)).max(5_000).default([]),
+    renderThreads: z
+      .int()
+      .min(1)
+      .max(64)
+      .default(() => Math.max(1, availableParallelism() - 1)),
+    /** How far sending may run ahead of what the printer says it has printed. */
+    window: z
+      .strictObject({
+        labels: z.int().min(1).max(1_000).default(16),
+        bytes: z
+          .int()
+          .min(1_024)
+          .default(128 * 1_024),
+      })
+      .prefault({}),
+    timings: timings.prefault({}),
+    discovery: discoveryConfig.prefault({}),
+    /** For all printers for which nothing else is set. */
+    confirmation: confirmation.default('device'),
+    access: z.array(accessEntry).max(5_000).default([]),
+    transport: transportTimeouts.prefault({}),
+  });
+export const agentConfig = agentConfigWith(standardTransports);
 export type AgentConfig = z.infer<typeof agentConfig>;
 export type AgentConfigInput = z.input<typeof agentConfig>;

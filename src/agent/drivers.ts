@@ -3,16 +3,12 @@ import type { DeviceDialect } from '../../drivers/device.ts';
 import { eplDevice } from '../../drivers/languages/epl/device.ts';
 import { tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
-import type { DeviceAccess, DocumentPort } from '../../drivers/transports/document/document.ts';
-import { documentPort, openTransport } from '../../drivers/transports/index.ts';
-import type { Connection, TransportTimeouts } from '../../drivers/transports/transport.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
+import type { Transports } from '../../drivers/transports/transports.ts';
 import type { LanguageId } from '../contract/format.ts';
 
 export interface Drivers {
-  /** Opens a connection to a device by its URI; see `drivers/transports/index.ts`. */
-  open(uri: string, signal: AbortSignal, timeouts: TransportTimeouts): Promise<Connection>;
-  /** The way to a device that takes documents; null: it takes bytes. */
-  documents(uri: string, timeouts: TransportTimeouts, access: DeviceAccess): DocumentPort | null;
+  transports: Transports;
   /** null: printers of this language cannot be asked. */
   dialectFor(language: LanguageId): DeviceDialect | null;
   /**
@@ -25,8 +21,7 @@ export interface Drivers {
 const DIALECTS: readonly DeviceDialect[] = [zplDevice, tsplDevice, eplDevice];
 
 export const standardDrivers: Drivers = {
-  open: openTransport,
-  documents: documentPort,
+  transports: standardTransports,
   dialectFor: (language) => DIALECTS.find((dialect) => dialect.language === language) ?? null,
   languagesModule: new URL('../../drivers/languages/index.ts', import.meta.url),
 };

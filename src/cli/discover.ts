@@ -76,6 +76,7 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
     confirmation: config.confirmation,
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,
+    transports: standardDrivers.transports,
     device: (candidate) => deviceFor(candidate, config, standardDrivers),
     onEvent: (event, found) => tell(event, described(found, discovery), options),
     logger: createLogger({ level: 'silent' }),

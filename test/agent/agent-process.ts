@@ -4,9 +4,12 @@
  */
 import { flushCompileCache } from 'node:module';
 import { IppClient } from '../../drivers/ipp/client.ts';
+import type { DocumentTransport } from '../../drivers/transports/document/document.ts';
+import type { StreamTransport } from '../../drivers/transports/transport.ts';
+import { Transports } from '../../drivers/transports/transports.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
-import { type Drivers, standardDrivers } from '../../src/agent/drivers.ts';
+import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { JobSource } from '../../src/agent/source/job-source.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { openQueues, type QueuesOptions } from '../../src/queue/index.ts';
@@ -62,7 +65,7 @@ async function run(options: AgentProcessOptions): Promise<void> {
   const agent = new Agent({
     config,
     source: crashing(queueSource(queues), at),
-    drivers: crashingDocuments(crashingConnections(drivers, at), at),
+    drivers: { ...drivers, transports: crashingTransports(drivers.transports, at) },
     logger,
   });
   await agent.start();
@@ -104,11 +107,19 @@ function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource
   };
 }
 
-function crashingConnections(drivers: Drivers, at: (point: CrashPoint) => void): Drivers {
+function crashingTransports(transports: Transports, at: (point: CrashPoint) => void): Transports {
+  return new Transports(
+    [...transports].map((transport) =>
+      transport.takes === 'bytes' ? crashingConnections(transport, at) : crashingDocuments(transport, at),
+    ),
+  );
+}
+
+function crashingConnections(transport: StreamTransport, at: (point: CrashPoint) => void): StreamTransport {
   return {
-    ...drivers,
-    open: async (uri, signal, timeouts) => {
-      const connection = await drivers.open(uri, signal, timeouts);
+    ...transport,
+    open: async (uri, timeouts, signal) => {
+      const connection = await transport.open(uri, timeouts, signal);
       return {
         closed: connection.closed,
         query: (bytes, complete, options) => connection.query(bytes, complete, options),
@@ -128,12 +139,11 @@ function crashingConnections(drivers: Drivers, at: (point: CrashPoint) => void):
   };
 }
 
-function crashingDocuments(drivers: Drivers, at: (point: CrashPoint) => void): Drivers {
+function crashingDocuments(transport: DocumentTransport, at: (point: CrashPoint) => void): DocumentTransport {
   return {
-    ...drivers,
-    documents: (uri, timeouts, access) => {
-      const port = drivers.documents(uri, timeouts, access);
-      if (port === null) return null;
+    ...transport,
+    open: (uri, timeouts, access) => {
+      const port = transport.open(uri, timeouts, access);
       return {
         describe: (signal) => port.describe(signal),
         status: (signal) => port.status(signal),
@@ -148,7 +158,7 @@ function crashingDocuments(drivers: Drivers, at: (point: CrashPoint) => void): D
         },
         async send(job, mediaType, document, signal) {
           at('before the document');
-          const client = new IppClient(uri);
+          const client = new IppClient(uri.href);
           async function* halves() {
             const half = Math.floor(document.length / 2);
             yield document.subarray(0, half);

@@ -1,7 +1,9 @@
 /** Whoever is on the network can announce what they like: an agent keeps only so much of it. */
+
 import { EventEmitter, once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Discovery } from '../../src/agent/discovery/discovery.ts';
@@ -51,6 +53,7 @@ test('printers that are found beyond a number are left out, those that are confi
     providers: [announced, late],
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,
+    transports: standardTransports,
     device: (candidate) => deviceFor(candidate, config, testDrivers),
     mostPrinters: 2,
     onEvent: () => emitter.emit('news'),

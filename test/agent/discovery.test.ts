@@ -1,6 +1,8 @@
 /** Printers found, known again, moved, swapped and gone: real virtual printers, providers that a test controls. */
+
 import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { printerEntry } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
@@ -65,10 +67,12 @@ class Watch {
       fingerprints,
       known: new KnownPrinters(directory.db),
       timings: { scan: 30, near: 30, scanTimeout: 200, dropAfter },
+      transports: standardTransports,
       device: ({ uri, language }) =>
         new Device({
           uri,
-          open: (to, signal) => testDrivers.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
+          open: (to, signal) =>
+            standardTransports.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
           dialect: testDrivers.dialectFor(language),
           idleMs: 100,
           unfinishedMs: 15_000,

@@ -10,8 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { parseAddress } from '../../drivers/transports/address.ts';
-import { openTransport } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { usbTransportAt } from '../../drivers/transports/stream/usb.ts';
 import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
@@ -68,10 +67,7 @@ async function startAgent(
     source: queueSource(service.queues),
     drivers: {
       ...standardDrivers,
-      open: (uri, signal, timeouts) =>
-        uri.startsWith('usb:') && transport
-          ? transport.open(parseAddress(uri), timeouts, signal)
-          : openTransport(uri, signal, timeouts),
+      transports: standardTransports.with(...(transport ? [transport] : [])),
     },
     providers: usb ? [usbDiscovery({ sysfs: usb.sysfs.root })] : [],
     logger,

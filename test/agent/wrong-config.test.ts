@@ -1,5 +1,7 @@
 /** What is wrong with an agent's configuration is told before it starts: which member, and what was expected; no secret. */
+
 import { expect, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import type { Drivers } from '../../src/agent/drivers.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
@@ -65,10 +67,21 @@ test.each([
   const given: unknown[] = [];
   const drivers: Drivers = {
     ...standardDrivers,
-    documents: (address, timeouts, entry) => {
-      given.push(entry);
-      return standardDrivers.documents(address, timeouts, entry);
-    },
+    transports: standardTransports.with(
+      ...[...standardTransports].flatMap((transport) =>
+        transport.takes === 'bytes'
+          ? []
+          : [
+              {
+                ...transport,
+                open: (...how: Parameters<typeof transport.open>) => {
+                  given.push(how[2]);
+                  return transport.open(...how);
+                },
+              },
+            ],
+      ),
+    ),
   };
   const device = deviceFor({ uri, language: 'zpl' }, config, drivers);
   // It need not get far: who it would talk to is known by then.

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { DeviceDialect } from '../../drivers/device.ts';
 import { eplDevice, parseStatus as parseEpl } from '../../drivers/languages/epl/device.ts';
 import { parseStatus as parseTspl, tsplDevice } from '../../drivers/languages/tspl/device.ts';
-import { openTransport } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { peer } from '../transports/peer.ts';
 
@@ -21,7 +21,7 @@ async function asked(dialect: DeviceDialect, question: string, answer: Uint8Arra
     });
     socket.resume();
   });
-  const connection = await openTransport(device.uri, never, { query: 500 });
+  const connection = await standardTransports.open(device.uri, never, { query: 500 });
   onTestFinished(() => connection.close());
   return await dialect.status(connection, never);
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
-import { openTransport } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { answering, peer } from '../transports/peer.ts';
 
 const never = new AbortController().signal;
@@ -43,7 +43,7 @@ function printer(changes: Record<string, string | undefined> = {}): (line: strin
 
 async function connected(behaviour: (socket: Socket) => void, query = 2_000) {
   const device = await peer(behaviour);
-  const connection = await openTransport(device.uri, never, { query });
+  const connection = await standardTransports.open(device.uri, never, { query });
   onTestFinished(() => connection.close());
   return connection;
 }

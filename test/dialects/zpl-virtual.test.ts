@@ -2,14 +2,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
-import { openTransport } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { bench } from '../virtual/bench-printer.ts';
 
 const never = new AbortController().signal;
 
 test('labels are pending until they are out, and nothing is pending only when all are', async () => {
   const { printer, labels } = await bench({ name: 'Lab 3', serial: 'V1234567', speed: 20 });
-  const connection = await openTransport(`socket://127.0.0.1:${printer.port}`, never);
+  const connection = await standardTransports.open(`socket://127.0.0.1:${printer.port}`, never);
   onTestFinished(() => connection.close());
   expect(await zplDevice.identify(connection, never)).toMatchObject({
     evidence: 'serial',
@@ -47,7 +47,9 @@ test('labels are pending until they are out, and nothing is pending only when al
 
 test('a one-way printer says nothing, and is written to all the same', async () => {
   const { printer, printed } = await bench({ answers: false });
-  const connection = await openTransport(`socket://127.0.0.1:${printer.port}`, never, { query: 100 });
+  const connection = await standardTransports.open(`socket://127.0.0.1:${printer.port}`, never, {
+    query: 100,
+  });
   onTestFinished(() => connection.close());
   expect(await zplDevice.identify(connection, never)).toBeNull();
   await expect(zplDevice.status(connection, never)).rejects.toMatchObject({ code: 'query-timeout' });
@@ -57,7 +59,7 @@ test('a one-way printer says nothing, and is written to all the same', async () 
 
 test('power cut: the connection is known to be gone', async () => {
   const { printer } = await bench();
-  const connection = await openTransport(`socket://127.0.0.1:${printer.port}`, never);
+  const connection = await standardTransports.open(`socket://127.0.0.1:${printer.port}`, never);
   const gone = new Promise((resolve) => connection.closed.addEventListener('abort', resolve));
   await printer.powerOff();
   await gone;

@@ -2,11 +2,13 @@
  * A printer that appears is there at once, and one that goes is offline at once: nothing here waits for a scan,
  * which is an hour away. What is left is what an announcement, or a look at a list that is near, takes.
  */
+
 import { execFile } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { globSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig, timings } from '../../src/agent/config.ts';
 import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
@@ -53,6 +55,7 @@ function watching(provider: DiscoveryProvider, name: RegExp) {
     providers: [provider],
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,
+    transports: standardTransports,
     device: (candidate) => deviceFor(candidate, config, standardDrivers),
     onEvent: (event: DiscoveryEvent, printer: FoundPrinter) => {
       if (name.test(printer.describe().name)) seen.push(event);

@@ -1,6 +1,8 @@
 /** By which way a printer is driven, and what a job under way keeps from being changed: real printers, lists of the test. */
+
 import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { sameJobs } from '../../src/agent/discovery/choice.ts';
 import { Discovery } from '../../src/agent/discovery/discovery.ts';
@@ -58,6 +60,7 @@ function watching(list: Finding[]) {
     providers: [provider],
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,
+    transports: standardTransports,
     device: (candidate) => deviceFor(candidate, config, standardDrivers),
     busy: (id) => busy.has(id),
     onEvent: () => emitter.emit('event'),
@@ -174,10 +177,10 @@ test('a job goes on elsewhere only where the same printer is certain to know it'
   const bytes = way('socket://10.0.0.7:9100');
   const documents = way('ipp://10.0.0.7:631/ipp/print');
   const spooled = way('ipp://server:631/printers/labels', true);
-  expect(sameJobs(bytes, way('usb://0a5f/0166/serial/X'))).toBe(true);
-  expect(sameJobs(documents, way('ipps://10.0.0.8:631/ipp/print'))).toBe(true);
-  expect(sameJobs(bytes, documents)).toBe(false);
-  expect(sameJobs(bytes, way('socket://10.0.0.8:9100', false, 'epl'))).toBe(false);
-  expect(sameJobs(spooled, documents)).toBe(false);
-  expect(sameJobs(documents, spooled)).toBe(false);
+  expect(sameJobs(bytes, way('usb://0a5f/0166/serial/X'), standardTransports)).toBe(true);
+  expect(sameJobs(documents, way('ipps://10.0.0.8:631/ipp/print'), standardTransports)).toBe(true);
+  expect(sameJobs(bytes, documents, standardTransports)).toBe(false);
+  expect(sameJobs(bytes, way('socket://10.0.0.8:9100', false, 'epl'), standardTransports)).toBe(false);
+  expect(sameJobs(spooled, documents, standardTransports)).toBe(false);
+  expect(sameJobs(documents, spooled, standardTransports)).toBe(false);
 });

@@ -1,8 +1,10 @@
 /** From announcement to printer: a virtual IPP printer is found by DNS-SD, goes, and comes back elsewhere as itself. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
 import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
@@ -71,6 +73,7 @@ test('is added, goes offline, and is the same printer at another address and und
     providers: providersOf(config.discovery),
     known: { all: () => [], put: () => {}, forget: () => {} },
     timings: config.timings,
+    transports: standardTransports,
     device: (candidate) => deviceFor(candidate, config, standardDrivers),
     onEvent: events.heard,
     logger: createLogger({ level: 'silent' }),

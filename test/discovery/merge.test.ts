@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Evidence } from '../../src/agent/discovery/evidence.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '../../src/agent/discovery/merge.ts';
 import { printerId } from '../../src/contract/printer.ts';
 
-const HOST = 'agent-1';
+const HERE = { host: 'agent-1', transports: standardTransports };
 const UUID_A = '11111111-2222-3333-4444-55555555aaaa';
 const UUID_B = '11111111-2222-3333-4444-55555555bbbb';
 const MAC = '00:07:4d:41:08:bd';
@@ -44,7 +45,7 @@ test('the same device by five ways is one printer, known by its serial number', 
       at('snmp', 'socket://10.0.0.8:9100', { mac: MAC }),
       at('dns-sd', 'ipp://10.0.0.9:631/ipp/print', { uuid: UUID_A }),
     ],
-    HOST,
+    HERE,
   );
   expect(printers).toHaveLength(1);
   expect(printers[0]?.ways).toHaveLength(6);
@@ -60,13 +61,13 @@ test('what says that it is two of the printers that are configured does not make
   const [serial, uuid] = ['D4J193601234', UUID_A];
   const configured = [at('configured', a, { serial }), at('configured', b, { uuid })];
   const claims = at('dns-sd', 'ipp://10.0.0.66/ipp/print', { serial, uuid });
-  const before = mergeCandidates(configured, HOST);
+  const before = mergeCandidates(configured, HERE);
   for (const known of [[], before.map(remembered)]) {
     for (const found of [
       [...configured, claims],
       [claims, ...configured.toReversed()],
     ]) {
-      const after = mergeCandidates(found, HOST, known);
+      const after = mergeCandidates(found, HERE, known);
       expect(after).toHaveLength(2);
       const ids = (of: MergedPrinter[]) => of.map(({ id }) => id).sort();
       if (known.length > 0) expect(ids(after)).toEqual(ids(before));
@@ -75,10 +76,10 @@ test('what says that it is two of the printers that are configured does not make
   }
   // What is kept of the claim joins them no more than the claim itself.
   const kept = { id: before[0]?.id ?? '', uri: claims.way.uri, evidence: { serial, uuid } };
-  expect(mergeCandidates([...configured, claims], HOST, [...before.map(remembered), kept])).toHaveLength(2);
+  expect(mergeCandidates([...configured, claims], HERE, [...before.map(remembered), kept])).toHaveLength(2);
   // What is at their own addresses does.
   const told = [...configured, at('dns-sd', a, { serial, uuid })];
-  expect(mergeCandidates(told, HOST)).toHaveLength(1);
+  expect(mergeCandidates(told, HERE)).toHaveLength(1);
 });
 
 test.each<[string, Evidence, string]>([
@@ -88,7 +89,7 @@ test.each<[string, Evidence, string]>([
   ['queue', { queue: 'h/q' }, 'queue'],
   ['address', {}, 'address'],
 ])('the ID says what it was made from: %s', (_, evidence, kind) => {
-  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100', evidence)], HOST);
+  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100', evidence)], HERE);
   expect([printer?.evidence, printer?.id.startsWith(`${kind}-`)]).toEqual([kind, true]);
 });
 
@@ -100,7 +101,7 @@ test('the operator’s ID comes before everything, and joins what he gave it to'
       at('configured', 'socket://10.0.0.8:9100', { serial: 'B1234' }, id),
       at('snmp', 'socket://10.0.0.9:9100', { serial: 'B1234' }),
     ],
-    HOST,
+    HERE,
   );
   expect(printers.map((printer) => printer.id)).toEqual([id]);
 });
@@ -113,7 +114,7 @@ test('different serial numbers are different printers, whatever else they share'
       at('b', 'socket://10.0.0.7:9100', { ...shared, serial: 'B1234' }),
       at('c', 'socket://10.0.0.7:9100', shared),
     ],
-    HOST,
+    HERE,
   );
   expect(uris(printers).map((ways) => ways.length)).toEqual([1, 1, 1]);
   expect(printers.map(({ evidence }) => evidence)).toEqual(['serial', 'serial', 'address']);
@@ -125,7 +126,7 @@ test('two makers may use the same serial number', () => {
       at('snmp', 'socket://10.0.0.7:9100', { serial: '00012345', make: 'Zebra Technologies' }),
       at('snmp', 'socket://10.0.0.8:9100', { serial: '00012345', make: 'TSC', mac: MAC }),
     ],
-    HOST,
+    HERE,
   );
   expect(printers.map(({ evidence }) => evidence)).toEqual(['address', 'mac']);
 });
@@ -133,18 +134,18 @@ test('two makers may use the same serial number', () => {
 test('units of one model, and printers at one print server, are not one', () => {
   const model = { deviceId: 'MFG:TSC;MDL:TE200;', make: 'TSC' };
   const twins = [at('usb', 'usb://1203/0166/port/1-1', model), at('usb', 'usb://1203/0166/port/1-2', model)];
-  expect(mergeCandidates(twins, HOST).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
-  expect(mergeCandidates(twins.slice(0, 1), HOST).map(({ evidence }) => evidence)).toEqual(['device-id']);
+  expect(mergeCandidates(twins, HERE).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
+  expect(mergeCandidates(twins.slice(0, 1), HERE).map(({ evidence }) => evidence)).toEqual(['device-id']);
   const server = [
     at('snmp', 'socket://10.0.0.7:9100', { mac: MAC }),
     at('snmp', 'socket://10.0.0.7:9101', { mac: MAC }),
   ];
-  expect(mergeCandidates(server, HOST).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
+  expect(mergeCandidates(server, HERE).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
 });
 
 test('USB ports, queues and loopback addresses of two computers are different; a network address is one', () => {
   const idOf = (uri: string, host: string, evidence?: Evidence) =>
-    mergeCandidates([at('x', uri, evidence)], host)[0]?.id;
+    mergeCandidates([at('x', uri, evidence)], { ...HERE, host })[0]?.id;
   const same = (uri: string, evidence?: Evidence) =>
     idOf(uri, 'one', evidence) === idOf(uri, 'two', evidence);
   expect([
@@ -193,17 +194,17 @@ test.each<[string, Found, Found]>([
     at('dns-sd', 'socket://10.0.0.7:9100'),
   ],
 ])('the ID stays: %s', (_, before, after) => {
-  const [printer] = mergeCandidates([before], HOST);
+  const [printer] = mergeCandidates([before], HERE);
   if (printer === undefined) throw new Error('not found');
-  expect(mergeCandidates([after], HOST, [remembered(printer)])).toMatchObject([
+  expect(mergeCandidates([after], HERE, [remembered(printer)])).toMatchObject([
     { id: printer.id, replaces: [] },
   ]);
 });
 
 test('better evidence replaces an ID by address, and says which', () => {
-  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100')], HOST);
+  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100')], HERE);
   if (printer === undefined) throw new Error('not found');
-  const after = mergeCandidates([at('x', 'socket://10.0.0.7:9100', { serial: 'A1234' })], HOST, [
+  const after = mergeCandidates([at('x', 'socket://10.0.0.7:9100', { serial: 'A1234' })], HERE, [
     remembered(printer),
   ]);
   expect(after).toMatchObject([{ evidence: 'serial', replaces: [printer.id] }]);
@@ -216,13 +217,13 @@ test('two printers that swap their addresses keep their IDs', () => {
   ];
   const before = mergeCandidates(
     [at('x', 'socket://10.0.0.7:9100', a), at('x', 'socket://10.0.0.8:9100', b)],
-    HOST,
+    HERE,
   );
   const swapped = [
     at('x', 'socket://10.0.0.7:9100', { mac: b?.mac ?? '' }),
     at('x', 'socket://10.0.0.8:9100', { mac: a?.mac ?? '' }),
   ];
-  const after = mergeCandidates(swapped, HOST, before.map(remembered));
+  const after = mergeCandidates(swapped, HERE, before.map(remembered));
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id).reverse());
 });
 
@@ -234,7 +235,7 @@ test('a new printer does not get the ID of one that is known, even by its old qu
         deviceUri: 'lpd://10.0.0.7/q',
       }),
     ],
-    HOST,
+    HERE,
   );
   const renamed = mergeCandidates(
     [
@@ -248,7 +249,7 @@ test('a new printer does not get the ID of one that is known, even by its old qu
         serial: 'N1234',
       }),
     ],
-    HOST,
+    HERE,
     before.map((printer) => ({
       ...remembered(printer),
       evidence: { deviceUri: 'lpd://10.0.0.7/q' },
@@ -299,10 +300,10 @@ test('whatever is found: every way is in one printer, and no two printers share 
       fc.array(anyFound, { maxLength: 12 }),
       fc.array(anyFound, { maxLength: 8 }),
       (first, second) => {
-        const before = mergeCandidates(first, HOST);
+        const before = mergeCandidates(first, HERE);
         for (const [found, printers] of [
           [first, before],
-          [second, mergeCandidates(second, HOST, before.map(remembered))],
+          [second, mergeCandidates(second, HERE, before.map(remembered))],
         ] as const) {
           expect(printers.flatMap(({ ways }) => ways).length).toBe(found.length);
           expect(new Set(printers.flatMap(({ ways }) => ways))).toEqual(new Set(found));
@@ -324,7 +325,7 @@ test('the order in which providers answer changes nothing', () => {
     .array(anyFound, { maxLength: 10 })
     .chain((found) => fc.tuple(fc.constant(found), fc.shuffledSubarray(found, { minLength: found.length })));
   const byWay = (found: readonly Found[]) =>
-    new Map(mergeCandidates(found, HOST).flatMap(({ id, ways }) => ways.map((way) => [way, id] as const)));
+    new Map(mergeCandidates(found, HERE).flatMap(({ id, ways }) => ways.map((way) => [way, id] as const)));
   fc.assert(
     fc.property(shuffled, ([found, other]) => {
       const [a, b] = [byWay(found), byWay(other)];
@@ -362,10 +363,10 @@ test('where nobody lies: no printer is two devices, and every printer keeps its 
   fc.assert(
     fc.property(anyWorld, (world) => {
       const found = truths(world);
-      const once = mergeCandidates(found, HOST);
+      const once = mergeCandidates(found, HERE);
       for (const { ways } of once) expect(new Set(ways.map(deviceOf)).size).toBe(1);
       const ids = (printers: MergedPrinter[]) => printers.map(({ id }) => id);
-      expect(ids(mergeCandidates(found, HOST, once.map(remembered)))).toEqual(ids(once));
+      expect(ids(mergeCandidates(found, HERE, once.map(remembered)))).toEqual(ids(once));
     }),
     settings,
   );
@@ -375,13 +376,13 @@ test('a device that told its serial number and UUID keeps its ID, whatever part 
   fc.assert(
     fc.property(anyWorld, fc.nat(3), (world, device) => {
       const all = truths([[device, 'snmp', ['serial', 'uuid', 'mac', 'make'], 0]]);
-      const known = mergeCandidates(all, HOST);
+      const known = mergeCandidates(all, HERE);
       const later = truths(
         world.filter(
           ([other, , told]) => other === device && (told.includes('serial') || told.includes('uuid')),
         ),
       );
-      const printers = mergeCandidates(later, HOST, known.map(remembered));
+      const printers = mergeCandidates(later, HERE, known.map(remembered));
       expect(printers.map(({ id }) => id)).toEqual(later.length === 0 ? [] : [known[0]?.id]);
     }),
     settings,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { queueAddress } from '../../drivers/transports/document/cups.ts';
-import { documentPort } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 
 test.each([
   ['cups:labels', 'ipp://localhost:631/printers/labels'],
@@ -21,5 +21,7 @@ test.each([
   'cups:labels?x=1',
   'cups:labels#1',
 ])('%s is no address', (uri) => {
-  expect(() => documentPort(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
+  expect(() => standardTransports.documents(uri)).toThrow(
+    expect.objectContaining({ code: 'address-invalid' }),
+  );
 });

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTransport } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 
 const never = new AbortController().signal;
 /** More than a pipe holds. */
@@ -29,7 +29,7 @@ function directory(): string {
 }
 
 async function open(path: string, write = 500) {
-  const connection = await openTransport(pathToFileURL(path).href, never, { connect: 500, write });
+  const connection = await standardTransports.open(pathToFileURL(path).href, never, { connect: 500, write });
   onTestFinished(() => connection.close());
   return connection;
 }
@@ -140,8 +140,8 @@ test('what is no file, character device or FIFO is not written to, and nothing i
     message: expect.stringContaining('nobody reads it'),
   });
   for (const uri of ['file://host/labels', 'file:///labels?x=1', 'file:///a%2fb', 'file:///labels#1']) {
-    await expect(openTransport(uri, never)).rejects.toMatchObject({ code: 'address-invalid' });
+    await expect(standardTransports.open(uri, never)).rejects.toMatchObject({ code: 'address-invalid' });
   }
   const aborted = AbortSignal.abort(new Error('the agent stops'));
-  await expect(openTransport('file:///dev/null', aborted)).rejects.toThrow('the agent stops');
+  await expect(standardTransports.open('file:///dev/null', aborted)).rejects.toThrow('the agent stops');
 });

@@ -8,7 +8,7 @@ import {
   winspoolAddress,
 } from '../../drivers/transports/document/winspool.ts';
 import { portAddress } from '../../drivers/transports/document/winspool-ports.ts';
-import { checkAddress, documentPort } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { evidenceOfDeviceUri } from '../../src/agent/discovery/evidence.ts';
 import { peer } from './peer.ts';
@@ -68,10 +68,10 @@ test('an address is one of ours, or address-invalid without the secret in it', (
   fc.assert(
     fc.property(anything, (uri) => {
       try {
-        checkAddress(uri);
+        standardTransports.check(uri);
         tally.taken++;
         // What is taken can be opened, and has no password to be shown.
-        documentPort(uri)?.close();
+        standardTransports.documents(uri)?.close();
         expect(new URL(uri).password).toBe('');
       } catch (error) {
         if (!(error instanceof TransportError) || error.code !== 'address-invalid') throw error;
@@ -157,7 +157,7 @@ test('an LPD server that answers without end is left, and its answer not kept', 
     socket.on('drain', more).resume();
     socket.once('data', more);
   });
-  const port = documentPort(`lpd://127.0.0.1:${server.port}/q`, { query: 2_000 });
+  const port = standardTransports.documents(`lpd://127.0.0.1:${server.port}/q`, { query: 2_000 });
   const creating = port?.create(
     { name: 'x', language: 'zpl', media: { width: 50, height: 25 } },
     new AbortController().signal,

@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { DocumentPort } from '../../drivers/transports/document/document.ts';
-import { documentPort } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
 import { type Lpd, startLpd } from './cups-lpd.ts';
 import { everything, peer } from './peer.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 function open(uri: string): DocumentPort {
-  const port = documentPort(uri, { connect: 2_000, query: 2_000 });
+  const port = standardTransports.documents(uri, { connect: 2_000, query: 2_000 });
   if (port === null) throw new Error('no documents');
   onTestFinished(() => port.close());
   return port;
@@ -164,7 +164,7 @@ test.each([
 
 test('a job of another process is not known, and a server that says nothing is not waited for', async () => {
   const silent = await failing([], () => undefined);
-  const port = documentPort(silent.uri, { query: 100 });
+  const port = standardTransports.documents(silent.uri, { query: 100 });
   await expect(port?.create({ name: 'x', language: 'zpl', media }, signal)).rejects.toMatchObject({
     code: 'query-timeout',
   });
@@ -186,5 +186,7 @@ test.each([
   'lpd:queue',
   'lpd://u:p@host/q',
 ])('%s is no address', (uri) => {
-  expect(() => documentPort(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
+  expect(() => standardTransports.documents(uri)).toThrow(
+    expect.objectContaining({ code: 'address-invalid' }),
+  );
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTransport } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { answering, everything, peer } from './peer.ts';
 
@@ -15,7 +15,7 @@ const bytes = (text: string) => Buffer.from(text, 'latin1');
 const hash = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
 
 async function open(uri: string, timeouts: { connect?: number; write?: number; query?: number } = {}) {
-  const connection = await openTransport(uri, never, timeouts);
+  const connection = await standardTransports.open(uri, never, timeouts);
   onTestFinished(() => connection.close());
   return connection;
 }
@@ -82,7 +82,7 @@ test('close is bounded when the device keeps its side open, and is the same for 
 test('a refused connection', async () => {
   const device = await peer();
   device.server.close();
-  const error = await fault(openTransport(device.uri, never));
+  const error = await fault(standardTransports.open(device.uri, never));
   expect(error).toMatchObject({ code: 'device-unreachable', retrySafe: true });
   expect(error.message).toContain('ECONNREFUSED');
 });
@@ -113,12 +113,12 @@ test('a device that accepts no connection: a timeout, or the abort that comes fi
     if (!accepted) break;
   }
   const uri = `socket://127.0.0.1:${port}`;
-  expect(await fault(openTransport(uri, never, { connect: 150 }))).toMatchObject({
+  expect(await fault(standardTransports.open(uri, never, { connect: 150 }))).toMatchObject({
     code: 'connect-timeout',
     retrySafe: true,
   });
   const abort = new AbortController();
-  const opening = fault(openTransport(uri, abort.signal));
+  const opening = fault(standardTransports.open(uri, abort.signal));
   abort.abort(new Error('enough'));
   expect(await opening).toMatchObject({ message: 'enough' });
 });
@@ -309,7 +309,7 @@ test.each([
   'hunter2',
   '',
 ])('the address %j is refused without being repeated', async (uri) => {
-  const error = await fault(openTransport(uri, never));
+  const error = await fault(standardTransports.open(uri, never));
   expect(error).toMatchObject({ code: 'address-invalid', retrySafe: true });
   expect(error.message).not.toContain('hunter2');
 });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DocumentPort, PrinterJobState } from '../../drivers/transports/document/document.ts';
-import { documentPort } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { candidateOf } from '../../src/agent/discovery/fingerprints.ts';
 import { winspoolDiscovery } from '../../src/agent/discovery/providers/winspool.ts';
 import { DOCUMENTS } from './documents.ts';
@@ -15,7 +15,7 @@ function say(what: string, value: unknown): void {
 }
 
 function open(uri: string): DocumentPort {
-  const port = documentPort(uri);
+  const port = standardTransports.documents(uri);
   if (port === null) throw new Error('no documents');
   return port;
 }
@@ -40,7 +40,7 @@ const findings = await winspoolDiscovery().find(signal);
 say('platform', process.platform);
 say('findings', findings);
 const models = [{ match: 'labels*', languages: ['zpl' as const] }];
-const candidates = findings.flatMap((finding) => candidateOf(finding, models) ?? []);
+const candidates = findings.flatMap((finding) => candidateOf(finding, standardTransports, models) ?? []);
 say('candidates', candidates);
 say('unknown', await failure(open('winspool:no%20such%20printer').describe(signal)));
 

@@ -10,7 +10,7 @@ import {
   winspoolAddress,
 } from '../../drivers/transports/document/winspool.ts';
 import { portAddress } from '../../drivers/transports/document/winspool-ports.ts';
-import { documentPort } from '../../drivers/transports/index.ts';
+import { standardTransports } from '../../drivers/transports/index.ts';
 import { finding } from '../../src/agent/discovery/provider.ts';
 import { findingOf } from '../../src/agent/discovery/providers/winspool.ts';
 import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../agent/site.ts';
@@ -136,7 +136,7 @@ test.each([
 });
 
 test('elsewhere there is no such spooler', async () => {
-  const port = documentPort('winspool:labels');
+  const port = standardTransports.documents('winspool:labels');
   await expect(port?.describe(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code: 'address-invalid' });
 });
 
@@ -156,7 +156,9 @@ test.each([
   'winspool://host/a',
   'winspool:a%2Cb',
 ])('%s is no address', (uri) => {
-  expect(() => documentPort(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
+  expect(() => standardTransports.documents(uri)).toThrow(
+    expect.objectContaining({ code: 'address-invalid' }),
+  );
 });
 
 test.each([

@@ -8,10 +8,15 @@
 
 import { TransportError } from '../transport.ts';
 import type { DocumentTransport } from './document.ts';
-import { ippTransport } from './ipp.ts';
+import { ippQueue, ippTransport } from './ipp.ts';
 
 export const cupsTransport: DocumentTransport = {
-  schemes: ['cups'],
+  scheme: 'cups',
+  takes: 'documents',
+  ofThisComputer: true,
+  namesFormats: true,
+  aliasOf: queueAddress,
+  queueOf: (uri) => ippQueue(queueAddress(new URL(uri)).href),
   open: (uri, timeouts, access) => ippTransport.open(queueAddress(uri), timeouts, access),
 };
 

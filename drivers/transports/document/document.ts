@@ -1,6 +1,5 @@
 /**
- * Devices that take whole documents and keep jobs of their own: IPP printers, queues of a print server. One file
- * per transport (`ipp.ts`, …), one line each in `../index.ts`.
+ * Devices that take whole documents and keep jobs of their own: IPP printers, queues of a print server.
  *
  * A document goes out in two steps, so that its job in the printer has an ID that can be written down before the
  * first byte of the document is on its way: `create` makes a job that prints nothing, `send` gives it its
@@ -12,7 +11,7 @@
  */
 import type { LanguageId } from '../../../src/contract/format.ts';
 import type { DeviceStatus } from '../../device.ts';
-import type { TransportTimeouts } from '../transport.ts';
+import type { TransportTimeouts, TransportTraits } from '../transport.ts';
 import type { RasterTaken } from './ipp-formats.ts';
 
 /** A size of media, mm. */
@@ -133,9 +132,9 @@ export interface DeviceAccess {
   inClear?: boolean | undefined;
 }
 
-export interface DocumentTransport {
-  /** The URI schemes it serves: `ipp`, `ipps`. */
-  readonly schemes: readonly string[];
+/** Takes documents, and keeps jobs of its own. */
+export interface DocumentTransport extends TransportTraits {
+  readonly takes: 'documents';
   /** Connects to nothing yet. @throws TransportError `address-invalid` */
   open(uri: URL, timeouts: TransportTimeouts, access: DeviceAccess): DocumentPort;
 }

@@ -15,12 +15,13 @@ import { z } from 'zod';
 import { printsPages } from '../../../src/contract/format.ts';
 import type { PrinterState } from '../../../src/contract/printer.ts';
 import type { DeviceStatus } from '../../device.ts';
-import { Authorization, isLoopback } from '../../ipp/authorization.ts';
+import { Authorization } from '../../ipp/authorization.ts';
 import { IppClient, IppStatusError } from '../../ipp/client.ts';
 import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../../ipp/message.ts';
 import { JOB_STATES, PRINTER_STATES } from '../../ipp/names.ts';
 import { printerReasons } from '../../ipp/reasons.ts';
 import { BY_AUTHORITY, FirstUse } from '../../ipp/tls.ts';
+import { isLoopback } from '../address.ts';
 import { plainText } from '../device-id.ts';
 import { TransportError, type TransportTimeouts } from '../transport.ts';
 import {
@@ -79,9 +80,29 @@ const PHASES: ReadonlyMap<string | undefined, PrinterJobPhase> = new Map([
 ]);
 
 export const ippTransport: DocumentTransport = {
-  schemes: ['ipp', 'ipps'],
+  scheme: 'ipp',
+  takes: 'documents',
+  encryptedAs: 'ipps',
+  namesFormats: true,
+  queueOf: ippQueue,
+  dnsSd: { service: '_ipp._tcp', order: 1, address: (host, port, path) => `ipp://${host}:${port}/${path}` },
   open: (uri, timeouts, access) => new IppPort(uri, timeouts, access),
 };
+
+export const ippsTransport: DocumentTransport = {
+  scheme: 'ipps',
+  takes: 'documents',
+  encrypted: true,
+  namesFormats: true,
+  queueOf: ippQueue,
+  dnsSd: { service: '_ipps._tcp', order: 0, address: (host, port, path) => `ipps://${host}:${port}/${path}` },
+  open: ippTransport.open,
+};
+
+/** `host/printers/name`: encrypted or not, it is the same queue. */
+export function ippQueue(uri: string): string {
+  return uri.replace(/^ipps?:\/\//, '');
+}
 
 /** What a printer understands of a job's attributes. */
 interface Abilities {
@@ -111,7 +132,7 @@ class IppPort implements DocumentPort {
     const { connect, write, query } = timeouts;
     const { user, password = '', ca, fingerprint256, inClear = false } = access;
     const vouched = () => [ca, fingerprint256].some(Boolean) || this.certificate === BY_AUTHORITY;
-    const isSafe = () => isLoopback(uri) || (uri.protocol === 'ipps:' && vouched());
+    const isSafe = () => isLoopback(uri.hostname) || (uri.protocol === 'ipps:' && vouched());
     const authorization =
       user === undefined ? undefined : new Authorization({ user, password, inClear }, isSafe);
     const tls =

@@ -22,8 +22,8 @@ import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import { languageId } from '../../../src/contract/format.ts';
 import type { DeviceStatus } from '../../device.ts';
-import { hostAndPort } from '../address.ts';
-import { tcpTransport } from '../stream/tcp.ts';
+import { hostAndPort, inUri } from '../address.ts';
+import { socketAddress, tcpTransport } from '../stream/tcp.ts';
 import { type Connection, TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DocumentDescription,
@@ -47,7 +47,14 @@ const STORED = 30_000;
 const outcomes = new Outcomes();
 
 export const lpdTransport: DocumentTransport = {
-  schemes: ['lpd'],
+  scheme: 'lpd',
+  takes: 'documents',
+  dnsSd: {
+    service: '_printer._tcp',
+    order: 3,
+    // Bonjour Printing Specification 1.2.1, TXT key `rp`: what a queue is called that is not named.
+    address: (host, port, queue) => `lpd://${host}:${port}/${queue || 'auto'}`,
+  },
   open: (uri, timeouts) => new LpdPort(uri, timeouts),
 };
 
@@ -63,7 +70,7 @@ class LpdPort implements DocumentPort {
     const place = new URL(uri);
     place.pathname = '';
     const { host, port } = hostAndPort(place, DEFAULT_PORT);
-    this.#address = new URL(`socket://${host.includes(':') ? `[${host}]` : host}:${port}`);
+    this.#address = new URL(socketAddress(inUri(host), port));
     this.#timeouts = timeouts;
   }
 

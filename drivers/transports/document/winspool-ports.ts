@@ -5,7 +5,8 @@
  * Read from the registry, where the monitor keeps it; Microsoft documents WMI's Win32_TCPIPPrinterPort instead, which
  * is a COM interface. Tried under Wine with keys of the test's own, not on Windows.
  */
-import { hostAndPort } from '../address.ts';
+import { hostAndPort, inUri } from '../address.ts';
+import { socketAddress } from '../stream/tcp.ts';
 import { TransportError } from '../transport.ts';
 
 /** In the registry of the machine, a key for each port. */
@@ -49,7 +50,7 @@ export interface TcpPort {
 /** null where that is no address. */
 export function portAddress({ host, port, protocol, queue }: TcpPort): string | null {
   const lpr = protocol === LPR;
-  const place = `${lpr ? 'lpd' : 'socket'}://${host.includes(':') ? `[${host}]` : host}:${port || (lpr ? 515 : 9100)}`;
+  const place = lpr ? `lpd://${inUri(host)}:${port || 515}` : socketAddress(inUri(host), port || undefined);
   if (host === '' || !URL.canParse(place)) return null;
   try {
     hostAndPort(new URL(place), 0);

@@ -38,7 +38,9 @@ const END = 30_000;
 const outcomes = new Outcomes();
 
 export const winspoolTransport: DocumentTransport = {
-  schemes: ['winspool'],
+  scheme: 'winspool',
+  takes: 'documents',
+  ofThisComputer: true,
   open: (uri, timeouts) => new WinspoolPort(uri, timeouts),
 };
 

@@ -17,7 +17,12 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { codeOf, orAborted, Pauses, within } from '../pauses.ts';
-import { type Connection, type Transport, TransportError, type TransportTimeouts } from '../transport.ts';
+import {
+  type Connection,
+  type StreamTransport,
+  TransportError,
+  type TransportTimeouts,
+} from '../transport.ts';
 
 const PIECE = 64 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
@@ -25,8 +30,10 @@ const CLOSE_WRITES = 5_000;
 const CLOSED = 'closed by the agent';
 const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
 
-export const fileTransport: Transport = {
-  schemes: ['file'],
+export const fileTransport: StreamTransport = {
+  scheme: 'file',
+  takes: 'bytes',
+  ofThisComputer: true,
   check: (uri) => void pathOf(uri),
   open: openFile,
 };

@@ -21,7 +21,12 @@
 import { once } from 'node:events';
 import { isIPv6, connect as netConnect, type Socket } from 'node:net';
 import { hostAndPort } from '../address.ts';
-import { type Connection, type Transport, TransportError, type TransportTimeouts } from '../transport.ts';
+import {
+  type Connection,
+  type StreamTransport,
+  TransportError,
+  type TransportTimeouts,
+} from '../transport.ts';
 import { watchForStall } from './send-queue.ts';
 
 const DEFAULT_PORT = 9100;
@@ -36,11 +41,18 @@ const CLOSE_WRITES = 5_000;
 const CLOSE_LINGER = 2_000;
 const CLOSED = 'closed by the agent';
 
-export const tcpTransport: Transport = {
-  schemes: ['socket'],
+export const tcpTransport: StreamTransport = {
+  scheme: 'socket',
+  takes: 'bytes',
+  dnsSd: { service: '_pdl-datastream._tcp', order: 2, address: socketAddress },
   check: (uri) => void hostAndPort(uri, DEFAULT_PORT),
   open: (uri, timeouts, signal) => openTcp(uri, timeouts, signal),
 };
+
+/** @param host bracketed, if it is IPv6 */
+export function socketAddress(host: string, port = DEFAULT_PORT): string {
+  return `socket://${host}:${port}`;
+}
 
 async function openTcp(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection> {
   const { host, port } = hostAndPort(uri, DEFAULT_PORT);

@@ -18,7 +18,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, orAborted, Pauses } from '../pauses.ts';
-import { type Connection, type Transport, TransportError, type TransportTimeouts } from '../transport.ts';
+import {
+  type Connection,
+  type StreamTransport,
+  TransportError,
+  type TransportTimeouts,
+} from '../transport.ts';
 import { usbPrinters } from './usb-sysfs.ts';
 
 /** The driver's own buffer, bytes. */
@@ -36,12 +41,15 @@ export interface UsbRoots {
   devices: string;
 }
 
-export const usbTransport: Transport = usbTransportAt({ sysfs: '/sys', devices: '/dev/usb' });
+export const usbTransport: StreamTransport = usbTransportAt({ sysfs: '/sys', devices: '/dev/usb' });
 
 /** The transport with other directories, for tests. */
-export function usbTransportAt(roots: UsbRoots): Transport {
+export function usbTransportAt(roots: UsbRoots): StreamTransport {
   return {
-    schemes: ['usb'],
+    scheme: 'usb',
+    takes: 'bytes',
+    ofThisComputer: true,
+    pluggedIn: true,
     check: (uri) => void wantedDevice(uri),
     open: (uri, timeouts, signal) => openUsb(roots, uri, timeouts, signal),
   };

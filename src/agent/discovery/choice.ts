@@ -5,8 +5,8 @@
  *   2. one that the operator wrote down
  *   3. one over which the printer itself answers; then one through a print server's queue, which at least says
  *      that the printer took the bytes; then one that says nothing
- *   4. one that is encrypted (ipps:), before the same unencrypted (ipp:); but not because of a certificate that
- *      anybody could show: see `encryption`
+ *   4. one that is encrypted, before the same unencrypted; but not because of a certificate that anybody could
+ *      show: see `encryption`
  *   5. the one that it has
  *
  * What a device says of itself over an open network is a claim. A printer that the configuration names is driven at
@@ -16,7 +16,9 @@
  * is gone, and only where the printer at its end is certain to know the job: never through a queue, which may
  * still hold labels of it, and never by documents instead of bytes, or in another language.
  */
-import { takesDocuments } from '../../../drivers/transports/index.ts';
+import { isLoopback } from '../../../drivers/transports/address.ts';
+import type { TransportTraits } from '../../../drivers/transports/transport.ts';
+import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { KnownWay } from './known-printers.ts';
 import type { Candidate } from './provider.ts';
 import { CONFIGURED } from './providers/configured.ts';
@@ -37,10 +39,11 @@ export function boundTo(ways: Iterable<Way>, before: readonly KnownWay[]): Reado
 }
 
 /** By which way a printer that is new is driven; undefined: nobody has said enough of it yet. */
-export function firstWay(ways: Iterable<Way>): string | undefined {
+export function firstWay(ways: Iterable<Way>, transports: Transports): string | undefined {
   return bestWay(
     [...ways].filter(({ ready }) => ready),
     undefined,
+    transports,
   )?.uri;
 }
 
@@ -53,26 +56,33 @@ export function nextWay(
   had: KnownWay & { candidate: Candidate },
   ways: ReadonlySet<Way>,
   busy: () => boolean,
+  transports: Transports,
 ): { uri: string; waits: boolean } {
   const { uri } = had;
   const now = [...ways].find((way) => way.uri === uri && way.candidate !== undefined);
-  const best = bestWay(ways, uri);
+  const best = bestWay(ways, uri, transports);
   if (best?.candidate === undefined || best.uri === uri || (now !== undefined && !best.reached)) {
     return { uri, waits: false };
   }
   const from = { candidate: had.candidate, queue: (had.told.queue ?? had.said.queue) !== undefined };
-  const goesOn = !now?.reached && sameJobs(from, { candidate: best.candidate, queue: best.queue });
+  const goesOn =
+    !now?.reached && sameJobs(from, { candidate: best.candidate, queue: best.queue }, transports);
   const waits = !goesOn && busy();
   return { uri: waits ? uri : best.uri, waits };
 }
 
 /** @param now the way that the printer has */
-function bestWay(ways: Iterable<Way>, now: string | undefined): Way | undefined {
+function bestWay(ways: Iterable<Way>, now: string | undefined, transports: Transports): Way | undefined {
   const all = [...ways];
   const rank = (way: Way) => {
     const has = way.uri === now;
     const trusted = has || way.vouched || sharesHost(way, all);
-    return [way.reached ? 0 : 1, ...quality(way), encryption(way, trusted), has ? 0 : 1];
+    return [
+      way.reached ? 0 : 1,
+      ...quality(way),
+      encryption(transports.traits(way.uri), trusted),
+      has ? 0 : 1,
+    ];
   };
   return all
     .filter(({ candidate }) => candidate !== undefined)
@@ -80,8 +90,8 @@ function bestWay(ways: Iterable<Way>, now: string | undefined): Way | undefined 
 }
 
 /** Whether a job that is under way by one of them may go on by the other. */
-export function sameJobs(from: Driven, to: Driven): boolean {
-  return drivenAlike(from.candidate, to.candidate) && !from.queue && !to.queue;
+export function sameJobs(from: Driven, to: Driven, transports: Transports): boolean {
+  return drivenAlike(from.candidate, to.candidate, transports) && !from.queue && !to.queue;
 }
 
 export interface Driven {
@@ -91,9 +101,9 @@ export interface Driven {
 }
 
 /** Whether the same device object can serve both. */
-export function drivenAlike(a: Candidate, b: Candidate): boolean {
-  const documents = takesDocuments(a.uri);
-  return documents === takesDocuments(b.uri) && (documents || a.language === b.language);
+export function drivenAlike(a: Candidate, b: Candidate, transports: Transports): boolean {
+  const documents = transports.takesDocuments(a.uri);
+  return documents === transports.takesDocuments(b.uri) && (documents || a.language === b.language);
 }
 
 function quality({ listed, answers, queue }: Way): number[] {
@@ -104,9 +114,9 @@ function quality({ listed, answers, queue }: Way): number[] {
  * 0 is best. An encrypted way counts as such where it is trusted: the printer has it already, its certificate was
  * known before, or what is there unencrypted is at the same address, which nobody else can have.
  */
-function encryption({ uri }: Way, trusted: boolean): number {
-  if (!uri.startsWith('ipps:')) return uri.startsWith('ipp:') ? 1 : 0;
-  return trusted ? 0 : 2;
+function encryption({ encrypted, encryptedAs }: Partial<TransportTraits> = {}, trusted: boolean): number {
+  if (encrypted) return trusted ? 0 : 2;
+  return encryptedAs === undefined ? 0 : 1;
 }
 
 /** At a loopback address is whoever runs here. */
@@ -114,10 +124,6 @@ function sharesHost(way: Way, all: readonly Way[]): boolean {
   const { hostname } = new URL(way.uri);
   const isThere = (other: Way) => other !== way && other.reached && new URL(other.uri).hostname === hostname;
   return !isLoopback(hostname) && all.some(isThere);
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

@@ -24,6 +24,7 @@
  * dropped when it has not been seen for a set time, or when all there is of it was in a list that is all there is.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
+import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
@@ -50,6 +51,7 @@ export interface DiscoveryOptions {
   fingerprints?: readonly Fingerprint[];
   known: Pick<KnownPrinters, 'all' | 'put' | 'forget'>;
   timings: Pick<Timings, 'scan' | 'near' | 'scanTimeout' | 'dropAfter'>;
+  transports: Transports;
   device(candidate: Candidate): PrinterDevice;
   /** Whether a job of the printer is under way, or was cut off and may have labels out. */
   busy(printerId: string): boolean;
@@ -114,7 +116,9 @@ export class Discovery {
     this.#scans = new Scans({
       ...options,
       onList: (provider, found) =>
-        this.#ways.list(provider, found, (finding) => candidateOf(finding, options.fingerprints)),
+        this.#ways.list(provider, found, (finding) =>
+          candidateOf(finding, options.transports, options.fingerprints),
+        ),
     });
   }
 
@@ -201,7 +205,7 @@ export class Discovery {
       })),
     );
     this.#owners.clear();
-    for (const merged of mergeCandidates(found, this.#options.host, known)) this.#take(merged);
+    for (const merged of mergeCandidates(found, this.#options, known)) this.#take(merged);
     const owners = new Set(this.#owners.values());
     // One that the configuration has at another address now is that one, once it has been asked there.
     const asking = [...this.#ways].some((way) => way.candidate !== undefined && !way.asked);
@@ -241,6 +245,7 @@ export class Discovery {
 
   /** The ways that lead to one printer. */
   #take(merged: Merged): void {
+    const { transports } = this.#options;
     const ways = new Set(merged.ways.map(({ way }) => way.of));
     const replaced = merged.replaces.flatMap((id) => this.#printers.get(id) ?? []);
     const kept = replaced.find(({ id }) => this.#options.busy(id));
@@ -250,8 +255,8 @@ export class Discovery {
     const bound = boundTo(ways, this.#namedFor(printer, ways));
     const there = bound === null ? ways : new Set([...ways].filter((way) => bound.has(way.uri)));
     const { uri, waits } = printer
-      ? nextWay(printer.way, there, () => this.#options.busy(printer?.id ?? ''))
-      : { uri: firstWay(there), waits: early };
+      ? nextWay(printer.way, there, () => this.#options.busy(printer?.id ?? ''), transports)
+      : { uri: firstWay(there, transports), waits: early };
     if (waits) this.#deferred = true;
     if (uri === undefined || early) return;
     if (printer === undefined && replaced.length === 0 && this.#isFull(merged)) return;
@@ -314,7 +319,7 @@ export class Discovery {
       this.#options.logger.info({ printer: printer.id, from, to }, 'printer is driven another way');
     }
     const spare = way.uri === known.uri ? undefined : this.#deviceAt(known.uri);
-    if (drivenAlike(way.candidate, candidate)) {
+    if (drivenAlike(way.candidate, candidate, this.#options.transports)) {
       void spare?.drop();
       printer.learn(known, old);
       return;

@@ -7,7 +7,6 @@
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/device.ts';
 import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
-import { queueAddress } from '../../../drivers/transports/document/cups.ts';
 
 /** Languages that printers say they speak; which of them Platen drives is the contract's `languageId`. */
 export const DEVICE_LANGUAGES = [
@@ -42,7 +41,7 @@ export const evidence = z.strictObject({
     .string()
     .regex(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/)
     .exactOptional(),
-  /** The queue of a print server that is the way to the device: `host/name`. */
+  /** The queue of a print server that leads to the device, as its transport names it: `host/name`. */
   queue: z.string().max(500).exactOptional(),
   /** Where that queue sends to: another way to the same device. */
   deviceUri: z.string().max(500).exactOptional(),
@@ -165,12 +164,6 @@ export function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uu
     // `file:///dev/null` and the like are no device's.
     ...(url.protocol !== 'file:' && url.href.length <= 500 && { deviceUri: url.href }),
   };
-}
-
-/** `host/printers/name`: a queue, however it is talked to. */
-export function queueOf(uri: string): string {
-  const address = uri.startsWith('cups:') ? queueAddress(new URL(uri)).href : uri;
-  return address.replace(/^ipps?:\/\//, '');
 }
 
 /** What a device that was asked says of who it is. */

@@ -7,7 +7,8 @@
  * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
  */
 import { z } from 'zod';
-import { transportSchemes } from '../../../drivers/transports/index.ts';
+import type { TransportTraits } from '../../../drivers/transports/transport.ts';
+import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
 import { confirmation } from '../printer/confirmation.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
@@ -108,14 +109,16 @@ export function nameOf(make: string | undefined, model: string | undefined): str
  */
 export function candidateOf(
   { uri, name, evidence, entry }: Finding,
+  transports: Transports,
   operators: readonly Fingerprint[] = [],
 ): Candidate | undefined {
   if (entry !== undefined) return { ...entry, evidence };
   const set = fingerprintOf(evidence, operators, evidence.model === undefined ? name : undefined);
   const known = fingerprintOf(evidence);
   const said = evidence.languages?.length ? evidence.languages : undefined;
-  if (!transportSchemes.includes(new URL(uri).protocol.slice(0, -1))) return undefined;
-  const told = (said ?? known.languages ?? []).filter((one) => isPrintedAt(uri, one));
+  const transport = transports.traits(uri);
+  if (transport === undefined) return undefined;
+  const told = (said ?? known.languages ?? []).filter((one) => isPrintedBy(transport, one));
   const language = driven(set.languages ?? told);
   if (language === undefined) return undefined;
   const size = { dpi: set.dpi ?? evidence.dpi ?? known.dpi, width: set.width, height: set.height };
@@ -128,9 +131,9 @@ export function candidateOf(
   };
 }
 
-/** What says that it takes pictures takes them by IPP, where each has its name; elsewhere it may print their bytes. */
-function isPrintedAt(uri: string, language: string): boolean {
-  return /^ipps?:/.test(uri) || !(language === 'pwg-raster' || language === 'png');
+/** What says that it takes pictures takes them where each has its name; elsewhere it may print their bytes. */
+function isPrintedBy({ namesFormats = false }: TransportTraits, language: string): boolean {
+  return namesFormats || !(language === 'pwg-raster' || language === 'png');
 }
 
 /** The first of ours that is among them: in our order, since most printers name theirs in none. */

@@ -9,7 +9,7 @@
  *   same        the same URI, of which the very same is said         fixed
  *   serial      the same number                                      fixed, another maker
  *   uuid        the same                                             fixed, serial
- *   device-id   the same, of USB devices of one computer             fixed, serial, uuid
+ *   device-id   the same, of what is plugged into one computer       fixed, serial, uuid
  *   mac         the same                                             fixed, serial, uuid
  *   queue       the same queue of the same server                    fixed, serial, uuid
  *   address     the same URI, or one is the other's device URI       fixed, serial, uuid
@@ -27,6 +27,8 @@
  * Addresses on this computer (USB, loopback, its own queues) are only this computer's: they are made into IDs
  * together with its name.
  */
+import { isLoopback } from '../../../drivers/transports/address.ts';
+import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
 import type { Evidence } from './evidence.ts';
 import { addressOf, printerIdOf } from './identity.ts';
@@ -78,18 +80,24 @@ interface Node {
 }
 type Cluster = Node[];
 
+/** Where addresses are compared. */
+export interface Surroundings {
+  /** What tells this computer from others: the agent's ID. */
+  host: string;
+  transports: Transports;
+}
+
 /**
- * @param host what tells this computer from others: the agent's ID
  * @param known printers of earlier scans; those that nothing found leads to are not in the result
  */
 export function mergeCandidates<W extends Way>(
   found: readonly Found<W>[],
-  host: string,
+  here: Surroundings,
   known: readonly KnownWay[] = [],
 ): MergedPrinter<W>[] {
   const nodes = [
-    ...found.map(({ provider, way }, place) => nodeOf(way, host, `found ${provider}`, place, undefined)),
-    ...known.map(({ id, ...way }) => nodeOf(way, host, 'known', -1, id)),
+    ...found.map(({ provider, way }, place) => nodeOf(way, here, `found ${provider}`, place, undefined)),
+    ...known.map(({ id, ...way }) => nodeOf(way, here, 'known', -1, id)),
   ];
   const own = found.flatMap(({ provider }, place) => (provider === CONFIGURED ? (nodes[place] ?? []) : []));
   return named([...new Set(joined(nodes, anchorsOf(nodes, own)).values())], found);
@@ -125,14 +133,14 @@ function joined(nodes: readonly Node[], anchors: ReadonlyMap<Node, string>): Map
 
 function nodeOf(
   { uri, id, evidence = {} }: Way,
-  host: string,
+  here: Surroundings,
   provider: string,
   place: number,
   knownId: string | undefined,
 ): Node {
   const { serial, uuid, deviceId, mac, queue, deviceUri, make } = evidence;
-  const address = onThisComputer(addressOf(uri), host);
-  const isUsb = [uri, deviceUri].some((one) => one?.startsWith('usb:'));
+  const address = onThisComputer(addressOf(uri), here);
+  const isPluggedIn = [uri, deviceUri].some((one = '') => here.transports.traits(one)?.pluggedIn);
   const values: Record<Kind, (string | undefined)[]> = {
     // The operator's ID for what is known, too: that is the same printer.
     fixed: [id ?? knownId],
@@ -141,11 +149,11 @@ function nodeOf(
     uuid: [uuid],
     // With a serial number in it, that says it better; without one, it is a model's.
     'device-id': [
-      isUsb && serial === undefined && deviceId !== undefined ? `${host} ${deviceId}` : undefined,
+      isPluggedIn && serial === undefined && deviceId !== undefined ? `${here.host} ${deviceId}` : undefined,
     ],
     mac: [mac],
-    queue: [queue === undefined ? undefined : onThisComputer(`ipp://${queue}`, host)],
-    address: [address, deviceUri === undefined ? undefined : onThisComputer(deviceUri, host)],
+    queue: [queue === undefined ? undefined : onThisComputer(`${QUEUE}${queue}`, here)],
+    address: [address, deviceUri === undefined ? undefined : onThisComputer(deviceUri, here)],
   };
   const keys = new Map<Kind, string[]>();
   for (const kind of KINDS) {
@@ -307,13 +315,12 @@ function evidenceOf(id: string): IdentityEvidence {
   return identityEvidence.options.find((kind) => id.startsWith(`${kind}-`)) ?? 'address';
 }
 
-const LOCAL_SCHEMES = new Set(['usb:', 'file:', 'winspool:', 'cups:']);
+/** Stands before a queue's name, in the IDs that are made from it: only what it is everywhere counts. */
+const QUEUE = 'ipp://';
 
-function onThisComputer(uri: string, host: string): string {
-  if (!URL.canParse(uri)) return `${host} ${uri}`;
-  const { protocol, hostname } = new URL(uri);
-  const local =
-    LOCAL_SCHEMES.has(protocol) || /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname) || hostname === '';
+function onThisComputer(uri: string, { host, transports }: Surroundings): string {
+  const hostname = URL.parse(uri)?.hostname ?? '';
+  const local = hostname === '' || isLoopback(hostname) || transports.traits(uri)?.ofThisComputer;
   return local ? `${host} ${uri}` : uri;
 }
 

@@ -1,6 +1,4 @@
 /** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
-import { queueAddress } from '../../../drivers/transports/document/cups.ts';
-import { takesDocuments } from '../../../drivers/transports/index.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { AgentConfig } from '../config.ts';
 import type { Candidate } from '../discovery/provider.ts';
@@ -17,10 +15,11 @@ export function deviceFor(
   certificates: Certificates = noCertificates,
 ): PrinterDevice {
   const { uri, language } = candidate;
-  if (!takesDocuments(uri)) {
+  const { transports } = drivers;
+  if (!transports.takesDocuments(uri)) {
     return new Device({
       uri,
-      open: (address, signal) => drivers.open(address, signal, transport),
+      open: (address, signal) => transports.open(address, signal, transport),
       dialect: drivers.dialectFor(language),
       idleMs: timings.idleConnection,
       unfinishedMs: timings.vanished,
@@ -29,11 +28,11 @@ export function deviceFor(
   return new DocumentDevice({
     uri,
     certificates,
+    transports,
     open: (address) => {
-      const way = address.startsWith('cups:') ? queueAddress(new URL(address)).href : address;
-      const { host, hostname } = new URL(way.toLowerCase());
+      const { host, hostname } = new URL(transports.unaliased(address).toLowerCase());
       const entry = access.find((one) => [host, hostname].includes(one.host));
-      const port = drivers.documents(address, transport, entry ?? {});
+      const port = transports.documents(address, transport, entry ?? {});
       if (port === null) throw new TransportError('address-invalid', 'it takes no documents');
       return port;
     },

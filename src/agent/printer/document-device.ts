@@ -8,14 +8,9 @@
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document/document.ts';
 import { TransportError } from '../../../drivers/transports/transport.ts';
+import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import {
-  type Evidence,
-  evidenceOfDeviceId,
-  evidenceOfDeviceUri,
-  queueOf,
-  uuidOf,
-} from '../discovery/evidence.ts';
+import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, uuidOf } from '../discovery/evidence.ts';
 import { addressOf, printerIdOf } from '../discovery/identity.ts';
 import type { Certificates } from './certificates.ts';
 import type { PrinterDevice, ProbeResult } from './printer-device.ts';
@@ -23,8 +18,18 @@ import type { PrinterDevice, ProbeResult } from './printer-device.ts';
 export interface DocumentDeviceOptions {
   uri: string;
   certificates: Certificates;
+  transports: Transports;
   /** @throws TransportError `address-invalid` */
   open(uri: string): DocumentPort;
+}
+
+interface Described {
+  port: DocumentPort;
+  description: DocumentDescription;
+  /** All that it says of who it is. */
+  said: Evidence;
+  identity: DeviceIdentity;
+  vouched: boolean;
 }
 
 export class DocumentDevice implements PrinterDevice {
@@ -100,8 +105,8 @@ export class DocumentDevice implements PrinterDevice {
    */
   async connect(signal: AbortSignal): Promise<DocumentPort> {
     if (this.displaced) throw new TransportError('device-unreachable', 'another device is at its address');
-    const { port, description } = await this.#describe(signal);
-    if (this.expected !== null && printerIdOf(identityOf(description, this.#uri)) !== this.expected) {
+    const { port, description, identity } = await this.#describe(signal);
+    if (this.expected !== null && printerIdOf(identity) !== this.expected) {
       throw new TransportError('device-unreachable', 'another device answers at its address');
     }
     this.description = description;
@@ -115,10 +120,8 @@ export class DocumentDevice implements PrinterDevice {
 
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     try {
-      const { port, description, vouched } = await this.#describe(signal);
+      const { port, description, said, identity, vouched } = await this.#describe(signal);
       this.description ??= description;
-      const identity = identityOf(description, this.#uri);
-      const said = evidenceIn(description, this.#uri);
       return { reachable: true, identity, said, status: await port.status(signal), vouched };
     } catch (error) {
       // What answers, but not as a printer does, is no printer either.
@@ -128,20 +131,23 @@ export class DocumentDevice implements PrinterDevice {
   }
 
   /** Asks who is there, and sees to it that it is the device that its certificate says. */
-  async #describe(
-    signal: AbortSignal,
-  ): Promise<{ port: DocumentPort; description: DocumentDescription; vouched: boolean }> {
+  async #describe(signal: AbortSignal): Promise<Described> {
     const uri = this.#uri;
+    const { transports } = this.#options;
     this.#port ??= this.#options.open(uri);
     const port = this.#port;
     try {
       const description = await port.describe(signal);
       const { certificate = null } = port;
-      const subjects = subjectsOf(evidenceIn(description, uri), uri);
+      const said = evidenceIn(description, transports.queueOf(uri));
+      const identity = identityOf(description, said, uri);
+      const subjects = subjectsOf(said, uri);
       // Without one of its own, it is checked against what the configuration says.
       const vouched =
-        certificate === null ? uri.startsWith('ipps:') : this.#known(subjects, certificate, description);
-      return { port, description, vouched };
+        certificate === null
+          ? transports.traits(uri)?.encrypted === true
+          : this.#known(subjects, certificate, identity);
+      return { port, description, said, identity, vouched };
     } catch (error) {
       // Another device may be there by now: what was shown first is no longer what counts.
       if (error instanceof TransportError && error.code === 'certificate-unknown') await this.drop();
@@ -150,12 +156,12 @@ export class DocumentDevice implements PrinterDevice {
   }
 
   /** Whether that certificate was known before; what a printer is driven with is known from now on. */
-  #known(subjects: string[], certificate: string, description: DocumentDescription): boolean {
+  #known(subjects: string[], certificate: string, identity: DeviceIdentity): boolean {
     const { certificates } = this.#options;
     const known = certificates.check(subjects, certificate);
     if (this.#expected === null) this.#unpinned = { subjects, certificate };
     // Another device there is none that is driven.
-    else if (printerIdOf(identityOf(description, this.#uri)) === this.#expected) {
+    else if (printerIdOf(identity) === this.#expected) {
       certificates.pin(subjects, certificate);
     }
     return known;
@@ -163,7 +169,7 @@ export class DocumentDevice implements PrinterDevice {
 }
 
 /** A UUID of a queue is the queue's own, unless its device's address has one. */
-function evidenceIn(description: DocumentDescription, uri: string): Evidence {
+function evidenceIn(description: DocumentDescription, queue: string): Evidence {
   const { deviceUri, spooler, makeAndModel } = description;
   const device = evidenceOfDeviceUri(deviceUri ?? '');
   const uuid = device.uuid ?? uuidOf(description.uuid);
@@ -172,7 +178,7 @@ function evidenceIn(description: DocumentDescription, uri: string): Evidence {
     ...evidenceOfDeviceId(description.deviceId ?? ''),
     ...device,
     ...(uuid !== undefined && { uuid }),
-    ...(spooler !== 'none' && { queue: queueOf(uri) }),
+    ...(spooler !== 'none' && { queue }),
   };
 }
 
@@ -187,8 +193,11 @@ function subjectsOf({ serial, uuid }: Evidence, uri: string): string[] {
 }
 
 /** By serial number, then UUID, which of a queue is not its device's; what has neither is known by its address. */
-function identityOf(description: DocumentDescription, uri: string): DeviceIdentity {
-  const { serial, uuid, queue } = evidenceIn(description, uri);
+function identityOf(
+  description: DocumentDescription,
+  { serial, uuid, queue }: Evidence,
+  uri: string,
+): DeviceIdentity {
   const [media] = description.media;
   const { makeAndModel, name, dpi, languages } = description;
   const evidence: Pick<DeviceIdentity, 'evidence' | 'value'> =

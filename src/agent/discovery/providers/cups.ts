@@ -13,15 +13,9 @@
 import { IppClient } from '../../../../drivers/ipp/client.ts';
 import { type IppAttribute, stringsOf } from '../../../../drivers/ipp/message.ts';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
+import { ippQueue } from '../../../../drivers/transports/document/ipp.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
-import {
-  type Evidence,
-  evidenceOfDeviceId,
-  evidenceOfDeviceUri,
-  languagesOf,
-  queueOf,
-  uuidOf,
-} from '../evidence.ts';
+import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, languagesOf, uuidOf } from '../evidence.ts';
 import type { DiscoveryProvider, Finding } from '../provider.ts';
 
 export interface CupsDiscoveryOptions {
@@ -96,7 +90,7 @@ function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
     ...(model !== undefined && { model }),
     ...(uuid !== undefined && { uuid }),
     ...(languages.length > 0 && { languages }),
-    queue: queueOf(uri),
+    queue: ippQueue(uri),
   };
   return [{ uri, name: text('printer-info') ?? queueName, evidence }];
 }

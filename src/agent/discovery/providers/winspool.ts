@@ -12,7 +12,7 @@ import { listPrinters, type PrinterInfo } from '../../../../drivers/transports/d
 import { addressOfPort } from '../../../../drivers/transports/document/winspool-ports.ts';
 import { orAborted, within } from '../../../../drivers/transports/pauses.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
-import { evidenceOfDeviceUri, queueOf } from '../evidence.ts';
+import { evidenceOfDeviceUri } from '../evidence.ts';
 import type { DiscoveryProvider, Finding } from '../provider.ts';
 
 export interface WinspoolDiscoveryOptions {
@@ -55,7 +55,7 @@ export function findingOf({ pPrinterName, pDriverName }: PrinterInfo, deviceUri:
     .slice(0, 200)
     .trim();
   const evidence = {
-    queue: queueOf(uri),
+    queue: uri,
     ...(model !== '' && { model }),
     ...evidenceOfDeviceUri(deviceUri ?? ''),
   };

@@ -12,6 +12,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
+import { socketAddress } from '../../../../drivers/transports/stream/tcp.ts';
 import { pause } from '../../pause.ts';
 import { believableSerial, type Evidence, macOf } from '../evidence.ts';
 import { nameOf } from '../fingerprints.ts';
@@ -29,7 +30,6 @@ export interface ZebraDiscoveryOptions {
 const QUESTION = Buffer.from([0x2e, 0x2c, 0x3a, 0x01, 0x00, 0x00]);
 const ANSWER = Buffer.from([0x3a, 0x2c, 0x2e]);
 const PORT = 4201;
-const RAW_PORT = 9100;
 /** Questions in one go, and the pause after them, ms: 1,000 a second. */
 const BURST = 10;
 const BURST_PAUSE = 10;
@@ -137,7 +137,7 @@ function findingOf(address: string, { product, serial, mac, systemName }: ZebraA
     ...(mac !== undefined && { mac }),
   };
   return {
-    uri: `socket://${address}:${RAW_PORT}`,
+    uri: socketAddress(address),
     name: systemName ?? nameOf('Zebra', product),
     evidence,
   };

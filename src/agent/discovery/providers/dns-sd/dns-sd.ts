@@ -14,7 +14,11 @@ import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
+import { inUri } from '../../../../../drivers/transports/address.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
+import { standardTransports } from '../../../../../drivers/transports/index.ts';
+import type { TransportTraits } from '../../../../../drivers/transports/transport.ts';
+import type { Transports } from '../../../../../drivers/transports/transports.ts';
 import { pause } from '../../../pause.ts';
 import type { Evidence } from '../../evidence.ts';
 import type { DiscoveryProvider, Finding } from '../../provider.ts';
@@ -25,18 +29,13 @@ import { parseTxt } from './dns-sd-txt.ts';
 export interface DnsSdOptions {
   /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */
   interfaces?: readonly string[];
+  /** By default all that there are. */
+  transports?: Transports;
   /** How long the first scan collects, ms; the later ones, which know most of it already, take half. */
   timeout?: number;
 }
 
-/** Most preferred first, and what their URIs begin with. */
-const SERVICES = [
-  { type: '_ipps._tcp', scheme: 'ipps' },
-  { type: '_ipp._tcp', scheme: 'ipp' },
-  { type: '_pdl-datastream._tcp', scheme: 'socket' },
-  { type: '_printer._tcp', scheme: 'lpd' },
-] as const;
-type Service = (typeof SERVICES)[number];
+type Service = NonNullable<TransportTraits['dnsSd']>;
 
 const GROUP = '224.0.0.251';
 const PORT = 5353;
@@ -64,6 +63,8 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   readonly exhaustive = false;
   onNews: (() => void) | undefined;
   readonly #options: DnsSdOptions;
+  /** Most preferred first. */
+  readonly #services: readonly Service[];
   readonly #records = new DnsRecords();
   readonly #listeners = new Map<string, Listener>();
   #news: NodeJS.Timeout | undefined;
@@ -74,6 +75,9 @@ export class DnsSdDiscovery implements DiscoveryProvider {
 
   constructor(options: DnsSdOptions) {
     this.#options = options;
+    this.#services = [...(options.transports ?? standardTransports)]
+      .flatMap(({ dnsSd }) => dnsSd ?? [])
+      .toSorted((a, b) => a.order - b.order);
   }
 
   async find(signal: AbortSignal): Promise<Finding[]> {
@@ -83,14 +87,15 @@ export class DnsSdDiscovery implements DiscoveryProvider {
     await this.#listening;
     const { timeout = 1_500 } = this.#options;
     const step = timeout / STEPS / (this.#scanned ? 2 : 1);
-    for (const { type } of SERVICES) this.#records.asking(`${type}.local`);
-    this.#ask(SERVICES.map(({ type }) => question('PTR', type)));
+    const pointers = this.#services.map(({ service }) => question('PTR', service));
+    for (const { service } of this.#services) this.#records.asking(`${service}.local`);
+    this.#ask(pointers);
     for (let count = 1; count < STEPS; count += 1) {
       await pause(step, signal);
       signal.throwIfAborted();
       this.#ask([
         // Asked again in case it was lost; who has answered within a second keeps quiet.
-        ...(count === 2 ? SERVICES.map(({ type }) => question('PTR', type)) : []),
+        ...(count === 2 ? pointers : []),
         ...this.#missing(),
       ]);
     }
@@ -150,10 +155,10 @@ export class DnsSdDiscovery implements DiscoveryProvider {
     }
   }
 
-  #instances(service: Service): { name: string; instance: string }[] {
-    const suffix = `.${service.type}.local`;
+  #instances({ service }: Service): { name: string; instance: string }[] {
+    const suffix = `.${service}.local`;
     return this.#records
-      .pointers(`${service.type}.local`)
+      .pointers(`${service}.local`)
       .slice(0, MOST_INSTANCES)
       .flatMap((name) =>
         name.toLowerCase().endsWith(suffix) ? [{ name, instance: name.slice(0, -suffix.length) }] : [],
@@ -161,9 +166,9 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   }
 
   #missing(): DnsQuestion[] {
-    return SERVICES.flatMap((service) =>
+    return this.#services.flatMap((service) =>
       this.#instances(service).flatMap(({ name, instance }): DnsQuestion[] => {
-        const labels = [instance, ...service.type.split('.'), 'local'];
+        const labels = [instance, ...service.service.split('.'), 'local'];
         const services = this.#records.services(name);
         return [
           ...(services.length === 0 ? [{ type: 'SRV' as const, labels }] : []),
@@ -178,7 +183,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
 
   #found(): Finding[] {
     const networks = networksOf([...this.#listeners.keys()]);
-    const found = SERVICES.flatMap((service) =>
+    const found = this.#services.flatMap((service) =>
       this.#instances(service).flatMap(({ name, instance }) => {
         const [location] = this.#records.services(name);
         // Port 0: the name is taken, and there is no such service (Bonjour Printing Specification §4.2).
@@ -188,11 +193,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
           .find((one) => networks.check(one, isIPv6(one) ? 'ipv6' : 'ipv4'));
         if (address === undefined) return [];
         const { evidence, resource } = parseTxt(this.#records.texts(name)[0] ?? []);
-        const host = isIPv6(address) ? `[${address}]` : address;
-        // Bonjour Printing Specification 1.2.1, TXT key `rp`: what an LPD queue is called that is not named.
-        const named = resource === '' && service.scheme === 'lpd' ? 'auto' : resource;
-        const path = service.scheme === 'socket' ? '' : `/${pathOf(named)}`;
-        const uri = `${service.scheme}://${host}:${location.port}${path}`;
+        const uri = service.address(inUri(address), location.port, pathOf(resource));
         return [{ uri, instance, target: location.target.toLowerCase(), evidence }];
       }),
     );

@@ -12,6 +12,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { DeviceStatus } from '../../../../../drivers/device.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
+import { socketAddress } from '../../../../../drivers/transports/stream/tcp.ts';
 import type { PrinterReason, PrinterState } from '../../../../contract/printer.ts';
 import { pause } from '../../../pause.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from '../../evidence.ts';
@@ -49,7 +50,6 @@ export interface SnmpPrinter {
 }
 
 const PORT = 161;
-const RAW_PORT = 9100;
 /** Devices asked at the same time. */
 const AT_ONCE = 64;
 const ATTEMPTS = 2;
@@ -101,7 +101,7 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
           known.delete(address);
           if (printer === undefined) continue;
           const { name, evidence, status } = printer;
-          const uri = `socket://${address}:${RAW_PORT}`;
+          const uri = socketAddress(address);
           known.set(address, { uri, ...(name !== undefined && { name }), evidence, status });
         }
       };
