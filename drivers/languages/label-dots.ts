@@ -3,11 +3,11 @@
  * it as lies on the media.
  */
 import { setImmediate } from 'node:timers/promises';
+import { dots } from '../../src/contract/dots.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import type { LanguageId, PrinterFormat } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { dots } from '../../src/render/display-list.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { commandLines } from './command-lines.ts';
 import type { Language } from './language.ts';

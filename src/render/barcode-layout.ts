@@ -4,12 +4,14 @@
  * The element's (x, y) is the corner of the symbol *with* its quiet zones and its human-readable line, after the
  * rotation. A symbol that does not fit the width it was given, or the label, is refused: it would not be read.
  */
+
+import { dots } from '../contract/dots.ts';
 import type { BarcodeElement } from '../contract/template.ts';
 import { compileText, parsePlaceholders } from '../values/merge.ts';
 import { sizeRefusal } from '../zpl/bars.ts';
 import { turnBitmap } from './bitmap.ts';
 import { SymbolError } from './bwip.ts';
-import { dots, type Item } from './display-list.ts';
+import type { Item } from './display-list.ts';
 import { asGs1Data, bracketsAreData } from './gs1.ts';
 import { layoutLinear } from './linear-layout.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';

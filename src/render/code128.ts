@@ -6,16 +6,12 @@
  * shortest symbol by working backwards over the three code sets.
  */
 
+import type { Code128Run } from '../zpl/bars.ts';
+
 /** Function 1, as an input character: the GS1 flag and separator. */
 export const FNC1 = -1;
 
-export type CodeSet = 'A' | 'B' | 'C';
-
-/** Codewords in one code set, the change into it not among them. */
-export interface Code128Run {
-  readonly set: CodeSet;
-  readonly codewords: readonly number[];
-}
+type CodeSet = Code128Run['set'];
 
 export interface Code128 {
   readonly runs: readonly Code128Run[];

@@ -5,8 +5,8 @@
  * barcode is only as good as its edges, and because one set of positions is what makes ZPL, PDF and PNG agree.
  * Nothing is left to decide: text is broken into lines, sized and placed; symbols are scaled and checked.
  */
+import type { NativeSymbol } from '../zpl/bars.ts';
 import type { Bitmap } from './bitmap.ts';
-import type { Code128Run } from './code128.ts';
 import type { Face } from './fonts.ts';
 
 /** Degrees, clockwise. */
@@ -72,13 +72,6 @@ export interface TextItem {
   readonly native: boolean;
 }
 
-/** What a printer needs to draw a linear symbol itself, dot for dot as `widths` says. */
-export type NativeSymbol =
-  | { readonly symbology: 'code128'; readonly runs: readonly Code128Run[] }
-  | { readonly symbology: 'ean13'; readonly digits: string }
-  /** The characters between start and stop, a check digit among them. */
-  | { readonly symbology: 'code39' | 'itf'; readonly data: string };
-
 /** A linear symbol without its quiet zones. The box is what the bars cover after the turn. */
 export interface BarsItem extends Rect {
   readonly kind: 'bars';
@@ -113,17 +106,4 @@ export interface DisplayList {
   readonly heightMm: number;
   /** In painting order. Items that do not depend on the record are the same objects for every record. */
   readonly items: readonly Item[];
-}
-
-/**
- * Millimetres to whole dots, by the dpi as written: 203 dpi are 203 dots an inch, though printers that are called
- * so have 8 dots a mm (203.2). One dot in four inches; what matters is that everything counts the same.
- */
-export function dots(mm: number, dpi: number): number {
-  return Math.round((mm * dpi) / 25.4);
-}
-
-/** Dots to millimetres. */
-export function millimetres(count: number, dpi: number): number {
-  return (count * 25.4) / dpi;
 }

@@ -1,10 +1,11 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { dots } from '../contract/dots.ts';
 import type { ImageElement, NamedImage } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
 import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
-import { dots, type Item } from './display-list.ts';
+import type { Item } from './display-list.ts';
 import { requireElementDots } from './dot-limit.ts';
 import { PictureFault } from './picture-fault.ts';
 import { type PictureFile, readPictureFile } from './picture-file.ts';

@@ -8,12 +8,13 @@
  * prints on media 101.6 mm wide and 152.4 mm long. A label smaller than the media starts at its top left corner.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
+import { dots } from '../contract/dots.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
 import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from '../values/built-ins.ts';
 import { createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { type DisplayList, dots, type Item, type Turn } from './display-list.ts';
+import type { DisplayList, Item, Turn } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
 import { ElementFault, type ElementLayout, jobFaultOf } from './place.ts';

@@ -3,8 +3,10 @@
  * digits in groups.
  */
 
+import { dots } from '../contract/dots.ts';
+import type { NativeSymbol } from '../zpl/bars.ts';
 import { zplBars } from '../zpl/bars.ts';
-import { type BarsItem, dots, type Item, type NativeSymbol, type TextItem } from './display-list.ts';
+import type { BarsItem, Item, TextItem } from './display-list.ts';
 import { isPlain } from './font0.ts';
 import { missingGlyph } from './glyphs.ts';
 import { measureLine } from './measure.ts';

@@ -5,9 +5,11 @@
  * `landscape` turns the page as a whole, with the labels on it, 90° clockwise onto the media, as it turns a label. A
  * label never draws beyond its own edge: what lies there on a sheet is its neighbour.
  */
+
+import { dots } from '../contract/dots.ts';
 import type { Orientation } from '../contract/print-request.ts';
 import { cellCorner, type LabelSheet } from '../contract/sheet.ts';
-import { type DisplayList, dots, type Rect } from './display-list.ts';
+import type { DisplayList, Rect } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { labelGrid, type MediaGrid, mediaGrid } from './label-layout.ts';
 import { turnRect } from './turn.ts';

@@ -1,8 +1,10 @@
 /** Whether elements are where they do no harm: on the label, and out of the quiet zones of barcodes. */
+
+import { dots } from '../contract/dots.ts';
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
 import { isBlack } from './bitmap.ts';
-import { dots, type Item, type Rect } from './display-list.ts';
+import type { Item, Rect } from './display-list.ts';
 import { type Stamp, stampOf } from './ink.ts';
 import { isInside } from './place.ts';
 import { quietZone } from './symbol.ts';

@@ -7,6 +7,7 @@
  * the printer itself decides.
  */
 import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { dots } from '../contract/dots.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
@@ -16,7 +17,8 @@ import { labelZpl } from '../zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../zpl/interpreter/planned-label.ts';
 import { compileRawZpl } from '../zpl/raw/template.ts';
 import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
-import { type DisplayList, dots } from './display-list.ts';
+import type { DisplayList } from './display-list.ts';
+import { maxiCodeDots } from './maxicode-dots.ts';
 import { withPixels } from './pixels.ts';
 
 /** What a template that does not say so was written for. */
@@ -61,7 +63,7 @@ async function picture(
       element: '/source',
       record,
     });
-  const { plan, faults } = plannedLabel(zpl, { width, height, dpi });
+  const { plan, faults } = plannedLabel(zpl, { width, height, dpi }, maxiCodeDots);
   const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
   if (fault !== undefined) throw refuse(fault);
   if (plan === undefined) return createBitmap(width, height);

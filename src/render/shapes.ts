@@ -1,6 +1,8 @@
 /** Boxes, lines and ellipses as items: the same for every record. */
+
+import { dots } from '../contract/dots.ts';
 import type { BoxElement, EllipseElement, LineElement } from '../contract/template.ts';
-import { dots, type Item, type Rect } from './display-list.ts';
+import type { Item, Rect } from './display-list.ts';
 
 /** Rounded at both edges, so that boxes that touch on paper touch in dots. */
 function rectOf(element: { x: number; y: number; width: number; height: number }, dpi: number): Rect {

@@ -1,7 +1,9 @@
 /** The place of a symbol on the label, quiet zones included, and whether there is room for it. */
+
+import { dots, millimetres } from '../contract/dots.ts';
 import type { BarcodeElement } from '../contract/template.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { dots, millimetres, type Rect } from './display-list.ts';
+import type { Rect } from './display-list.ts';
 import { ElementFault, type ElementPlace, isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
 import type { QuietZone } from './symbology/rules.ts';

@@ -6,6 +6,7 @@
  * perhaps not as meant. Each is found by doing what printing does, so that the check cannot say otherwise.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
+import { dots, millimetres } from '../contract/dots.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
@@ -16,7 +17,7 @@ import { type RawMedia, rawPlacementFaults } from '../zpl/raw/placement.ts';
 import { compileRawZpl, type RawOptions, type RawZpl } from '../zpl/raw/template.ts';
 import { type Assets, createAssets } from './assets.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { dots, type Item, millimetres } from './display-list.ts';
+import type { Item } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
 import { FontFault } from './font-fault.ts';

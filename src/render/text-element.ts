@@ -1,9 +1,11 @@
 /** A text element: merged, laid out in its box, placed on the label. */
+
+import { dots } from '../contract/dots.ts';
 import type { TextElement } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
 import type { LabelGrid } from './barcode-layout.ts';
-import { dots, type Item, type Rect, type TextItem } from './display-list.ts';
+import type { Item, Rect, TextItem } from './display-list.ts';
 import { requireElementDots } from './dot-limit.ts';
 import { FontFault } from './font-fault.ts';
 import { isPlain } from './font0.ts';

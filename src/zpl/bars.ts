@@ -3,8 +3,20 @@
  * symbol. Here and not with the ZPL driver because a template can insist on the command ("render": "native"), and a
  * check says whether it can have it. Section names are those of the ZPL II Programming Guide.
  */
-import type { NativeSymbol } from '../render/display-list.ts';
 import { escapeFieldData } from './field-data.ts';
+
+/** What a printer needs to draw a linear symbol itself, dot for dot as we would. */
+export type NativeSymbol =
+  | { readonly symbology: 'code128'; readonly runs: readonly Code128Run[] }
+  | { readonly symbology: 'ean13'; readonly digits: string }
+  /** The characters between start and stop, a check digit among them. */
+  | { readonly symbology: 'code39' | 'itf'; readonly data: string };
+
+/** Codewords of Code 128 in one code set, the change into it not among them. */
+export interface Code128Run {
+  readonly set: 'A' | 'B' | 'C';
+  readonly codewords: readonly number[];
+}
 
 export interface ZplBars {
   readonly command: 'BC' | 'BE' | 'B2' | 'B3';
@@ -63,9 +75,7 @@ const START = { B: '>:', C: '>;' } as const;
 const TO_B = '>6';
 const FNC1 = 102;
 
-type Runs = Extract<NativeSymbol, { symbology: 'code128' }>['runs'];
-
-function code128Data(runs: Runs): ZplBars | NoZplBars {
+function code128Data(runs: readonly Code128Run[]): ZplBars | NoZplBars {
   let data = '';
   for (const [index, { set, codewords }] of runs.entries()) {
     if (set === 'A') return { reason: 'it has control characters (Code 128 set A)' };

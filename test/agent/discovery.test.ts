@@ -14,8 +14,8 @@ import { KnownPrinters } from '../../src/agent/discovery/known-printers.ts';
 import type { Candidate, DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { configuredPrinters } from '../../src/agent/discovery/providers/configured.ts';
 import { Device } from '../../src/agent/printer/stream-device.ts';
+import { dots, millimetres } from '../../src/contract/dots.ts';
 import { printerId } from '../../src/contract/printer.ts';
-import { dots, millimetres } from '../../src/render/display-list.ts';
 import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
 
 const directories = new Directories();

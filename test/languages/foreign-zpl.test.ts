@@ -3,12 +3,14 @@
  * interpreter draws the original that is not ours. They are not part of the project: they are read where they lie,
  * beside the checkout in `shared/foreign-zpl`, or where PLATEN_FOREIGN_ZPL says.
  */
+
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { zpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
+import { maxiCodeDots } from '../../src/render/maxicode-dots.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
@@ -63,7 +65,7 @@ async function pictures(source: string): Promise<[ours: Uint8Array, theirs: Uint
   const made = jobFor(rawZplTemplate.parse({ name: 'foreign', language: 'zpl', source }), [{}]);
   const format = { ...made.format, dpi: DPI, width: width / 8, height: HEIGHT / 8 };
   const text = await labelText(await zpl.open({ ...made, format }));
-  const { plan, faults } = plannedLabel(text, { width, height: HEIGHT, dpi: DPI });
+  const { plan, faults } = plannedLabel(text, { width, height: HEIGHT, dpi: DPI }, maxiCodeDots);
   if (plan === undefined) throw new Error(`it prints nothing: ${faults.join(', ')}`);
   const page = { ...plan, mediaWidth: width, mediaHeight: HEIGHT };
   const ours = await dotsOf(await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false));

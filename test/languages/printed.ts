@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import type { LabelEncoder } from '../../drivers/languages/language.ts';
+import { dots } from '../../src/contract/dots.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { dots } from '../../src/render/display-list.ts';
 import { dotsOf, drawPdf, drawZpl } from '../render/judges.ts';
 import { type PrintedLabel, readEpl, readTspl } from './label-printers.ts';
 

@@ -9,8 +9,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { pdf } from '../../drivers/languages/pdf/encode.ts';
 import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { dots } from '../../src/contract/dots.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
-import { type DisplayList, dots, type Turn } from '../../src/render/display-list.ts';
+import type { DisplayList, Turn } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { dots, millimetres } from '../../src/contract/dots.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { dots, millimetres } from '../../src/render/display-list.ts';
 import { type CheckTarget, templateProblems } from '../../src/render/template-check.ts';
 import { design } from './judges.ts';
 

@@ -7,9 +7,10 @@
  * Source: EPL Programming Guide 14245L, by the command named; Zebra's note that a comma or a line feed has to stand
  * before GW's data.
  */
+
+import { dots } from '../../../src/contract/dots.ts';
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import { dots } from '../../../src/render/display-list.ts';
 import { commandLines } from '../command-lines.ts';
 import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
 import { labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';

@@ -13,8 +13,8 @@
  * Source: ZPL II Programming Guide, `~HI`, `~HS`, `~HQ`, and the SGD commands named below.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { millimetres } from '../../../src/contract/dots.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
-import { millimetres } from '../../../src/render/display-list.ts';
 import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../../device.ts';
 import { type Connection, TransportError } from '../../transports/transport.ts';
 import {

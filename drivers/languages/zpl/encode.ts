@@ -5,9 +5,10 @@
  * a matter of joining strings; only one with graphics of text lets the event loop turn (see `raster.ts`).
  */
 import { setImmediate } from 'node:timers/promises';
+import { dots } from '../../../src/contract/dots.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
-import { type DisplayList, dots, type Item } from '../../../src/render/display-list.ts';
+import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';

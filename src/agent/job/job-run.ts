@@ -4,10 +4,10 @@
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
+import { dots } from '../../contract/dots.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
-import { dots } from '../../render/display-list.ts';
 import { RenderCrash } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import { pause } from '../pause.ts';

@@ -1,8 +1,8 @@
 /** What the renderer has to know of a symbology, and what a value becomes in it. */
 import type { BarcodeElement } from '../../contract/template.ts';
+import type { NativeSymbol } from '../../zpl/bars.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { SymbolError } from '../bwip.ts';
-import type { NativeSymbol } from '../display-list.ts';
 
 export interface QuietZone {
   /** Of what these are so many: symbols of a fixed size have theirs in mm. */

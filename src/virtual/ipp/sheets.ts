@@ -1,6 +1,7 @@
 /** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
 
-import { dots } from '../../render/display-list.ts';
+import { dots } from '../../contract/dots.ts';
+import { maxiCodeDots } from '../../render/maxicode-dots.ts';
 import { download } from '../../zpl/interpreter/download.ts';
 import { isSerial, labelZpl, type MediaDots, planLabel } from '../../zpl/interpreter/label-plan.ts';
 import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
@@ -104,7 +105,7 @@ async function* formatSheets(
   memory: PrinterMemory,
   refused: readonly string[],
 ): AsyncGenerator<Sheet, void, void> {
-  const plan = planLabel(format, memory, media);
+  const plan = planLabel(format, memory, media, maxiCodeDots);
   if (!plan) return;
   const { width, length, inverted, mirrored } = plan;
   const page = { width, length, mediaWidth: media.width, mediaHeight: media.height };

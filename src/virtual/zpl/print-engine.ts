@@ -9,6 +9,7 @@
  * moment at which nothing seems to be left to print.
  */
 
+import { maxiCodeDots } from '../../render/maxicode-dots.ts';
 import { download } from '../../zpl/interpreter/download.ts';
 import {
   isSerial,
@@ -201,7 +202,7 @@ export class PrintEngine {
       if (refused !== undefined) this.#host.changed(refused);
       return undefined;
     }
-    const plan = planLabel(content, this.#host.memory, this.#host.media);
+    const plan = planLabel(content, this.#host.memory, this.#host.media, maxiCodeDots);
     if (!plan) return undefined;
     if (this.#toDrop > 0) {
       this.#toDrop--;

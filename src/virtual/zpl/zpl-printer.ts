@@ -7,7 +7,7 @@
  */
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { dots } from '../../render/display-list.ts';
+import { dots } from '../../contract/dots.ts';
 import type { MediaDots } from '../../zpl/interpreter/label-plan.ts';
 import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import { defaultSyntax, type ZplEvent } from '../../zpl/stream.ts';

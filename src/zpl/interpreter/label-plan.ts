@@ -15,7 +15,7 @@ import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { fieldData, type Serial, serialField, serialValue } from './field-data.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicError, graphicField } from './graphic-field.ts';
-import { maxiCodeField } from './maxicode-field.ts';
+import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
 import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
 import { recall } from './stored-format.ts';
 import { toDots } from './units.ts';
@@ -115,8 +115,14 @@ const MOST_SEARCHES = 100;
 /**
  * Applies a format to the printer's memory. Undefined when it prints nothing: it only stores a format, only sets
  * the printer up, or is empty.
+ * @param maxiCode undefined: a MaxiCode is left out of the picture, as for a plan that is not drawn
  */
-export function planLabel(format: ZplFormat, memory: PrinterMemory, media: MediaDots): LabelPlan | undefined {
+export function planLabel(
+  format: ZplFormat,
+  memory: PrinterMemory,
+  media: MediaDots,
+  maxiCode?: DrawMaxiCode,
+): LabelPlan | undefined {
   const store = format.commands.findIndex((command) => command.name === 'DF');
   const defining = store >= 0 ? format.commands[store] : undefined;
   if (defining) {
@@ -125,7 +131,7 @@ export function planLabel(format: ZplFormat, memory: PrinterMemory, media: Media
     memory.store(objectName(text(defining), 'ZPL'), { kind: 'format', commands, bytes });
     return undefined;
   }
-  return new PlanBuilder(memory, media).build(format.commands);
+  return new PlanBuilder(memory, media, maxiCode).build(format.commands);
 }
 
 /** Settings of the label as a whole: they count wherever in the format they stand. */
@@ -144,6 +150,7 @@ function lastingValue(name: LastingSetting, before: string | undefined, value: s
 class PlanBuilder {
   readonly #memory: PrinterMemory;
   readonly #media: MediaDots;
+  readonly #drawMaxiCode: DrawMaxiCode | undefined;
   readonly #pieces: (string | Serial)[] = [];
   readonly #faults: string[] = [];
   readonly #graphics = new Map<string, string>();
@@ -160,9 +167,10 @@ class PlanBuilder {
   /** Dots that the picture moves down, besides `^LT`. */
   #shift = 0;
 
-  constructor(memory: PrinterMemory, media: MediaDots) {
+  constructor(memory: PrinterMemory, media: MediaDots, maxiCode: DrawMaxiCode | undefined) {
     this.#memory = memory;
     this.#media = media;
+    this.#drawMaxiCode = maxiCode;
   }
 
   build(format: readonly ZplCommand[]): LabelPlan | undefined {
@@ -244,9 +252,14 @@ class PlanBuilder {
   }
 
   #printMaxiCode(params: string, data: Buffer): void {
+    const draw = this.#drawMaxiCode;
+    if (draw === undefined) {
+      this.#printable = true;
+      return;
+    }
     const utf8 = this.#memory.settings.get('CI')?.trim() === '28';
     try {
-      const { field, height } = maxiCodeField(params, data, this.#hex, { dpi: this.#media.dpi, utf8 });
+      const { field, height } = maxiCodeField(params, data, this.#hex, { dpi: this.#media.dpi, utf8, draw });
       // The rasteriser takes the place of a graphic for its upper corner in any case; `^FT` means the lower one.
       const origin = this.#origin === undefined ? undefined : this.#pieces[this.#origin];
       const lower = typeof origin === 'string' ? /^\^FT(\d+),(\d+)/.exec(origin) : null;

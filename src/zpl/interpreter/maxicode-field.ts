@@ -4,10 +4,19 @@
  * Source: ZPL II Programming Guide, ^BD: of modes 2 and 3 the data begins with class of service (3 digits), country
  * (3 digits) and postal code (9 digits, or 6 characters).
  */
-import { SymbolError } from '../../render/bwip.ts';
-import { encodeSymbol } from '../../render/symbol.ts';
-import { maxiCodeBitmap } from '../../render/symbology/maxicode.ts';
 import { GraphicError } from './graphic-field.ts';
+
+export { GraphicError } from './graphic-field.ts';
+
+/**
+ * Draws a MaxiCode; lent by the renderer, which knows the symbols.
+ * @throws GraphicError the text cannot be encoded
+ */
+export type DrawMaxiCode = (
+  text: string,
+  mode: number,
+  dpi: number,
+) => { readonly data: Uint8Array; readonly stride: number; readonly height: number };
 
 /** More than any MaxiCode holds, bytes: longer data is not even tried. */
 const LONGEST = 500;
@@ -23,23 +32,15 @@ export function maxiCodeField(
   params: string,
   data: Buffer,
   hex: string | undefined,
-  { dpi, utf8 }: { dpi: number; utf8: boolean },
+  { dpi, utf8, draw }: { dpi: number; utf8: boolean; draw: DrawMaxiCode },
 ): { field: string; height: number } {
   const mode = Number.parseInt(params, 10) || 2;
   if (data.length > LONGEST) throw new GraphicError('a MaxiCode of too much data');
   const text = decoded(data, hex).toString(utf8 ? 'utf8' : 'latin1');
-  try {
-    const symbol = encodeSymbol('maxicode', mode === 2 || mode === 3 ? carrierData(text, mode) : text, {
-      mode,
-    });
-    if (symbol.kind !== 'maxicode') throw new TypeError('a MaxiCode is of another kind');
-    const { data: bytes, stride, height } = maxiCodeBitmap(symbol, dpi);
-    const dots = Buffer.from(bytes).toString('hex').toUpperCase();
-    return { field: `^GFA,${bytes.length},${bytes.length},${stride},${dots}`, height };
-  } catch (error) {
-    if (error instanceof SymbolError) throw new GraphicError(`a MaxiCode: ${error.message}`);
-    throw error;
-  }
+  const coded = mode === 2 || mode === 3 ? carrierData(text, mode) : text;
+  const { data: bytes, stride, height } = draw(coded, mode, dpi);
+  const dots = Buffer.from(bytes).toString('hex').toUpperCase();
+  return { field: `^GFA,${bytes.length},${bytes.length},${stride},${dots}`, height };
 }
 
 /** Bytes that `^FH` gives as hexadecimal digits. Line ends in data mean nothing. */

@@ -3,6 +3,7 @@
 import { defaultSyntax, type ZplCommand, type ZplEvent, ZplStream } from '../stream.ts';
 import { download } from './download.ts';
 import { type LabelPlan, type MediaDots, planLabel } from './label-plan.ts';
+import type { DrawMaxiCode } from './maxicode-field.ts';
 import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
 
 /** The most that a program may store in the printer that we play, and the longest format, bytes. */
@@ -19,14 +20,15 @@ export interface PlannedLabel {
   readonly faults: readonly string[];
 }
 
-export function plannedLabel(zpl: string, media: MediaDots): PlannedLabel {
+/** @param maxiCode undefined: the plan is not drawn */
+export function plannedLabel(zpl: string, media: MediaDots, maxiCode?: DrawMaxiCode): PlannedLabel {
   const memory = new PrinterMemory(MEMORY);
   const faults: string[] = [];
   let plan: LabelPlan | undefined;
   let commands: readonly ZplCommand[] = [];
   const take = (event: ZplEvent): void => {
     if (event.kind === 'format') {
-      const planned = planLabel(event.format, memory, media);
+      const planned = planLabel(event.format, memory, media, maxiCode);
       if (planned === undefined) return;
       plan = planned;
       commands = event.format.commands;

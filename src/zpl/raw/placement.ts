@@ -5,8 +5,9 @@
  * The template is read by the virtual printer's interpreter. Its placeholders stand in field data, and data moves
  * nothing; how long a text or a barcode gets with its data is not looked at.
  */
+
+import { dots } from '../../contract/dots.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
-import { dots } from '../../render/display-list.ts';
 import type { FieldMark } from '../interpreter/field-marks.ts';
 import type { LabelPlan } from '../interpreter/label-plan.ts';
 import { type PlannedLabel, plannedLabel } from '../interpreter/planned-label.ts';
