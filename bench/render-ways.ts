@@ -4,7 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises';
-import { LANGUAGES } from '../drivers/languages/index.ts';
+import { openEncoder } from '../drivers/languages/index.ts';
 import { graphicField } from '../drivers/languages/zpl/graphic.ts';
 import type { LanguageId } from '../src/contract/format.ts';
 import { compileLabel } from '../src/render/label-layout.ts';
@@ -34,7 +34,7 @@ async function encoded(
   label: LabelName,
   format: { storedFormats?: boolean } = {},
 ): Promise<Make> {
-  const encoder = await LANGUAGES[language].open(jobOf(label, RECORDS, { language, ...format }));
+  const encoder = await openEncoder(jobOf(label, RECORDS, { language, ...format }));
   return async (number) => (await encoder.label(number % RECORDS, 1)).length;
 }
 

@@ -11,7 +11,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { LANGUAGES } from '../drivers/languages/index.ts';
+import { openEncoder } from '../drivers/languages/index.ts';
 import { round, table } from './figures.ts';
 import { dataBytes, jobOf } from './render-label.ts';
 import { renderMemory } from './render-memory.ts';
@@ -79,7 +79,7 @@ async function rates(ms: number): Promise<string[][]> {
 /** Everything that a batch sends, by record, beside the data in it. */
 async function batchBytes(): Promise<string> {
   const job = jobOf('native', RECORDS);
-  const encoder = await LANGUAGES.zpl.open(job);
+  const encoder = await openEncoder(job);
   let bytes = encoder.begin().length + encoder.end().length;
   for (let index = 0; index < RECORDS; index++) bytes += (await encoder.label(index, 1)).length;
   const data = job.records.reduce((sum, values) => sum + dataBytes(values), 0);

@@ -1,10 +1,6 @@
-/**
- * What a device that speaks a language says of itself: who it is, how it is, what it has printed. One dialect
- * per language that can be asked (`languages/zpl/device.ts`); printers that cannot be asked have none.
- */
+/** What a device says of itself, whatever it speaks: who it is, how it is, what it has printed. */
 import type { LanguageId, RasterType } from '../src/contract/format.ts';
 import type { IdentityEvidence, PrinterReason, PrinterState } from '../src/contract/printer.ts';
-import type { Connection } from './transports/transport.ts';
 
 export interface DeviceIdentity {
   evidence: IdentityEvidence;
@@ -38,23 +34,4 @@ export interface DeviceStatus {
   odometer: number | null;
   /** It holds part of a label and waits for the rest, which counts as one that is pending. */
   unfinished?: true;
-}
-
-export interface DeviceDialect {
-  readonly language: LanguageId;
-  /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
-  readonly abandon?: Uint8Array;
-  /**
-   * Where there is not, and a label begins by clearing the picture: what means nothing to the device, but for one that
-   * expects the rest of a broken-off label's data, which it ends.
-   * @param most bytes of data, at most, that it may expect
-   */
-  endData?(most: number): Uint8Array;
-  /**
-   * null: the device did not say who it is. Left out where the language has no question for it.
-   * @throws TransportError
-   */
-  identify?(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
-  /** @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle) */
-  status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus>;
 }

@@ -1,12 +1,13 @@
-/** The languages a label can be sent in: one line each. */
-import type { LanguageId } from '../../src/contract/format.ts';
-import { epl } from './epl/encode.ts';
-import type { Language } from './language.ts';
-import { pdf } from './pdf/encode.ts';
-import { png } from './png/encode.ts';
-import { pwgRaster } from './pwg-raster/encode.ts';
-import { tspl } from './tspl/encode.ts';
-import { zpl } from './zpl/encode.ts';
+/** The languages a label can be sent in: one line each. Nothing here draws until an encoder is asked for. */
+import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { epl } from './epl/language.ts';
+import type { LabelEncoder, Language } from './language.ts';
+import { pdf } from './pdf/language.ts';
+import { png } from './png/language.ts';
+import { pwgRaster } from './pwg-raster/language.ts';
+import { tspl } from './tspl/language.ts';
+import { zpl } from './zpl/language.ts';
 
 export const LANGUAGES: Readonly<Record<LanguageId, Language>> = {
   zpl,
@@ -16,3 +17,18 @@ export const LANGUAGES: Readonly<Record<LanguageId, Language>> = {
   'pwg-raster': pwgRaster,
   png,
 };
+
+const ofPages = (madeOf: Language['madeOf']) =>
+  languageId.options.filter((id) => printsPages(id) && LANGUAGES[id].madeOf === madeOf);
+
+/** Pages that a print queue's driver turns into what its printer takes. */
+export const CONVERTIBLE: readonly LanguageId[] = ofPages('vectors');
+
+/** Pages that are pictures: a driver would scale them, and a printer that is not told what they are print their bytes. */
+export const PICTURES: readonly LanguageId[] = ofPages('dots');
+
+/** The encoder of a job. @throws JobFaultError `template-invalid`, `language-unsupported` */
+export async function openEncoder(job: QueuedJob): Promise<LabelEncoder> {
+  const open = await LANGUAGES[job.format.language].encoder();
+  return await open(job);
+}

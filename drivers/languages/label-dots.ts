@@ -5,29 +5,70 @@
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../src/contract/dots.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
-import type { LanguageId, PrinterFormat } from '../../src/contract/format.ts';
+import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { commandLines } from './command-lines.ts';
-import type { Language } from './language.ts';
+import { type InkBlock, inkBlocks } from './ink-blocks.ts';
+import type { OpenEncoder } from './language.ts';
 import { labelLayout } from './pages.ts';
 
-export interface PlacedDots {
+interface PlacedDots {
   /** Where the picture starts on the media, dots. */
   readonly x: number;
   readonly y: number;
   readonly bitmap: Bitmap;
 }
 
+/** The commands around the dots, a line each. */
+export interface DotCommands {
+  /** What is the same for every label of a job. */
+  setUp(job: QueuedJob): string[];
+  /** Begins a label: clears the picture. */
+  readonly clear: string;
+  /** Goes before the data of a block of ink, on the same line. @param block where it lies on the media */
+  draw(block: Omit<InkBlock, 'data'>): string;
+  /** What `draw` costs, bytes. */
+  readonly overhead: number;
+  /** Two bytes that may not follow each other in a block's data. */
+  readonly apart?: readonly [number, number];
+  /** Ends a label: prints the picture so many times. */
+  print(copies: number): string;
+}
+
+/** One white dot: a label that prints nothing is a label too. */
+const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
+
+/** The encoder of a language that sends labels as dots. */
+export function encoderOfDots(commands: DotCommands): OpenEncoder {
+  const { setUp, clear, draw, overhead, apart, print } = commands;
+  return async (job) => {
+    const dotsOf = await labelDots(job);
+    const begin = commandLines(setUp(job));
+    return {
+      begin: () => begin,
+      label: async (record, copies, copy) => {
+        const placed = await dotsOf(record, copy);
+        const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, overhead, apart);
+        const drawn = (blocks.length === 0 ? [BLANK] : blocks).flatMap(({ data, ...block }) => {
+          const at = { x: block.x + (placed?.x ?? 0), y: block.y + (placed?.y ?? 0) };
+          return [Buffer.from(draw({ ...block, ...at })), data, commandLines([''])];
+        });
+        return Buffer.concat([commandLines([clear]), ...drawn, commandLines([print(copies)])]);
+      },
+      end: () => new Uint8Array(),
+    };
+  };
+}
+
 /**
  * The dots of a record's label, moved as the format's `labelTop` and `labelShift` say; undefined where nothing of it
  * lies on the media. Faults as of `LabelEncoder.label`.
  */
-export type DotMaker = (record: number, copy?: number) => Promise<PlacedDots | undefined>;
+type DotMaker = (record: number, copy?: number) => Promise<PlacedDots | undefined>;
 
-/** @throws JobFaultError `template-invalid`, `language-unsupported` */
-export async function openDots(job: QueuedJob): Promise<DotMaker> {
+async function labelDots(job: QueuedJob): Promise<DotMaker> {
   const { format, records } = job;
   const layout = await labelLayout(job);
   return async (record, copy) => {
@@ -45,32 +86,6 @@ export function otherDpi(dpi: number, wanted: number): JobFaultError {
     'language-unsupported',
     `The template was drawn for ${dpi} dpi and cannot be printed as dots at ${wanted} dpi`,
   );
-}
-
-/**
- * A language that sends labels as dots, a command a line.
- * @param setUp what is the same for every label of a job
- */
-export function languageOfDots(parts: {
-  id: LanguageId;
-  mediaType: string;
-  setUp(job: QueuedJob): string[];
-  label(placed: PlacedDots | undefined, copies: number): Uint8Array;
-}): Language {
-  const { id, mediaType, setUp, label } = parts;
-  return {
-    id,
-    mediaType,
-    open: async (job) => {
-      const dotsOf = await openDots(job);
-      const begin = commandLines(setUp(job));
-      return {
-        begin: () => begin,
-        label: async (record, copies, copy) => label(await dotsOf(record, copy), copies),
-        end: () => new Uint8Array(),
-      };
-    },
-  };
 }
 
 function onMedia(bitmap: Bitmap, format: PrinterFormat): PlacedDots | undefined {

@@ -1,12 +1,47 @@
 /**
- * How a label becomes bytes. A folder a language, one line each in `index.ts`.
- *
- * An encoder lives for one job: `begin` (what the labels have in common), then `label` once per record, in
- * order, then `end`. It may be opened again for the rest of a job that was interrupted. Everything here runs on
- * a render thread; nothing here touches a device.
+ * A language that labels are sent in, as it describes itself: what it is called and where, what its printers take, how
+ * a label becomes bytes, and what a device that speaks it can be asked. A folder a language, one line each in
+ * `index.ts`.
  */
-import type { LanguageId } from '../../src/contract/format.ts';
+import type { LanguageId, RasterType } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { DeviceIdentity, DeviceStatus } from '../device.ts';
+import type { Connection } from '../transports/transport.ts';
+
+export interface Language {
+  readonly id: LanguageId;
+  /** How the name of a file ends that is in it: `.zpl`. */
+  readonly ending: string;
+  /** Its names as a document format (IPP, DNS-SD's `pdl`), in lower case; the usual one first. */
+  readonly mediaTypes: readonly [string, ...string[]];
+  /** Its names in `CMD` of IEEE 1284 device IDs, in upper case; more that begin with one of them may be names too. */
+  readonly commandSets: readonly string[];
+  /** Dots are right at one resolution only; vectors are drawn at any, by the printer or by a print queue's driver. */
+  readonly madeOf: 'dots' | 'vectors';
+  /** Where its dots are of a type that the printer chooses: those that can be made, surest first. */
+  readonly rasterTypes?: readonly RasterType[];
+  /** Where a document cannot have any number of pages: how many. */
+  readonly pagesPerDocument?: number;
+  /** The whole numbers that its command for the darkness takes, where that is less than a format may say. */
+  readonly darkness?: Range;
+  /** The same of the speed, inches per second. */
+  readonly speed?: Range;
+  /** What its devices can be asked; left out where they cannot. */
+  readonly device?: DeviceDialect;
+  /** What makes its bytes. Loaded only where labels are made: the agent's own thread has no room for what draws. */
+  encoder(): Promise<OpenEncoder>;
+}
+
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Makes a job's encoder, on a render thread; nothing in it touches a device.
+ * @throws JobFaultError `template-invalid`, `language-unsupported`
+ */
+export type OpenEncoder = (job: QueuedJob) => Promise<LabelEncoder>;
 
 /** Labels of one record that follow each other. */
 export interface LabelRun {
@@ -17,6 +52,10 @@ export interface LabelRun {
   readonly copy?: number;
 }
 
+/**
+ * Lives for one job: `begin` (what the labels have in common), then `label` once per record, in order, then `end`. It
+ * may be opened again for the rest of a job that was interrupted.
+ */
 export interface LabelEncoder {
   /** Bytes to send before the first label; empty where the language needs none. */
   begin(): Uint8Array;
@@ -34,11 +73,21 @@ export interface LabelEncoder {
   end(): Uint8Array;
 }
 
-export interface Language {
-  readonly id: LanguageId;
-  readonly mediaType: string;
-  /** Where a document cannot have any number of pages: how many. */
-  readonly pagesPerDocument?: number;
-  /** @throws JobFaultError `template-invalid`, `language-unsupported` */
-  open(job: QueuedJob): Promise<LabelEncoder>;
+/** What a device that speaks the language can be asked, on a connection that takes bytes. */
+export interface DeviceDialect {
+  /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
+  readonly abandon?: Uint8Array;
+  /**
+   * Where there is not, and a label begins by clearing the picture: what means nothing to the device, but for one that
+   * expects the rest of a broken-off label's data, which it ends.
+   * @param most bytes of data, at most, that it may expect
+   */
+  endData?(most: number): Uint8Array;
+  /**
+   * null: the device did not say who it is. Left out where the language has no question for it.
+   * @throws TransportError
+   */
+  identify?(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
+  /** @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle) */
+  status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus>;
 }

@@ -9,8 +9,8 @@ import type { DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
-import type { LabelRun } from './language.ts';
-import { requireOwnOrientation } from './raw-zpl.ts';
+import type { LabelEncoder, LabelRun } from './language.ts';
+import { requireOwnOrientation } from './zpl/own-orientation.ts';
 
 /** A page, and how many like it follow each other. */
 export interface PageRun {
@@ -19,7 +19,7 @@ export interface PageRun {
 }
 
 /** The pages of some of the job's labels, from a page's first label on. Faults as of `LabelEncoder.label`. */
-export type PageMaker = (labels: readonly LabelRun[]) => AsyncGenerator<PageRun, void, void>;
+type PageMaker = (labels: readonly LabelRun[]) => AsyncGenerator<PageRun, void, void>;
 
 /** @throws JobFaultError `template-invalid`, `language-unsupported` */
 export async function openPages(job: QueuedJob): Promise<PageMaker> {
@@ -50,6 +50,26 @@ export async function openPages(job: QueuedJob): Promise<PageMaker> {
       await setImmediate();
     }
     if (open.length > 0) yield { page: pageOf(open), copies: 1 };
+  };
+}
+
+const NOTHING = new Uint8Array();
+
+/**
+ * The encoder of a language of pages.
+ * @param document the bytes of some pages, but for those that go before the first: `begin`
+ */
+export async function encoderOfPages(
+  job: QueuedJob,
+  document: (pages: AsyncIterable<PageRun>) => Promise<Uint8Array>,
+  begin: Uint8Array = NOTHING,
+): Promise<LabelEncoder> {
+  const pages = await openPages(job);
+  return {
+    begin: () => begin,
+    label: (record, copies, copy = 0) => document(pages([{ record, copies, copy }])),
+    document: (labels) => document(pages(labels)),
+    end: () => NOTHING,
   };
 }
 

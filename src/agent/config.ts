@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
 import type { Transports } from '../../drivers/transports/transports.ts';
@@ -25,11 +26,11 @@ export const formatEntry = z
     height: millimetres,
     ...printerSettings,
   })
-  .superRefine(({ language, darkness = 0 }, context) => {
-    // DENSITY of TSPL, D of EPL2.
-    if (!(language === 'tspl' || language === 'epl') || (Number.isInteger(darkness) && darkness <= 15))
-      return;
-    const message = `expected a whole number from 0 to 15 for ${language}, got ${darkness}`;
+  .superRefine(({ language, darkness }, context) => {
+    const range = LANGUAGES[language].darkness;
+    if (darkness === undefined || range === undefined) return;
+    if (Number.isInteger(darkness) && darkness >= range.from && darkness <= range.to) return;
+    const message = `expected a whole number from ${range.from} to ${range.to} for ${language}, got ${darkness}`;
     context.addIssue({ code: 'custom', path: ['darkness'], message });
   });
 export type FormatEntry = z.infer<typeof formatEntry>;

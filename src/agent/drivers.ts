@@ -1,8 +1,6 @@
 /** The drivers that an agent works with; a test may give it others. */
-import type { DeviceDialect } from '../../drivers/device.ts';
-import { eplDevice } from '../../drivers/languages/epl/device.ts';
-import { tsplDevice } from '../../drivers/languages/tspl/device.ts';
-import { zplDevice } from '../../drivers/languages/zpl/device.ts';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
+import type { DeviceDialect } from '../../drivers/languages/language.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Transports } from '../../drivers/transports/transports.ts';
 import type { LanguageId } from '../contract/format.ts';
@@ -18,10 +16,8 @@ export interface Drivers {
   languagesModule: URL;
 }
 
-const DIALECTS: readonly DeviceDialect[] = [zplDevice, tsplDevice, eplDevice];
-
 export const standardDrivers: Drivers = {
   transports: standardTransports,
-  dialectFor: (language) => DIALECTS.find((dialect) => dialect.language === language) ?? null,
+  dialectFor: (language) => LANGUAGES[language].device ?? null,
   languagesModule: new URL('../../drivers/languages/index.ts', import.meta.url),
 };

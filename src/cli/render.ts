@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Command, Option } from 'commander';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
-import type { LabelRun } from '../../drivers/languages/language.ts';
-import { openPages } from '../../drivers/languages/pages.ts';
+import { LANGUAGES, openEncoder } from '../../drivers/languages/index.ts';
 import { type LanguageId, languageId } from '../contract/format.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { labelCount, labelsPerPage, type QueuedJob } from '../contract/queued-job.ts';
 import type { Template } from '../contract/template.ts';
-import { rasterizePage } from '../render/raster.ts';
 import { copiesDiffer } from '../render/template-fields.ts';
+import { planDocuments } from '../rendering/chunk-plan.ts';
+import { encodeDocument } from '../rendering/encode-plan.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords, readTemplate } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
@@ -32,15 +31,6 @@ interface RenderOptions {
 /** With `to`, said or as the file is called. */
 type Chosen = RenderOptions & { to: LanguageId };
 
-/** What is made where only a file's ending says it. */
-const ENDINGS: Readonly<Record<string, LanguageId>> = {
-  '.png': 'png',
-  '.pdf': 'pdf',
-  '.zpl': 'zpl',
-  '.tspl': 'tspl',
-  '.epl': 'epl',
-  '.pwg': 'pwg-raster',
-};
 const STDOUT = '-';
 
 /** Of a raw ZPL template that does not say how large its label is, mm: the most common one. */
@@ -70,9 +60,10 @@ export function renderCommand(): Command {
     .option('--at <time>', 'the time that $now and $today are: "2026-11-22 14:05"; by default now', timeFrom)
     .option('--allow-printer-commands', 'as for a tenant whose raw templates may set printers up')
     .action(async (file: string, options: RenderOptions) => {
-      const to = options.to ?? ENDINGS[extname(options.out).toLowerCase()];
+      const ending = extname(options.out).toLowerCase();
+      const to = options.to ?? languageId.options.find((language) => LANGUAGES[language].ending === ending);
       if (to === undefined) {
-        const endings = Object.keys(ENDINGS).join(', ');
+        const endings = languageId.options.map((language) => LANGUAGES[language].ending).join(', ');
         throw new CommandFailure(
           `Say what to make with --to, or end --out with one of ${endings}.`,
           EXIT.usage,
@@ -100,7 +91,10 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** Writes the labels; returns the paths. @throws JobFaultError naming record and element */
+/**
+ * Writes the labels, all in one file, or a file for each document where that has so many pages only; returns the paths.
+ * @throws JobFaultError naming record and element
+ */
 async function render(template: Template, records: LabelRecord[], options: Chosen): Promise<string[]> {
   if (template.language === 'zpl' && options.orientation === 'landscape') {
     throw new CommandFailure(
@@ -109,7 +103,24 @@ async function render(template: Template, records: LabelRecord[], options: Chose
     );
   }
   const job = jobOf(template, records, options);
-  return options.to === 'png' ? await renderPng(job, options.out) : [await renderFile(job, options.out)];
+  const { ending, pagesPerDocument } = LANGUAGES[options.to];
+  const encoder = await openEncoder(job);
+  const [total, perPage] = [labelCount(job), labelsPerPage(job)];
+  const most = pagesPerDocument === undefined ? total + perPage : pagesPerDocument * perPage;
+  const labels = { copies: job.copies, from: 0, upTo: total, copiesDiffer: copiesDiffer(template) };
+  const plans = [...planDocuments(labels, most, perPage)];
+  const paths = filePaths(options.out, plans.length, ending);
+  if (paths.length > 1 && !options.out.endsWith(ending)) await mkdir(options.out, { recursive: true });
+  let made = { of: '', bytes: new Uint8Array() };
+  for (const [index, plan] of plans.entries()) {
+    // Copies that are alike are made once.
+    const of = JSON.stringify(
+      plan.map(({ record, count, copy }) => [record, count, labels.copiesDiffer && copy]),
+    );
+    if (of !== made.of) made = { of, bytes: await encodeDocument(encoder, plan) };
+    await write(paths[index] ?? options.out, made.bytes);
+  }
+  return paths;
 }
 
 /** Of a job that is never sent, on media as large as its labels. */
@@ -143,47 +154,16 @@ function jobOf(template: Template, records: LabelRecord[], options: Chosen): Que
   };
 }
 
-function labelsOf({ template, records, copies }: QueuedJob): LabelRun[] {
-  if (!copiesDiffer(template)) return records.map((_, record) => ({ record, copies }));
-  return records.flatMap((_, record) =>
-    Array.from({ length: copies }, (_, copy) => ({ record, copies: 1, copy })),
-  );
-}
-
-/** All labels in one file. */
-async function renderFile(job: QueuedJob, out: string): Promise<string> {
-  const encoder = await LANGUAGES[job.format.language].open(job);
-  const chunks = [encoder.begin()];
-  if (encoder.document !== undefined) chunks.push(await encoder.document(labelsOf(job)));
-  else
-    for (const { record, copies, copy } of labelsOf(job))
-      chunks.push(await encoder.label(record, copies, copy));
-  chunks.push(encoder.end());
-  await write(out, Buffer.concat(chunks));
-  return out;
-}
-
-/** A file for each page. */
-async function renderPng(job: QueuedJob, out: string): Promise<string[]> {
-  const pages = await openPages(job);
-  const paths = pngPaths(out, Math.ceil(labelCount(job) / labelsPerPage(job)));
-  if (paths.length > 1 && !out.endsWith('.png')) await mkdir(out, { recursive: true });
-  let done = 0;
-  for await (const { page, copies } of pages(labelsOf(job))) {
-    const picture = await rasterizePage(page);
-    for (const path of paths.slice(done, done + copies)) await write(path, picture);
-    done += copies;
-  }
-  return paths;
-}
-
 /** `label.png`, or `label-0001.png`, … when there are several; in a folder, `label-0001.png`, …. */
-function pngPaths(out: string, total: number): string[] {
+function filePaths(out: string, total: number, ending: string): string[] {
   if (total === 1) return [out];
   if (out === STDOUT) {
     const message = `These are ${total} pictures, and standard output takes one: name a file or a folder.`;
     throw new CommandFailure(message, EXIT.usage);
   }
-  const stem = out.endsWith('.png') ? out.slice(0, -'.png'.length) : join(out, 'label');
-  return Array.from({ length: total }, (_, index) => `${stem}-${String(index + 1).padStart(4, '0')}.png`);
+  const stem = out.endsWith(ending) ? out.slice(0, -ending.length) : join(out, 'label');
+  return Array.from(
+    { length: total },
+    (_, index) => `${stem}-${String(index + 1).padStart(4, '0')}${ending}`,
+  );
 }

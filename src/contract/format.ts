@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /**
- * The languages a label can be sent in, best for labels first. One file each in `drivers/languages/`. `epl` is EPL2,
+ * The languages a label can be sent in, best for labels first. A folder each in `drivers/languages/`. `epl` is EPL2,
  * `tspl` TSPL and TSPL2.
  */
 export const languageId = z.enum(['zpl', 'tspl', 'epl', 'pdf', 'pwg-raster', 'png']);

@@ -6,12 +6,13 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
+import type { Language } from '../../drivers/languages/language.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
 import { labelCount, labelsPerPage } from '../contract/queued-job.ts';
 import { copiesDiffer } from '../render/template-fields.ts';
-import { type PlannedChunk, planChunks, planDocuments } from './chunk-plan.ts';
+import { planChunks, planDocuments } from './chunk-plan.ts';
+import { encodeChunk, encodeDocument, joined } from './encode-plan.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
 
 const port = parentPort;
@@ -21,7 +22,9 @@ if (port === null) throw new Error('render-worker.ts runs as a worker thread');
 interface LanguagesModule {
   LANGUAGES: Readonly<Partial<Record<LanguageId, Language>>>;
 }
-const module: LanguagesModule = await import(String(workerData));
+const { LANGUAGES }: LanguagesModule = await import(String(workerData));
+// What draws is loaded before the first job comes.
+await Promise.all(Object.values(LANGUAGES).map((language) => language.encoder()));
 
 /** How often a check says that it goes on; much less than what counts as stuck, ms. */
 const WORKING_MS = 500;
@@ -71,11 +74,12 @@ class Session {
   /** Makes the job's chunks but for the first `skip`. */
   async *#make(skip: number): AsyncGenerator<Chunk> {
     const { job, from, maxCopies, documents } = this.#request;
-    const language = module.LANGUAGES[job.format.language];
+    const language = LANGUAGES[job.format.language];
     if (language === undefined) {
       throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
     }
-    const encoder = await language.open(job);
+    const open = await language.encoder();
+    const encoder = await open(job);
     const { pagesPerDocument } = language;
     const perPage = labelsPerPage(job);
     const most = pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * perPage);
@@ -89,7 +93,7 @@ class Session {
         if (this.#closed) return;
         if (made++ < skip) continue;
         const count = plan.reduce((sum, chunk) => sum + chunk.count, 0);
-        yield { bytes: await document(encoder, plan), first: plan[0]?.first ?? from, count };
+        yield { bytes: await encodeDocument(encoder, plan), first: plan[0]?.first ?? from, count };
         await breathe();
       }
       return;
@@ -99,7 +103,7 @@ class Session {
       const { first, count } = chunk;
       if (this.#closed) return;
       if (made++ < skip) continue;
-      const parts = [await label(encoder, chunk)];
+      const parts = [await encodeChunk(encoder, chunk)];
       // What goes before the labels and after them travels with the first and the last.
       if (first === from) parts.unshift(begin);
       if (first + count === total) parts.push(encoder.end());
@@ -108,39 +112,6 @@ class Session {
       await breathe();
     }
   }
-}
-
-/** A fault that the language threw without saying where still names the record. */
-async function label(encoder: LabelEncoder, { record, count, copy }: PlannedChunk): Promise<Uint8Array> {
-  try {
-    return await encoder.label(record, count, copy);
-  } catch (error) {
-    if (error instanceof JobFaultError && error.fault.record === undefined) error.fault.record = record;
-    throw error;
-  }
-}
-
-/** A document stands alone: what goes before the labels and after them is in each. */
-async function document(encoder: LabelEncoder, plan: PlannedChunk[]): Promise<Uint8Array<ArrayBuffer>> {
-  const parts = [encoder.begin()];
-  if (encoder.document === undefined) {
-    for (const chunk of plan) parts.push(await label(encoder, chunk));
-  } else {
-    const runs = plan.map(({ record, count, copy }) => ({ record, copies: count, copy }));
-    parts.push(await encoder.document(runs));
-  }
-  return joined([...parts, encoder.end()]);
-}
-
-/** In memory of their own, to be handed to the other thread. */
-function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
 function faultOf(error: unknown): JobFault {

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { numbersOf } from '../../drivers/ipp/message.ts';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { selfSigned } from '../ipp/certificate.ts';
@@ -40,7 +40,7 @@ const queue = (name: string) => ({ uri: `ipp://127.0.0.1:${cups.port}/printers/$
 
 /** The bytes that the language makes of a whole job, in documents of one record each. */
 async function bytesOf(job: QueuedJob): Promise<Buffer> {
-  const encoder = await LANGUAGES[job.format.language].open(job);
+  const encoder = await openEncoder(job);
   const parts = [encoder.begin()];
   for (const index of job.records.keys()) parts.push(await encoder.label(index, job.copies));
   return Buffer.concat([...parts, encoder.end()]);
@@ -48,7 +48,7 @@ async function bytesOf(job: QueuedJob): Promise<Buffer> {
 
 /** What is between the beginning and the end of each document: the labels of the job, in the order in which they went. */
 async function labelsIn(documents: readonly Buffer[], job: QueuedJob): Promise<string> {
-  const encoder = await LANGUAGES[job.format.language].open(job);
+  const encoder = await openEncoder(job);
   const [begin, end] = [encoder.begin(), encoder.end()].map((part) => Buffer.from(part).toString('latin1'));
   return documents
     .map((document) => {

@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { Confirmation } from '../../src/agent/printer/confirmation.ts';
 import type { LanguageId, RasterType } from '../../src/contract/format.ts';
@@ -71,7 +71,7 @@ test('CUPS makes EPL2 of our PWG raster: the same dots', async () => {
   job.format.rasterType = 'black_1';
   const directory = directories.make();
   const raster = join(directory, 'labels.pwg');
-  writeFileSync(raster, await wholeJob(job, await LANGUAGES['pwg-raster'].open(job)));
+  writeFileSync(raster, await wholeJob(job, await openEncoder(job)));
   await run('ppdc', ['-d', directory, '/usr/share/cups/drv/sample.drv']);
   const { stdout } = await run(
     '/usr/lib/cups/filter/rastertolabel',
@@ -158,12 +158,12 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
 
   test('EPL2 goes through as it is', async () => {
     const { job, bytes } = await printedBy('epl', 'epl', ['a', 'b']);
-    expect(bytes).toEqual(await wholeJob(job, await LANGUAGES.epl.open(job)));
+    expect(bytes).toEqual(await wholeJob(job, await openEncoder(job)));
   });
 
   test('its completed says that the bytes were passed on: held, unless the operator takes that', async () => {
     const { job, bytes } = await printedBy('epl', 'epl', ['c'], { confirmation: 'device' });
-    expect(bytes).toEqual(await wholeJob(job, await LANGUAGES.epl.open(job)));
+    expect(bytes).toEqual(await wholeJob(job, await openEncoder(job)));
   });
 
   test.each(['black_1', 'sgray_8'] as const)('PWG raster (%s) becomes EPL2: the same dots', async (type) => {

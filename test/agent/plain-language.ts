@@ -1,6 +1,7 @@
 /** A language for tests: a label says its record's `n`; some records misbehave. Runs on the agent's render threads. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
+import { zpl } from '../../drivers/languages/zpl/language.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 
@@ -22,6 +23,4 @@ async function open(job: QueuedJob): Promise<LabelEncoder> {
   };
 }
 
-export const LANGUAGES = {
-  zpl: { id: 'zpl', mediaType: 'application/vnd.zebra-zpl', open } satisfies Language,
-};
+export const LANGUAGES = { zpl: { ...zpl, encoder: async () => open } satisfies Language };

@@ -32,7 +32,7 @@ async function picture(language: LanguageId, document: Uint8Array): Promise<Uint
 test.each(languageId.options.filter(printsPages))(
   '%s: 26 labels are a whole page and two labels',
   async (language) => {
-    const formats = [LANGUAGES[language].mediaType];
+    const formats = [LANGUAGES[language].mediaTypes[0]];
     const eve = await startIppeveprinter('marker-supply-low-report', { formats });
     site.running(eve);
     const { printerId } = await site.startAgent(eve, {

@@ -1,8 +1,8 @@
 /** How TSPL and EPL2 printers say how they are. */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { DeviceDialect } from '../../drivers/device.ts';
 import { eplDevice, parseStatus as parseEpl } from '../../drivers/languages/epl/device.ts';
+import type { DeviceDialect } from '../../drivers/languages/language.ts';
 import { parseStatus as parseTspl, tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';

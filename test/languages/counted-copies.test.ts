@@ -1,7 +1,7 @@
 /** Copies that count: each is a label of its own, in every language, wherever a job is gone on with. */
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { languageId } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
@@ -94,7 +94,7 @@ describe.each([
   });
 
   test.each(languageId.options)('%s: no label is a copy of another', async (language) => {
-    const encoder = await LANGUAGES[language].open(counting(template, { language }));
+    const encoder = await openEncoder(counting(template, { language }));
     const labels = [];
     for (const copy of [0, 1, 2])
       labels.push(Buffer.from(await encoder.label(1, 1, copy)).toString('base64'));
@@ -112,7 +112,7 @@ test('what does not count is copied by the printer', async () => {
 
 test('a format is stored for many copies of one record too', async () => {
   const job = { ...counting(designed), copies: 200, records: [{ box: 'A' }] };
-  const encoder = await LANGUAGES.zpl.open(job);
+  const encoder = await openEncoder(job);
   expect(Buffer.from(encoder.begin()).toString()).toContain('^DF');
   const last = Buffer.concat([encoder.begin(), await encoder.label(0, 1, 199)]).toString();
   expect(last).toContain('^XF');

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { type InkBlock, inkBlocks } from '../../drivers/languages/ink-blocks.ts';
 import { formatEntry } from '../../src/agent/config.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
@@ -30,7 +30,7 @@ function jobOn(
 }
 
 async function sent(job: QueuedJob): Promise<Buffer> {
-  return wholeJob(job, await LANGUAGES[job.format.language].open(job));
+  return wholeJob(job, await openEncoder(job));
 }
 
 async function read(job: QueuedJob): Promise<PrintedLabel[]> {

@@ -1,6 +1,6 @@
 /** The same tests for every language: what a printer makes of a label is the label, and its codes read as the data. */
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { LANGUAGES, openEncoder } from '../../drivers/languages/index.ts';
 import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
@@ -165,7 +165,7 @@ test.each(languageId.options.filter(printsPages))(
     });
     const values = ['1', '2', '3', '4', '5'];
     const records = values.map((v) => ({ v }));
-    const encoder = await LANGUAGES[language].open(jobOn(source, records, language));
+    const encoder = await openEncoder(jobOn(source, records, language));
     // As the agent does it: whole sheets, and where a document has one page, one sheet.
     const plan = LANGUAGES[language].pagesPerDocument === 1 ? [[0, 1, 2, 3], [4]] : [[0, 1, 2, 3, 4]];
     const documents = await Promise.all(

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { maxiCodeDots } from '../../src/render/maxicode-dots.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
@@ -64,7 +64,7 @@ async function pictures(source: string): Promise<[ours: Uint8Array, theirs: Uint
   const width = Number(/\^PW(\d+)/.exec(source)?.[1] ?? WIDTH);
   const made = jobFor(rawZplTemplate.parse({ name: 'foreign', language: 'zpl', source }), [{}]);
   const format = { ...made.format, dpi: DPI, width: width / 8, height: HEIGHT / 8 };
-  const text = await labelText(await zpl.open({ ...made, format }));
+  const text = await labelText(await openZpl({ ...made, format }));
   const { plan, faults } = plannedLabel(text, { width, height: HEIGHT, dpi: DPI }, maxiCodeDots);
   if (plan === undefined) throw new Error(`it prints nothing: ${faults.join(', ')}`);
   const page = { ...plan, mediaWidth: width, mediaHeight: HEIGHT };

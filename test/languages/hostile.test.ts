@@ -1,7 +1,7 @@
 /** Field values are data: whatever they hold, the printer gets the label that was meant and nothing else. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { rawZplTemplate, type Symbology } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
@@ -98,7 +98,7 @@ describe('designed templates', () => {
       await fc.assert(
         fc.asyncProperty(nasty, fc.integer({ min: 1, max: 99 }), async (v, copies) => {
           try {
-            expectOneFormat(await labelText(await zpl.open(jobFor(source, [{ v }])), 0, copies), copies);
+            expectOneFormat(await labelText(await openZpl(jobFor(source, [{ v }])), 0, copies), copies);
           } catch (error) {
             // A character that no font has is refused, and only that.
             if (!(error instanceof JobFaultError)) throw error;
@@ -127,7 +127,7 @@ describe('designed templates', () => {
       await fc.assert(
         fc.asyncProperty(nasty, async (v) => {
           try {
-            expectOneFormat(await labelText(await zpl.open(jobFor(source, [{ v }])), 0, 2), 2);
+            expectOneFormat(await labelText(await openZpl(jobFor(source, [{ v }])), 0, 2), 2);
           } catch (error) {
             if (!(error instanceof JobFaultError)) throw error;
             expect(['value-invalid', 'does-not-fit']).toContain(error.fault.code);
@@ -153,7 +153,7 @@ describe('designed templates', () => {
         },
       ]);
       const values = [...HOSTILE, ...(symbology === 'code128' ? [] : SCRIPTS)];
-      const encoder = await zpl.open(
+      const encoder = await openZpl(
         jobFor(
           source,
           values.map((v) => ({ v })),
@@ -178,7 +178,7 @@ describe('designed templates', () => {
       const source = design(90, 20, [
         { type: 'text', x: 3, y: 4, width: 84, height: 12, size: 8, text: '{{v}}', render },
       ]);
-      const encoder = await zpl.open(
+      const encoder = await openZpl(
         jobFor(
           source,
           lines.map((v) => ({ v })),
@@ -206,7 +206,7 @@ describe('designed templates', () => {
       [{ type: 'barcode', symbology: 'qr', x: 2, y: 2, value: '{{v}}' }, 'value-invalid'],
       [{ type: 'barcode', symbology: 'datamatrix', x: 2, y: 2, value: '{{v}}' }, 'value-invalid'],
     ] as const) {
-      const encoder = await zpl.open(jobFor(design(80, 30, [element]), [{ v: 'ok' }, { v: long }]));
+      const encoder = await openZpl(jobFor(design(80, 30, [element]), [{ v: 'ok' }, { v: long }]));
       await encoder.label(0, 1);
       const fault = await encoder.label(1, 1).then(
         () => undefined,
@@ -221,7 +221,7 @@ describe('designed templates', () => {
     const words = Array.from({ length: 1600 }, (_, index) => `w${index}`)
       .join(' ')
       .slice(0, 10_000);
-    const text = await labelText(await zpl.open(jobFor(room, [{ v: words }])));
+    const text = await labelText(await openZpl(jobFor(room, [{ v: words }])));
     const printed = [...text.matchAll(/\^FD([^^]*)\^FS/g)].map((match) => match[1]).join(' ');
     expect(printed).toBe(words);
   });
@@ -276,12 +276,12 @@ describe('raw ZPL templates', () => {
   ])('any value leaves the commands as they were, but for the encoding of its field: %s', async (source) => {
     const template = { ...raw, source };
     const others = (text: string) => commands(text).filter((command) => command !== '^CI');
-    const plain = others(await labelText(await zpl.open(jobFor(template, [{ v: 'x' }]))));
+    const plain = others(await labelText(await openZpl(jobFor(template, [{ v: 'x' }]))));
     await fc.assert(
       fc.asyncProperty(nasty, async (v) => {
         const job = jobFor(template, [{ v }]);
         try {
-          const text = await labelText(await zpl.open(job), 0, 3);
+          const text = await labelText(await openZpl(job), 0, 3);
           expect(others(text)).toEqual(plain);
           expect(/^[\x20-\x7e]*$/.test(text)).toBe(true);
         } catch (error) {
@@ -295,10 +295,10 @@ describe('raw ZPL templates', () => {
   });
 
   test('any value leaves the commands as they were', async () => {
-    const template = commands(await labelText(await zpl.open(jobFor(raw, [{ v: 'x' }]))));
+    const template = commands(await labelText(await openZpl(jobFor(raw, [{ v: 'x' }]))));
     await fc.assert(
       fc.asyncProperty(nasty, async (v) => {
-        const text = await labelText(await zpl.open(jobFor(raw, [{ v }])), 0, 3);
+        const text = await labelText(await openZpl(jobFor(raw, [{ v }])), 0, 3);
         expect(commands(text)).toEqual(template);
         expect(/^[\x20-\x7e]*$/.test(text)).toBe(true);
       }),

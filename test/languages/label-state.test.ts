@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import { design, dotsOf, inkBox, jobFor } from '../render/judges.ts';
@@ -47,7 +47,7 @@ async function job(template: Template, records = 1, settings: Partial<PrinterFor
   const values = Array.from({ length: records }, (_, at) => ({ v: `A${at}` }));
   const made = jobFor(template, values);
   const format = { ...made.format, width: 50, height: 25, ...settings };
-  return await wholeJob({ ...made, format }, await zpl.open({ ...made, format }));
+  return await wholeJob({ ...made, format }, await openZpl({ ...made, format }));
 }
 
 class Site {

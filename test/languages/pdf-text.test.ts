@@ -1,6 +1,6 @@
 /** Text of a PDF as poppler's pdftotext reads it: what is found and copied is what was posted. */
 import { expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf/encode.ts';
+import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
@@ -12,7 +12,7 @@ const text = { type: 'text', x: 5, y: 5, size: 6, font: 'sans', text: '{{v}}' };
 async function pdfOf(elements: readonly object[], records: LabelRecord[], copies = 1) {
   const template = design(100, 60, elements);
   const job = jobFor(template, records, { language: 'pdf', dpi: 203 });
-  const encoder = await pdf.open(job);
+  const encoder = await openPdf(job);
   if (encoder.document === undefined) throw new Error('PDF makes documents');
   return Buffer.from(await encoder.document(records.map((_, record) => ({ record, copies }))));
 }

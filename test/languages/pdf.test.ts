@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
-import { pdf, pdfDocument } from '../../drivers/languages/pdf/encode.ts';
+import { openPdf, pdfDocument } from '../../drivers/languages/pdf/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage } from '../../src/render/page.ts';
@@ -22,7 +22,7 @@ async function pdfOf(
   copies = 1,
   dpi = 203,
 ): Promise<Uint8Array> {
-  const encoder = await pdf.open(jobFor(source, [record], { dpi, language: 'pdf' }));
+  const encoder = await openPdf(jobFor(source, [record], { dpi, language: 'pdf' }));
   expect([...encoder.begin(), ...encoder.end()]).toEqual([]);
   return encoder.label(0, copies);
 }
@@ -70,7 +70,7 @@ describe('pages', () => {
   });
 
   test('landscape turns the label onto the media', async () => {
-    const encoder = await pdf.open(jobFor(design(152.4, 101.6, []), [{}], { orientation: 'landscape' }));
+    const encoder = await openPdf(jobFor(design(152.4, 101.6, []), [{}], { orientation: 'landscape' }));
     expect(await pdfInfo(await encoder.label(0, 1))).toContain('288 x 432 pts');
   });
 });

@@ -8,7 +8,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import type { LabelEncoder } from '../../drivers/languages/language.ts';
 import { dots } from '../../src/contract/dots.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
@@ -29,7 +29,7 @@ interface Size {
 export async function printed(job: QueuedJob): Promise<Bitmap[]> {
   const { dpi } = job.format;
   const size = { width: dots(job.format.width, dpi), height: dots(job.format.height, dpi), dpi };
-  const encoder = await LANGUAGES[job.format.language].open(job);
+  const encoder = await openEncoder(job);
   return await PRINTERS[job.format.language](job, encoder, size);
 }
 

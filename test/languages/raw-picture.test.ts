@@ -1,6 +1,6 @@
 /** Raw ZPL on what does not speak ZPL: as a picture, as large as the template says, dot for dot. */
 import { describe, expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf/encode.ts';
+import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
@@ -49,7 +49,7 @@ test.each([203, 300, 600])('written for %i dpi, the dots of an interpreter that 
 
 test('in a PDF: pages of the size of the label, a page a copy, and its barcode reads', async () => {
   const job = jobFor(raw(SOURCE), [{ v: 'first' }, { v: 'second^XZ' }], { language: 'pdf', dpi: 300 });
-  const encoder = await pdf.open(job);
+  const encoder = await openPdf(job);
   const file = await encoder.label(1, 2);
   const info = await pdfInfo(file, 2);
   expect(info).toMatch(/Pages:\s+2/);
@@ -63,7 +63,7 @@ test('in a PDF: pages of the size of the label, a page a copy, and its barcode r
 test('without a size of its own it is as large as the media', async () => {
   const { width, height, dpi, ...unsized } = raw(SOURCE);
   const job = jobFor(rawZplTemplate.parse(unsized), [{ v: 'x' }], { language: 'pdf', dpi: 300 });
-  expect(await pdfInfo(await (await pdf.open(job)).label(0, 1))).toMatch(/Page.* size:\s+288 x 432 pts/);
+  expect(await pdfInfo(await (await openPdf(job)).label(0, 1))).toMatch(/Page.* size:\s+288 x 432 pts/);
 });
 
 test('what concerns the label as a whole is done: upside down, units, stored graphics', async () => {
@@ -116,7 +116,7 @@ describe('^BD', () => {
     ['at its lower corner', '^FT40,253^BD4^FDPlain text', 'Plain text'],
   ])('%s: reads in a PDF', async (_, field, expected) => {
     const template = raw(`^XA^FO40,50${field}^FS^XZ`, size);
-    const encoder = await pdf.open(jobFor(template, [{}], { language: 'pdf', dpi: 203, ...size }));
+    const encoder = await openPdf(jobFor(template, [{}], { language: 'pdf', dpi: 203, ...size }));
     const file = Buffer.concat([encoder.begin(), await encoder.label(0, 1), encoder.end()]);
     const [symbol] = await readSymbols(await drawPdf(file, 203));
     expect(symbol?.format).toBe('MaxiCode');

@@ -1,7 +1,7 @@
 /** What stands around a raw label is taken, and what would change a printer for others is not. */
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { programText } from '../../src/zpl/raw/encoding.ts';
@@ -144,8 +144,8 @@ describe('what would change the printer for all that use it is refused by name',
     // Where an administrator allows it, it is sent as it stands; here, and in a job that says so.
     expect(compileRawZpl(raw(source), undefined, { printerCommands: true }).fill({}, 1)).toContain(command);
     const job = jobFor(raw(source), [{}]);
-    await expect(zpl.open(job)).rejects.toMatchObject({ fault: { code: 'template-invalid' } });
-    expect(await labelText(await zpl.open({ ...job, printerCommands: true }))).toContain(command);
+    await expect(openZpl(job)).rejects.toMatchObject({ fault: { code: 'template-invalid' } });
+    expect(await labelText(await openZpl({ ...job, printerCommands: true }))).toContain(command);
   });
 
   test.each(['~DGE:A.GRF,1,1,80', '~DYB:A.GRF,A,G,1,1,80', '~DUE:A.TTF,1,80'])('%s', (download) => {
@@ -182,7 +182,7 @@ describe('what a label brings along', () => {
     const [full, half] = await Promise.all(
       [logo('FF'), logo('F0')].map(async (template, tenant) => {
         const job = { ...jobFor(template, [{}, {}]), jobId: `00000000-0000-4000-8000-00000000000${tenant}` };
-        const encoder = await zpl.open(job);
+        const encoder = await openZpl(job);
         return { encoder, job, begin: encoder.begin(), end: encoder.end() };
       }),
     );
@@ -212,10 +212,10 @@ describe('what a label brings along', () => {
 
   test('goes with each label where a power cycle of the printer would not be noticed', async () => {
     const job = jobFor(logo('FF'), [{}, {}]);
-    const stream = String(await wholeJob(job, await zpl.open(job)));
+    const stream = String(await wholeJob(job, await openZpl(job)));
     expect(stream.match(/~DG/g)).toHaveLength(1);
     const alone = { ...job, format: { ...job.format, storedFormats: false } };
-    const encoder = await zpl.open(alone);
+    const encoder = await openZpl(alone);
     expect(String(await wholeJob(alone, encoder)).match(/~DG/g)).toHaveLength(2);
     expect(String(encoder.begin())).toBe('');
   });

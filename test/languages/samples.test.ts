@@ -1,6 +1,6 @@
 /** The sample labels in templates/: they print for all of their records, and their barcodes read as the data. */
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
@@ -20,7 +20,7 @@ describe.each(SAMPLES)('%s', (name) => {
       orientation: 'portrait',
       job: { createdAt: '2026-11-21T07:45:00Z', copies: 1, records },
     });
-    const encoder = await zpl.open(jobFor(source, records, { dpi }));
+    const encoder = await openZpl(jobFor(source, records, { dpi }));
     const dots = (mm: number) => Math.round((mm * dpi) / 25.4);
     for (const [index, record] of records.entries()) {
       expect(Object.keys(record).sort()).toEqual([...fields].sort());

@@ -1,6 +1,6 @@
 /** What a format sets at the printer: the commands, their ranges, and nothing that is not set. */
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { formatEntry } from '../../src/agent/config.ts';
 import { formatsOf } from '../../src/agent/discovery/formats.ts';
 import { type PrinterFormat, printerFormat } from '../../src/contract/format.ts';
@@ -10,7 +10,7 @@ const source = design(50, 25, [{ type: 'text', x: 2, y: 2, size: 5, text: 'x' }]
 
 async function sent(settings: Partial<PrinterFormat>, copies = 1): Promise<string[]> {
   const job = jobFor(source, [{}]);
-  const encoder = await zpl.open({ ...job, format: printerFormat.parse({ ...job.format, ...settings }) });
+  const encoder = await openZpl({ ...job, format: printerFormat.parse({ ...job.format, ...settings }) });
   return [encoder.begin(), await encoder.label(0, copies), encoder.end()].map((bytes) =>
     Buffer.from(bytes).toString(),
   );
@@ -56,7 +56,7 @@ test('a cutter cuts every copy, and waits for nobody', async () => {
     source,
     Array.from({ length: 50 }, (_, n) => ({ n })),
   );
-  const batch = await zpl.open({
+  const batch = await openZpl({
     ...jobFor(design(50, 25, [{ type: 'text', x: 2, y: 2, size: 4, text: '{{n}}' }]), job.records),
     format: { ...job.format, printMode: 'cutter' },
   });

@@ -1,8 +1,8 @@
 /** Sheets of labels: where each label lies, on how many pages, in every language of pages; judged from outside. */
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { openPages } from '../../drivers/languages/pages.ts';
-import { pdf } from '../../drivers/languages/pdf/encode.ts';
+import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
@@ -46,7 +46,7 @@ function sheetJob(
 }
 
 async function documentOf(job: QueuedJob): Promise<Uint8Array> {
-  const encoder = await LANGUAGES[job.format.language].open(job);
+  const encoder = await openEncoder(job);
   if (encoder.document === undefined) throw new Error('a language of pages was expected');
   const labels = job.records.map((_, record) => ({ record, copies: job.copies }));
   return Buffer.concat([encoder.begin(), await encoder.document(labels), encoder.end()]);
@@ -204,7 +204,7 @@ test.each(languageId.options.filter((language) => !printsPages(language)))(
   async (language) => {
     const { sheet: _, ...alone } = small([qr]);
     const texts = [small([qr]), designedTemplate.parse(alone)].map(async (template) => {
-      const encoder = await LANGUAGES[language].open(sheetJob(template, values(2), language));
+      const encoder = await openEncoder(sheetJob(template, values(2), language));
       return [await labelText(encoder, 0, 3), await labelText(encoder, 1, 3)];
     });
     const [withSheet, without] = await Promise.all(texts);
@@ -215,7 +215,7 @@ test.each(languageId.options.filter((language) => !printsPages(language)))(
 test('a page with one label on it has its margins', async () => {
   const alone: LabelSheet = { width: 40, height: 40, columns: 1, rows: 1, left: 10, top: 12 };
   const frame = { type: 'box', x: 0, y: 0, width: 24, height: 20, filled: true };
-  const encoder = await pdf.open(sheetJob(small([frame], alone), [{}]));
+  const encoder = await openPdf(sheetJob(small([frame], alone), [{}]));
   const page = await dotsOf(await drawPdf(await encoder.label(0, 1), DPI));
   expect(inkBox(page)).toEqual({
     left: mm(10),

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { design, differingDots, dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
@@ -54,7 +54,7 @@ function dataBytes(record: LabelRecord): number {
 
 test('a record of a native batch costs no more than twice its data and 40 bytes', async () => {
   const records = deliveries(1_000);
-  const encoder = await zpl.open(jobFor(delivery, records));
+  const encoder = await openZpl(jobFor(delivery, records));
   const sent = [encoder.begin()];
   for (const [index, record] of records.entries()) {
     const label = await encoder.label(index, 1);
@@ -101,13 +101,13 @@ test('every record looks as if it were sent alone', async () => {
   const records = CHANGING.filter((record) => !/[^\0-\x7f]/.test(record.b)).concat(
     CHANGING.map((record) => ({ ...record, b: record.b.replace(/[^\0-\x7f]/g, '') || 'plain' })),
   );
-  const batch = await zpl.open(jobFor(changing, records));
+  const batch = await openZpl(jobFor(changing, records));
   expect(Buffer.from(batch.begin()).toString()).toContain('^DFR:');
   let recalled = 0;
   for (const [index, record] of records.entries()) {
     const text = await labelText(batch, index);
     if (text.includes('^XFR:')) recalled++;
-    const alone = await labelText(await zpl.open(jobFor(changing, [record])));
+    const alone = await labelText(await openZpl(jobFor(changing, [record])));
     const [a, b] = [await drawZpl(text, 959, 320), await drawZpl(alone, 959, 320)];
     expect.soft(differingDots(await dotsOf(a), await dotsOf(b)), JSON.stringify(record)).toBe(0);
   }
@@ -139,7 +139,7 @@ test('whatever the values, a label is one format that recalls, and of our comman
   const printable = (text: string) => text.replace(/[^\x20-\x7e日本]/gu, '');
   await fc.assert(
     fc.asyncProperty(value.map(printable), value.map(printable), async (v, w) => {
-      const encoder = await zpl.open(jobFor(source, [...usual, { v, w }]));
+      const encoder = await openZpl(jobFor(source, [...usual, { v, w }]));
       const text = Buffer.from(await encoder.label(20, 2)).toString();
       const found = text.split(/(?=[\^~])/).map((command) => command.slice(0, 3));
       expect(found.filter((command) => !ours.test(command))).toEqual([]);
@@ -158,14 +158,14 @@ describe('a stored format', () => {
     const jobs = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
     const found = [];
     for (const jobId of jobs) {
-      const encoder = await zpl.open({ ...jobFor(delivery, records), jobId });
+      const encoder = await openZpl({ ...jobFor(delivery, records), jobId });
       const [begin, label, end] = [encoder.begin(), await encoder.label(7, 1), encoder.end()].map(String);
       const own = names(`${begin}${label}${end}`);
       expect(own).toHaveLength(3);
       expect(new Set(own).size).toBe(1);
       expect(own[0]).toMatch(/^[A-Z][A-Z0-9]{5}$/);
       // Opened again, as after a crash, it is the same.
-      expect(String((await zpl.open({ ...jobFor(delivery, records), jobId })).begin())).toBe(begin);
+      expect(String((await openZpl({ ...jobFor(delivery, records), jobId })).begin())).toBe(begin);
       found.push(own[0]);
     }
     expect(new Set(found).size).toBe(2);
@@ -179,7 +179,7 @@ describe('a stored format', () => {
         format: { ...jobFor(delivery, []).format, storedFormats: false },
       },
     ]) {
-      const encoder = await zpl.open(job);
+      const encoder = await openZpl(job);
       expect([...encoder.begin(), ...encoder.end()]).toEqual([]);
       expect(String(await encoder.label(1, 1))).not.toMatch(/\^XF|\^FN/);
     }
@@ -188,7 +188,7 @@ describe('a stored format', () => {
   test('is not held up by records that cannot be printed', async () => {
     const records = deliveries(20);
     records[0] = { ...records[0], name: 'x'.repeat(5_000) };
-    const encoder = await zpl.open(jobFor(delivery, records));
+    const encoder = await openZpl(jobFor(delivery, records));
     expect(encoder.begin().length).toBeGreaterThan(0);
     await expect(encoder.label(0, 1)).rejects.toMatchObject({ fault: { code: 'does-not-fit', record: 0 } });
   });
@@ -205,7 +205,7 @@ test('a printer prints the batch without a fault, and forgets it afterwards', as
   const printed: (readonly string[])[] = [];
   printer.on('label', ({ faults }) => printed.push(faults));
   const records = CHANGING.map((record) => ({ ...record, b: 'plain' }));
-  const batch = await zpl.open(jobFor(changing, records));
+  const batch = await openZpl(jobFor(changing, records));
   const socket = createConnection(printer.port, '127.0.0.1');
   const send = async (bytes: Uint8Array, upTo: number) => {
     socket.write(bytes);

@@ -1,6 +1,6 @@
 /** Symbols that the printer draws itself; and what a record's value may not do to a symbol. */
 import { expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
@@ -21,7 +21,7 @@ test('a native symbol is a command, and so short; its bars are where the raster 
     },
   ]);
   const record = { sscc: '340123450000000017', ean: '400638133393' };
-  const text = await labelText(await zpl.open(jobFor(source, [record])));
+  const text = await labelText(await openZpl(jobFor(source, [record])));
   expect(text).toContain('^BY2^BCN,160,N,N,N,N^FD>;>800340123450000000017^FS');
   expect(text).toContain('^BY2^BEN,80,N,N^FD400638133393^FS');
   expect(text).not.toContain('^GF');
@@ -41,7 +41,7 @@ test.each([
   const value = command === undefined ? '012345678' : '0123456789';
   const element = { type: 'barcode', symbology, value, x: 0, y: 0, height: 10, moduleDots: 2, ...options };
   const source = design(60, 60, [element]);
-  const text = await labelText(await zpl.open(jobFor(source, [{}])));
+  const text = await labelText(await openZpl(jobFor(source, [{}])));
   if (command !== undefined) expect(text).toContain(command);
   expect(text).not.toContain('^GF');
   const list = (await compileLabel(source, { dpi: 203, orientation: 'portrait' })).layout({});
@@ -51,7 +51,7 @@ test.each([
 
 test('a ratio that does not come to tenths is left to a graphic', async () => {
   const element = { type: 'barcode', symbology: 'itf', value: '0123', x: 0, y: 0, height: 10, moduleDots: 3 };
-  const text = await labelText(await zpl.open(jobFor(design(60, 60, [{ ...element, ratio: 2.5 }]), [{}])));
+  const text = await labelText(await openZpl(jobFor(design(60, 60, [{ ...element, ratio: 2.5 }]), [{}])));
   expect(text).toContain('^GF');
   expect(text).not.toContain('^B2');
 });

@@ -1,6 +1,6 @@
 /** Text that the printer sets itself stands where our own raster of it stands. */
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, dotsOf, drawZpl, inkBox, jobFor, labelText } from '../render/judges.ts';
@@ -27,7 +27,7 @@ describe.each([203, 300, 600])('at %i dpi', (dpi) => {
         },
       ]);
       const list = (await compileLabel(source, { dpi, orientation: 'portrait' })).layout({});
-      const text = await labelText(await zpl.open(jobFor(source, [{}], { dpi })));
+      const text = await labelText(await openZpl(jobFor(source, [{}], { dpi })));
       expect(text).not.toContain('^GF');
       const native = inkBox(await dotsOf(await drawZpl(text, list.width, list.height)));
       const own = inkBox(rasterBitmap(list));
@@ -45,7 +45,7 @@ test('every plain character is native, and has a glyph of the width we count wit
     const text = `H${PLAIN.slice(from, from + 24).join('')}H`;
     const source = design(100, 12, [{ type: 'text', x: 2, y: 2, size: 6, text: '{{v}}' }]);
     const list = (await compileLabel(source, { dpi: 203, orientation: 'portrait' })).layout({ v: text });
-    const zplText = await labelText(await zpl.open(jobFor(source, [{ v: text }])));
+    const zplText = await labelText(await openZpl(jobFor(source, [{ v: text }])));
     expect(zplText).not.toContain('^GF');
     const native = inkBox(await dotsOf(await drawZpl(zplText, list.width, list.height)));
     const own = inkBox(rasterBitmap(list));
@@ -57,11 +57,11 @@ test.each(['Ωμέγα', 'Привет', 'مرحبا', 'שלום', 'हिन्
   '%s is a graphic, unless native is forced',
   async (v) => {
     const element = { type: 'text', x: 2, y: 2, size: 6, text: '{{v}}' };
-    const auto = await labelText(await zpl.open(jobFor(design(60, 12, [element]), [{ v }])));
+    const auto = await labelText(await openZpl(jobFor(design(60, 12, [element]), [{ v }])));
     expect(auto).toContain('^GFA');
     expect(auto).not.toContain('^FD');
     const forced = await labelText(
-      await zpl.open(jobFor(design(60, 12, [{ ...element, render: 'native' }]), [{ v }])),
+      await openZpl(jobFor(design(60, 12, [{ ...element, render: 'native' }]), [{ v }])),
     );
     expect(forced).toMatch(/\^FH\^FD\w*_/);
     expect(forced).not.toContain('^GF');
@@ -70,11 +70,11 @@ test.each(['Ωμέγα', 'Привет', 'مرحبا', 'שלום', 'हिन्
 
 test('decomposed letters are composed, and then native', async () => {
   const source = design(60, 12, [{ type: 'text', x: 2, y: 2, size: 6, text: '{{v}}' }]);
-  expect(await labelText(await zpl.open(jobFor(source, [{ v: 'Cafe\u0301' }])))).toContain('^FDCaf_C3_A9^FS');
+  expect(await labelText(await openZpl(jobFor(source, [{ v: 'Cafe\u0301' }])))).toContain('^FDCaf_C3_A9^FS');
 });
 
 test('a format starts from known settings, ends with its copies, and prints even when it is blank', async () => {
-  const encoder = await zpl.open(jobFor(design(101.6, 152.4, []), [{}]));
+  const encoder = await openZpl(jobFor(design(101.6, 152.4, []), [{}]));
   const start = '^XA^CI28^MUD^JMA^PON^PMN^LRN^LH0,0^LS0^LT0^FWN,0^MCY^CVN^PW812^LL1218';
   expect(await labelText(encoder, 0, 12)).toBe(`${start}^FO0,0^GB1,1,1,W^FS^PQ12^XZ`);
 });

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import type { JobFaultError } from '../../src/contract/fault.ts';
 import { labelRecord } from '../../src/contract/print-request.ts';
 import { template } from '../../src/contract/template.ts';
@@ -136,7 +136,7 @@ test.each(['zpl', 'pdf'] as const)(
     const records = z.array(labelRecord).parse(await read('price-70x38.records.json'));
     const job = jobFor(source, records, { language });
     const print = async (from: number) => {
-      const encoder = await LANGUAGES[language].open(job);
+      const encoder = await openEncoder(job);
       const labels: string[] = [];
       for (let at = from; at < records.length; at++)
         labels.push(

@@ -1,6 +1,6 @@
 /** `"render"` of a barcode: the printer's own command, or a graphic, as the template says. */
 import { describe, expect, test } from 'vitest';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
@@ -16,7 +16,7 @@ function label(element: object) {
 }
 
 async function zplOf(element: object, v: string) {
-  return labelText(await zpl.open(jobFor(label(element), [{ v }])));
+  return labelText(await openZpl(jobFor(label(element), [{ v }])));
 }
 
 /** What the check of a record says; undefined: nothing. */

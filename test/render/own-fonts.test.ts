@@ -1,7 +1,7 @@
 /** Fonts that a template brings: OCR-B (TrueType) and Inconsolata (CFF), neither of which Platen sets text in. */
 import { GlobalFonts } from '@napi-rs/canvas';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { type DesignedTemplate, designedTemplate } from '../../src/contract/template.ts';
@@ -58,23 +58,17 @@ describe.each([
     const packaged = await drawn(parse(label([], [{ ...text, font: 'sans' }])));
     expect(difference(packaged, dots, 2)).toBeGreaterThan(0.2);
 
-    const native = await labelText(await LANGUAGES.zpl.open(jobFor(template, [{}], { dpi: 300 })));
+    const native = await labelText(await openEncoder(jobFor(template, [{}], { dpi: 300 })));
     expect(native).toContain('^GF');
     expect(native).not.toContain('^A');
     const zpl = await drawZpl(native, dots.width, dots.height);
     expect(differingDots(dots, await dotsOf(zpl))).toBe(0);
     expect((await readText(zpl)).replace(/\s+/g, ' ')).toContain('4711');
 
-    const png = await (await LANGUAGES.png.open(jobFor(template, [{}], { dpi: 300, language: 'png' }))).label(
-      0,
-      1,
-    );
+    const png = await (await openEncoder(jobFor(template, [{}], { dpi: 300, language: 'png' }))).label(0, 1);
     expect(differingDots(dots, await dotsOf(png))).toBe(0);
 
-    const pdf = await (await LANGUAGES.pdf.open(jobFor(template, [{}], { dpi: 300, language: 'pdf' }))).label(
-      0,
-      1,
-    );
+    const pdf = await (await openEncoder(jobFor(template, [{}], { dpi: 300, language: 'pdf' }))).label(0, 1);
     // Poppler sets characters down to a dot away, and fills what it touches.
     expect(difference(dots, await dotsOf(await drawPdf(pdf, 300)), 2)).toBeLessThan(0.01);
     expect(await pdfText(pdf)).toContain(SAYS);

@@ -2,7 +2,7 @@
 import { createCanvas } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
 import { pdfDocument } from '../../drivers/languages/pdf/encode.ts';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
@@ -278,7 +278,7 @@ describe('reference pictures', () => {
     const expected = await reference(name, drawn, DPI);
     // Another build of the drawing library may round a curve the other way.
     await requireLike(`${name}.png`, expected, drawn, 0.005, 0);
-    const text = await labelText(await zpl.open(job));
+    const text = await labelText(await openZpl(job));
     // The interpreter draws some boxes one dot larger.
     const printed = await dotsOf(await drawZpl(text, list.width, list.height));
     await requireLike(`${name}.zpl`, expected, printed, 0.005, 1);

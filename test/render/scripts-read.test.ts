@@ -7,8 +7,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createCanvas, Path2D } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf/encode.ts';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openPdf } from '../../drivers/languages/pdf/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { FONT_FILES } from '../../src/render/fonts.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
@@ -28,8 +28,8 @@ async function pictures(v: string, dpi: number): Promise<{ zpl: Buffer; pdf: Buf
   const job = jobFor(LABEL, [{ v }], { dpi });
   const { width, height } = (await compileLabel(LABEL, { dpi, orientation: 'portrait' })).media;
   return {
-    zpl: await drawZpl(await labelText(await zpl.open(job)), width, height),
-    pdf: await drawPdf(await (await pdf.open(job)).label(0, 1), dpi),
+    zpl: await drawZpl(await labelText(await openZpl(job)), width, height),
+    pdf: await drawPdf(await (await openPdf(job)).label(0, 1), dpi),
   };
 }
 

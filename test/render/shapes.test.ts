@@ -1,8 +1,8 @@
 /** Boxes, lines and ellipses in black and white: the same dots from the printer's own drawing as in the raster. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf/encode.ts';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openPdf } from '../../drivers/languages/pdf/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, differingDots, dotsOf, drawPdf, drawZpl, jobFor, labelText } from './judges.ts';
@@ -19,11 +19,11 @@ async function outputs(elements: readonly object[]) {
   const label = design(30, 20, [...GROUND, ...elements]);
   const list = (await compileLabel(label, { dpi: DPI, orientation: 'portrait' })).layout({});
   const job = jobFor(label, [{}]);
-  const text = await labelText(await zpl.open(job));
+  const text = await labelText(await openZpl(job));
   return {
     png: rasterBitmap(list),
     zpl: await dotsOf(await drawZpl(text, list.width, list.height)),
-    pdf: await dotsOf(await drawPdf(await (await pdf.open(job)).label(0, 1), DPI)),
+    pdf: await dotsOf(await drawPdf(await (await openPdf(job)).label(0, 1), DPI)),
   };
 }
 

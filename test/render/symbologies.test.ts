@@ -7,8 +7,8 @@
  * meets each rotation, each rotation each resolution, and each resolution each output.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { pdf } from '../../drivers/languages/pdf/encode.ts';
-import { zpl } from '../../drivers/languages/zpl/encode.ts';
+import { openPdf } from '../../drivers/languages/pdf/encode.ts';
+import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { dots } from '../../src/contract/dots.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import type { DisplayList, Turn } from '../../src/render/display-list.ts';
@@ -162,9 +162,9 @@ async function draw(
     case 'png':
       return rasterize(list);
     case 'pdf':
-      return drawPdf(await (await pdf.open(job)).label(0, 1), list.dpi);
+      return drawPdf(await (await openPdf(job)).label(0, 1), list.dpi);
     case 'zpl': {
-      const text = await labelText(await zpl.open(job));
+      const text = await labelText(await openZpl(job));
       if (/\^B[23CE]/.test(text)) native.add(name);
       return drawZpl(text, list.width, list.height);
     }

@@ -203,7 +203,10 @@ test('without --data the samples of the fields, without --to what the ending say
   const sample = template.fields.find(({ name }) => name === 'ean')?.sample;
   expect(await barcodesIn(out)).toMatchObject([{ format: 'EAN13', text: sample }]);
   const refused = await platen(['render', `${SAMPLE}.json`, '--out', join(directory.path, 'folder')]);
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('.png, .pdf, .zpl')]);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('.zpl, .tspl, .epl, .pdf, .pwg, .png'),
+  ]);
 });
 
 test('--out - is standard output, which takes one picture', async () => {

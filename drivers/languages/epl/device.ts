@@ -6,9 +6,13 @@
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
-import type { DeviceDialect, DeviceStatus } from '../../device.ts';
+import type { DeviceStatus } from '../../device.ts';
 import { TransportError } from '../../transports/transport.ts';
 import { emptyLines } from '../command-lines.ts';
+import type { DeviceDialect } from '../language.ts';
+
+/** What S takes: each printer's own steps. */
+export const SPEED = { from: 1, to: 6 };
 
 const STATUS = new TextEncoder().encode('^ee\r\n');
 const LINE_FEED = 0x0a;
@@ -21,7 +25,6 @@ const STOPS: Readonly<Record<string, PrinterReason>> = {
 };
 
 export const eplDevice: DeviceDialect = {
-  language: 'epl',
   endData: emptyLines,
   status: async (connection, signal) =>
     parseStatus(await connection.query(STATUS, (reply) => reply.includes(LINE_FEED), { signal })),

@@ -11,20 +11,19 @@
 import { dots } from '../../../src/contract/dots.ts';
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import { commandLines } from '../command-lines.ts';
-import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
-import { labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';
+import { encoderOfDots, labelLength } from '../label-dots.ts';
+import { SPEED } from './device.ts';
 
-/** What a GW costs besides its data, bytes. */
-const OVERHEAD = 20;
 /** Q wants to know how long a gap or mark is, which nobody has told us: the usual, mm. */
 const BETWEEN_LABELS = 3;
-/** S takes 1 to 6, each printer's own steps. */
-const FASTEST = 6;
-/** One white dot: a label that prints nothing is a label too. */
-const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
 
-export const epl = languageOfDots({ id: 'epl', mediaType: 'application/vnd.eltron-epl', setUp, label });
+export const openEpl = encoderOfDots({
+  setUp,
+  clear: 'N',
+  draw: ({ x, y, stride, height }) => `GW${x},${y},${stride},${height},`,
+  overhead: 20,
+  print: (copies) => `P${copies}`,
+});
 
 /**
  * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
@@ -40,7 +39,7 @@ function settings(job: QueuedJob): string[] {
   const { speed, darkness } = job.format;
   return [
     ...formLength(job),
-    ...(speed === undefined ? [] : [`S${Math.min(FASTEST, speed)}`]),
+    ...(speed === undefined ? [] : [`S${Math.min(SPEED.to, speed)}`]),
     ...(darkness === undefined ? [] : [`D${Math.round(darkness)}`]),
     ...options(job.format),
   ];
@@ -66,14 +65,4 @@ function options({ printMode, thermalMode }: PrinterFormat): string[] {
     ...(printMode === 'cutter' ? ['C1'] : []),
   ];
   return [`O${on.join(',')}`];
-}
-
-function label(placed: PlacedDots | undefined, copies: number): Uint8Array {
-  const parts = [commandLines(['N'])];
-  const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, OVERHEAD);
-  for (const { x, y, stride, height, data } of blocks.length === 0 ? [BLANK] : blocks) {
-    const at = `${x + (placed?.x ?? 0)},${y + (placed?.y ?? 0)}`;
-    parts.push(Buffer.from(`GW${at},${stride},${height},`), Buffer.from(data), commandLines(['']));
-  }
-  return Buffer.concat([...parts, commandLines([`P${copies}`])]);
 }

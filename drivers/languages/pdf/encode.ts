@@ -9,33 +9,18 @@
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
+import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { drawPage } from '../../../src/render/vector.ts';
-import type { LabelRun, Language } from '../language.ts';
-import { openPages, type PageRun } from '../pages.ts';
+import type { LabelEncoder } from '../language.ts';
+import { encoderOfPages, type PageRun } from '../pages.ts';
 import { PdfText } from './text.ts';
 
-const NOTHING = new Uint8Array();
 /** Bytes in which a stream's dictionary ends. */
 const LONGEST_HEAD = 500;
 
-export const pdf: Language = {
-  id: 'pdf',
-  mediaType: 'application/pdf',
-  open: async (job) => {
-    const pages = await openPages(job);
-    const document = async (labels: readonly LabelRun[]) => {
-      const runs: PageRun[] = [];
-      for await (const run of pages(labels)) runs.push(run);
-      return pdfDocument(runs);
-    };
-    return {
-      begin: () => NOTHING,
-      label: (record, copies, copy = 0) => document([{ record, copies, copy }]),
-      document,
-      end: () => NOTHING,
-    };
-  },
-};
+export async function openPdf(job: QueuedJob): Promise<LabelEncoder> {
+  return await encoderOfPages(job, async (pages) => pdfDocument(await Array.fromAsync(pages)));
+}
 
 /** A PDF of pages, in their order, each as often as it says. */
 export function pdfDocument(runs: readonly PageRun[]): Uint8Array {

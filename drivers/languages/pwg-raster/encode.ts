@@ -12,12 +12,13 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { RasterType } from '../../../src/contract/format.ts';
+import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { Bitmap } from '../../../src/render/bitmap.ts';
 import type { Page } from '../../../src/render/page.ts';
 import { pageBitmap } from '../../../src/render/raster.ts';
 import { otherDpi } from '../label-dots.ts';
-import type { LabelRun, Language } from '../language.ts';
-import { openPages } from '../pages.ts';
+import type { LabelEncoder } from '../language.ts';
+import { encoderOfPages, type PageRun } from '../pages.ts';
 
 const SYNC_WORD = Buffer.from('RaS2', 'latin1');
 const HEADER_BYTES = 1796;
@@ -37,30 +38,20 @@ const TYPES: Readonly<Record<RasterType, PixelType>> = {
   srgb_8: { space: 19, colors: 3, bitsPerColor: 8 },
 };
 
-export const pwgRaster: Language = {
-  id: 'pwg-raster',
-  mediaType: 'image/pwg-raster',
-  open: async (job) => {
-    const { dpi, rasterType = 'sgray_8' } = job.format;
-    const pages = await openPages(job);
-    const document = async (labels: readonly LabelRun[]) => {
-      const parts: Uint8Array[] = [];
-      for await (const { page, copies } of pages(labels)) {
-        if (page.dpi !== dpi) throw otherDpi(page.dpi, dpi);
-        await setImmediate();
-        const one = rasterPage(page, rasterType);
-        for (let copy = 0; copy < copies; copy++) parts.push(one);
-      }
-      return Buffer.concat(parts);
-    };
-    return {
-      begin: () => SYNC_WORD,
-      label: (record, copies, copy = 0) => document([{ record, copies, copy }]),
-      document,
-      end: () => new Uint8Array(),
-    };
-  },
-};
+export async function openPwgRaster(job: QueuedJob): Promise<LabelEncoder> {
+  const { dpi, rasterType = 'sgray_8' } = job.format;
+  const document = async (pages: AsyncIterable<PageRun>) => {
+    const parts: Uint8Array[] = [];
+    for await (const { page, copies } of pages) {
+      if (page.dpi !== dpi) throw otherDpi(page.dpi, dpi);
+      await setImmediate();
+      const one = rasterPage(page, rasterType);
+      for (let copy = 0; copy < copies; copy++) parts.push(one);
+    }
+    return Buffer.concat(parts);
+  };
+  return await encoderOfPages(job, document, SYNC_WORD);
+}
 
 function rasterPage(page: Page, type: RasterType): Uint8Array {
   const bitmap = pageBitmap(page);

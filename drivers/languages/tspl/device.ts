@@ -7,9 +7,10 @@
  * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter, who build alike.
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
-import type { DeviceDialect, DeviceStatus } from '../../device.ts';
+import type { DeviceStatus } from '../../device.ts';
 import { TransportError } from '../../transports/transport.ts';
 import { emptyLines } from '../command-lines.ts';
+import type { DeviceDialect } from '../language.ts';
 
 const STATUS = Uint8Array.of(0x1b, 0x21, 0x3f);
 const PRINTING = 0x20;
@@ -27,7 +28,6 @@ const STOPS: readonly (readonly [bit: number, reason: PrinterReason])[] = [
 ];
 
 export const tsplDevice: DeviceDialect = {
-  language: 'tspl',
   endData: emptyLines,
   status: async (connection, signal) =>
     parseStatus(await connection.query(STATUS, (reply) => reply.length > 0, { signal })),

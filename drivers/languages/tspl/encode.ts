@@ -10,17 +10,11 @@
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import { commandLines } from '../command-lines.ts';
-import { type InkBlock, inkBlocks } from '../ink-blocks.ts';
-import { labelLength, languageOfDots, type PlacedDots } from '../label-dots.ts';
+import { encoderOfDots, labelLength } from '../label-dots.ts';
 
 const IMMEDIATE = [0x1b, 0x21] as const;
-/** What a BITMAP costs besides its data, bytes. */
-const OVERHEAD = 30;
 /** GAP and BLINE want to know how long a gap or mark is, which nobody has told us: the usual 3 mm, as LPrint has it. */
 const BETWEEN_LABELS = '3 mm,0 mm';
-/** One white dot: a label that prints nothing is a label too. */
-const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
 
 const TRACKING = {
   continuous: 'GAP 0 mm,0 mm',
@@ -38,7 +32,14 @@ const PRINT_MODE = {
   cutter: ['SET PEEL OFF', 'SET CUTTER 1'],
 } as const;
 
-export const tspl = languageOfDots({ id: 'tspl', mediaType: 'application/vnd.tsc-tspl', setUp, label });
+export const openTspl = encoderOfDots({
+  setUp,
+  clear: 'CLS',
+  draw: ({ x, y, stride, height }) => `BITMAP ${x},${y},${stride},${height},0,`,
+  overhead: 30,
+  apart: IMMEDIATE,
+  print: (copies) => `PRINT 1,${copies}`,
+});
 
 /**
  * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
@@ -64,16 +65,6 @@ function settings({ mediaTracking, speed, darkness, printMode, thermalMode }: Pr
     ...(thermalMode === undefined ? [] : [`SET RIBBON ${thermalMode === 'transfer' ? 'ON' : 'OFF'}`]),
     ...(printMode === undefined ? [] : PRINT_MODE[printMode]),
   ];
-}
-
-function label(placed: PlacedDots | undefined, copies: number): Uint8Array {
-  const parts = [commandLines(['CLS'])];
-  const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, OVERHEAD, IMMEDIATE);
-  for (const { x, y, stride, height, data } of blocks.length === 0 ? [BLANK] : blocks) {
-    const at = `${x + (placed?.x ?? 0)},${y + (placed?.y ?? 0)}`;
-    parts.push(Buffer.from(`BITMAP ${at},${stride},${height},0,`), Buffer.from(data), commandLines(['']));
-  }
-  return Buffer.concat([...parts, commandLines([`PRINT 1,${copies}`])]);
 }
 
 function mm(length: number): string {

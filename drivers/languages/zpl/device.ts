@@ -15,8 +15,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { millimetres } from '../../../src/contract/dots.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
-import type { DeviceDialect, DeviceIdentity, DeviceStatus } from '../../device.ts';
+import type { DeviceIdentity, DeviceStatus } from '../../device.ts';
 import { type Connection, TransportError } from '../../transports/transport.ts';
+import type { DeviceDialect } from '../language.ts';
 import {
   type ErrorStatus,
   framesArrived,
@@ -60,7 +61,7 @@ const counted = new WeakMap<Connection, number | null>();
  */
 const abandon = new TextEncoder().encode('~JX\r\n');
 
-export const zplDevice = { language: 'zpl', abandon, identify, status } satisfies DeviceDialect;
+export const zplDevice = { abandon, identify, status } satisfies DeviceDialect;
 
 async function identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null> {
   const host = await ifAnswered(identification(connection, signal));

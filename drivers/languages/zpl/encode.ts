@@ -12,19 +12,15 @@ import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
-import type { LabelEncoder, Language } from '../language.ts';
-import { requireOwnOrientation } from '../raw-zpl.ts';
+import type { LabelEncoder, OpenEncoder } from '../language.ts';
 import { BLANK, itemFields } from './designed.ts';
 import { designedStart, rawEnd, rawStart } from './label-state.ts';
+import { requireOwnOrientation } from './own-orientation.ts';
 import { cuts, printerSettings, printQuantity } from './settings.ts';
 import { storedFormat } from './stored.ts';
 
-export const zpl: Language = {
-  id: 'zpl',
-  mediaType: 'application/vnd.zebra-zpl',
-  open: async (job) =>
-    job.template.language === 'zpl' ? openRaw(job, job.template) : openDesigned(job, job.template),
-};
+export const openZpl: OpenEncoder = async (job) =>
+  job.template.language === 'zpl' ? openRaw(job, job.template) : openDesigned(job, job.template);
 
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
   const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });

@@ -14,21 +14,12 @@ import {
   rasterType,
 } from '../../../src/contract/format.ts';
 import { type IppAttribute, stringsOf, valuesOf } from '../../ipp/message.ts';
+import { CONVERTIBLE, LANGUAGES } from '../../languages/index.ts';
 import { parseDeviceId, plainText } from '../device-id.ts';
 
 const CUPS_RAW = 'application/vnd.cups-raw';
 const ANY = 'application/octet-stream';
 const RAW_QUEUE = 'Local Raw Printer';
-
-/** How a language is called: as a document format, and, where a printer may have it as its own, in `CMD`. */
-const NAMES: Readonly<Record<LanguageId, { formats: readonly string[]; command?: RegExp }>> = {
-  zpl: { formats: ['application/vnd.zebra-zpl'], command: /^ZPL/i },
-  tspl: { formats: ['application/vnd.tsc-tspl'], command: /^TSPL/i },
-  epl: { formats: ['application/vnd.eltron-epl', 'application/vnd.zebra-epl'], command: /^EPL/i },
-  pdf: { formats: ['application/pdf'] },
-  'pwg-raster': { formats: ['image/pwg-raster'] },
-  png: { formats: ['image/png'] },
-};
 
 /** The attributes that the functions here look at. */
 export const FORMAT_ATTRIBUTES = [
@@ -58,16 +49,19 @@ export function formatsTaken(said: readonly IppAttribute[]): FormatsTaken {
   const queue = !formats.includes(CUPS_RAW) ? 'none' : raw ? 'raw' : 'driver';
   const mediaTypes: FormatsTaken['mediaTypes'] = {};
   const languages = languageId.options.filter((language) => {
-    const names = NAMES[language];
-    const listed = names.formats.find((format) => formats.includes(format));
-    if (language === 'pwg-raster' && rasterTaken(said) === undefined) return false;
+    const { mediaTypes: types, commandSets, rasterTypes } = LANGUAGES[language];
+    const listed = types.find((format) => formats.includes(format));
+    if (rasterTypes !== undefined && rasterTaken(said) === undefined) return false;
     if (printsPages(language)) {
       if (listed !== undefined) mediaTypes[language] = listed;
-      return listed !== undefined && (queue === 'none' || (queue === 'driver' && language === 'pdf'));
+      return (
+        listed !== undefined && (queue === 'none' || (queue === 'driver' && CONVERTIBLE.includes(language)))
+      );
     }
     const mediaType = queue === 'none' ? (listed ?? (formats.includes(ANY) ? ANY : undefined)) : CUPS_RAW;
     if (mediaType !== undefined) mediaTypes[language] = mediaType;
-    return queue === 'none' ? listed !== undefined : commands.some((command) => names.command?.test(command));
+    if (queue === 'none') return listed !== undefined;
+    return commands.some((command) => commandSets.some((name) => command.toUpperCase().startsWith(name)));
   });
   return { languages, mediaTypes, queue };
 }

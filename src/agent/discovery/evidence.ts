@@ -6,26 +6,26 @@
  */
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/device.ts';
+import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import { parseDeviceId, plainText } from '../../../drivers/transports/device-id.ts';
+import { languageId } from '../../contract/format.ts';
 
-/** Languages that printers say they speak; which of them Platen drives is the contract's `languageId`. */
-export const DEVICE_LANGUAGES = [
-  'zpl',
-  'epl',
-  'tspl',
-  'cpcl',
-  'dpl',
-  'pdf',
-  'pwg-raster',
-  'urf',
-  'png',
-  'jpeg',
-  'postscript',
-  'pcl',
-  'escpos',
-] as const;
-export const deviceLanguage = z.enum(DEVICE_LANGUAGES);
+const notOurs = z.enum(['cpcl', 'dpl', 'urf', 'jpeg', 'postscript', 'pcl', 'escpos']);
+
+/** Languages that printers say they speak, ours and others. */
+export const deviceLanguage = z.enum([...languageId.options, ...notOurs.options]);
 export type DeviceLanguage = z.infer<typeof deviceLanguage>;
+
+/** What the others are called, as of `Language.mediaTypes` and `Language.commandSets`. */
+const NOT_OURS: Readonly<Record<z.infer<typeof notOurs>, readonly string[]>> = {
+  cpcl: ['CPCL'],
+  dpl: ['DPL'],
+  urf: ['image/urf', 'URF'],
+  jpeg: ['image/jpeg', 'JPEG'],
+  postscript: ['application/postscript', 'POSTSCRIPT', 'PS'],
+  pcl: ['application/vnd.hp-pcl', 'application/pcl', 'PCL', 'PCLXL'],
+  escpos: ['ESC/POS', 'ESCPOS'],
+};
 
 const line = z.string().min(1).max(200);
 
@@ -48,48 +48,22 @@ export const evidence = z.strictObject({
   make: line.exactOptional(),
   model: line.exactOptional(),
   /** What it says it speaks; empty or absent: it does not say. */
-  languages: z.array(deviceLanguage).max(DEVICE_LANGUAGES.length).exactOptional(),
+  languages: z.array(deviceLanguage).max(deviceLanguage.options.length).exactOptional(),
   dpi: z.number().min(50).max(2_400).exactOptional(),
 });
 export type Evidence = z.infer<typeof evidence>;
 
-/** MIME types (IPP document-format, DNS-SD `pdl`) in lower case, and IEEE 1284 `CMD` names in upper case. */
+/** MIME types in lower case, and IEEE 1284 `CMD` names in upper case. */
 const LANGUAGE_NAMES: ReadonlyMap<string, DeviceLanguage> = new Map([
-  ['application/vnd.zebra-zpl', 'zpl'],
-  ['application/vnd.zebra-epl', 'epl'],
-  ['application/vnd.eltron-epl', 'epl'],
-  ['application/vnd.tsc-tspl', 'tspl'],
-  ['application/x-zpl', 'zpl'],
-  ['application/pdf', 'pdf'],
-  ['image/pwg-raster', 'pwg-raster'],
-  ['image/urf', 'urf'],
-  ['image/png', 'png'],
-  ['image/jpeg', 'jpeg'],
-  ['application/postscript', 'postscript'],
-  ['application/vnd.hp-pcl', 'pcl'],
-  ['application/pcl', 'pcl'],
-  ['ZPL', 'zpl'],
-  ['ZPLII', 'zpl'],
-  ['ZPL II', 'zpl'],
-  ['ZPL-II', 'zpl'],
-  ['EPL', 'epl'],
-  ['EPL2', 'epl'],
-  ['TSPL', 'tspl'],
-  ['TSPL2', 'tspl'],
-  ['CPCL', 'cpcl'],
-  ['DPL', 'dpl'],
-  ['PDF', 'pdf'],
-  ['PWGRASTER', 'pwg-raster'],
-  ['URF', 'urf'],
-  ['PNG', 'png'],
-  ['JPEG', 'jpeg'],
-  ['POSTSCRIPT', 'postscript'],
-  ['PS', 'postscript'],
-  ['PCL', 'pcl'],
-  ['PCLXL', 'pcl'],
-  ['ESC/POS', 'escpos'],
-  ['ESCPOS', 'escpos'],
+  ...languageId.options.flatMap((id) =>
+    named(id, [...LANGUAGES[id].mediaTypes, ...LANGUAGES[id].commandSets]),
+  ),
+  ...notOurs.options.flatMap((id) => named(id, NOT_OURS[id])),
 ]);
+
+function named(id: DeviceLanguage, names: readonly string[]) {
+  return names.map((name) => [name, id] as const);
+}
 
 /** The languages among MIME types or `CMD` names, in their order; what is not known is left out. */
 export function languagesOf(names: readonly string[]): DeviceLanguage[] {

@@ -7,6 +7,7 @@
  * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
  */
 import { z } from 'zod';
+import { PICTURES } from '../../../drivers/languages/index.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
@@ -133,7 +134,7 @@ export function candidateOf(
 
 /** What says that it takes pictures takes them where each has its name; elsewhere it may print their bytes. */
 function isPrintedBy({ namesFormats = false }: TransportTraits, language: string): boolean {
-  return namesFormats || !(language === 'pwg-raster' || language === 'png');
+  return namesFormats || !PICTURES.some((picture) => picture === language);
 }
 
 /** The first of ours that is among them: in our order, since most printers name theirs in none. */

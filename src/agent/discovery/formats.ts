@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/device.ts';
-import { type PrinterFormat, printerSettings } from '../../contract/format.ts';
+import { LANGUAGES } from '../../../drivers/languages/index.ts';
+import { type LanguageId, type PrinterFormat, printerSettings } from '../../contract/format.ts';
 import type { FormatEntry } from '../config.ts';
 import type { Candidate } from './provider.ts';
 
@@ -20,7 +21,7 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
   const entries: FormatEntry[] = candidate.formats ?? offered(candidate, identity);
   const formats = entries.map(({ name, language, dpi, width, height, rasterType, ...settings }) => {
     // What the dots are called on the way is no other format.
-    const raster = language === 'pwg-raster' ? (rasterType ?? identity?.raster?.type) : undefined;
+    const raster = choosesDots(language) ? (rasterType ?? identity?.raster?.type) : undefined;
     const id = [`${language}-${dpi}-${width}x${height}`, ...settingNames(settings)].join('-');
     return {
       id: id.length <= LONGEST_ID ? id : `${id.slice(0, LONGEST_ID - 17)}-${digest(id)}`,
@@ -49,7 +50,7 @@ function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatE
   const loaded = { width: width ?? identity?.width, height: height ?? identity?.height };
   return [...new Set(languages)].flatMap((language, index) =>
     [loaded, ...sizes].map((size) => {
-      const rasterDpi = language === 'pwg-raster' ? identity?.raster?.dpi : undefined;
+      const rasterDpi = choosesDots(language) ? identity?.raster?.dpi : undefined;
       const entry = {
         language,
         dpi: candidate.dpi ?? rasterDpi ?? identity?.dpi ?? COMMON.dpi,
@@ -63,6 +64,11 @@ function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatE
       return { ...entry, name };
     }),
   );
+}
+
+/** It prints what the device says of raster, types of dots and their resolution. */
+function choosesDots(language: LanguageId): boolean {
+  return LANGUAGES[language].rasterTypes !== undefined;
 }
 
 const LONGEST_ID = 200;

@@ -12,6 +12,7 @@
  */
 import { IppClient } from '../../../../drivers/ipp/client.ts';
 import { type IppAttribute, stringsOf } from '../../../../drivers/ipp/message.ts';
+import { CONVERTIBLE } from '../../../../drivers/languages/index.ts';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { ippQueue } from '../../../../drivers/transports/document/ipp.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
@@ -81,8 +82,9 @@ function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
   const deviceUri = (stringsOf(queue, 'device-uri')[0] ?? '').trim();
   const device = evidenceOfDeviceUri(deviceUri);
   const uuid = device.uuid ?? uuidOf(stringsOf(queue, 'printer-uuid')[0]);
-  const converted = raw ? [] : languagesOf(stringsOf(queue, 'document-format-supported'));
-  const languages = [...new Set([...(said.languages ?? []), ...converted.filter((one) => one === 'pdf')])];
+  const listed = raw ? [] : languagesOf(stringsOf(queue, 'document-format-supported'));
+  const converted = CONVERTIBLE.filter((one) => listed.includes(one));
+  const languages = [...new Set([...(said.languages ?? []), ...converted])];
   const model = said.model ?? (raw ? undefined : makeAndModel);
   const evidence: Evidence = {
     ...said,

@@ -1,0 +1,16 @@
+/** EPL2, the language of Eltron's printers and of Zebra's that came after them (LP 2844 and its kind). */
+import type { Language } from '../language.ts';
+import { eplDevice, SPEED } from './device.ts';
+
+export const epl: Language = {
+  id: 'epl',
+  ending: '.epl',
+  mediaTypes: ['application/vnd.eltron-epl', 'application/vnd.zebra-epl'],
+  commandSets: ['EPL', 'EPL2'],
+  madeOf: 'dots',
+  // D.
+  darkness: { from: 0, to: 15 },
+  speed: SPEED,
+  device: eplDevice,
+  encoder: async () => (await import('./encode.ts')).openEpl,
+};

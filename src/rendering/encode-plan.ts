@@ -1,0 +1,43 @@
+/** What was planned, as the bytes that a language makes of it. */
+import type { LabelEncoder } from '../../drivers/languages/language.ts';
+import { JobFaultError } from '../contract/fault.ts';
+import type { PlannedChunk } from './chunk-plan.ts';
+
+/** A fault that the language threw without saying where still names the record. */
+export async function encodeChunk(
+  encoder: LabelEncoder,
+  { record, count, copy }: PlannedChunk,
+): Promise<Uint8Array> {
+  try {
+    return await encoder.label(record, count, copy);
+  } catch (error) {
+    if (error instanceof JobFaultError && error.fault.record === undefined) error.fault.record = record;
+    throw error;
+  }
+}
+
+/** A document stands alone: what goes before the labels and after them is in each. */
+export async function encodeDocument(
+  encoder: LabelEncoder,
+  plan: readonly PlannedChunk[],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts = [encoder.begin()];
+  if (encoder.document === undefined) {
+    for (const chunk of plan) parts.push(await encodeChunk(encoder, chunk));
+  } else {
+    const runs = plan.map(({ record, count, copy }) => ({ record, copies: count, copy }));
+    parts.push(await encoder.document(runs));
+  }
+  return joined([...parts, encoder.end()]);
+}
+
+/** In memory of their own, to be handed to the other thread. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
