@@ -1,13 +1,26 @@
 import { defineConfig } from 'vitest/config';
 
+/** What needs no server, no package of the system and no root, and is over in seconds. */
+const PURE = 'test/**/*.pure.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/setup/servers.ts'],
-    // Two cores, and most tests drive real servers: files run side by side, tests within a file do not.
+    // Two cores: files run side by side, tests within a file do not.
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: 'pure', include: [PURE], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'servers',
+          include: ['test/**/*.test.ts'],
+          exclude: [PURE],
+          globalSetup: ['test/setup/servers.ts'],
+        },
+      },
+    ],
   },
 });

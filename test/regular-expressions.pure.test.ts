@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { parse, type Token } from 'acorn';
-import { checkSync } from 'recheck';
+import { check } from 'recheck';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -52,16 +52,16 @@ function literalsIn(file: string): Found[] {
 
 const files = globSync(['src/**/*.ts', 'drivers/**/*.ts'], { cwd: root }).sort();
 
-test('none is quadratic or worse', () => {
+test('none is quadratic or worse', async () => {
   const found = files.flatMap(literalsIn);
   expect(found.length).toBeGreaterThan(200);
+  const unproven = found.filter(({ pattern }) => !REVIEWED.has(pattern));
+  const once = new Map(unproven.map((one) => [`/${one.pattern}/${one.flags}`, one]));
   const wrong = new Map<string, string>();
-  for (const { where, pattern, flags } of found) {
-    if (REVIEWED.has(pattern)) continue;
-    const verdict = checkSync(pattern, flags, { checker: 'automaton', timeout: 60_000 });
+  for (const [shown, { where, pattern, flags }] of once) {
+    const verdict = await check(pattern, flags, { checker: 'automaton', timeout: 60_000 });
     if (verdict.status === 'safe') continue;
-    const shown = verdict.status === 'vulnerable' ? verdict.attack.pattern : 'nobody knows';
-    wrong.set(`${where} /${pattern}/${flags}`, shown);
+    wrong.set(`${where} ${shown}`, verdict.status === 'vulnerable' ? verdict.attack.pattern : 'nobody knows');
   }
   expect(Object.fromEntries(wrong)).toEqual({});
 });
