@@ -3,7 +3,12 @@
  * one place where errors become problem details.
  */
 import { randomUUID } from 'node:crypto';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { z } from 'zod';
 import type { Logger } from '../log.ts';
 import { BodyRoom } from './body-room.ts';
@@ -56,10 +61,17 @@ function trusted(
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
+/** What is said of requests besides the one line for each: only what goes wrong. */
+function ofRequests(logger: Logger): FastifyBaseLogger {
+  return logger.child({}, { level: logger.isLevelEnabled('warn') ? 'warn' : logger.level });
+}
+
 /** The instance without its routes. */
 export function createApp(config: ServerConfig, logger: Logger): FastifyInstance {
   const app = Fastify({
-    logger: false,
+    loggerInstance: ofRequests(logger),
+    disableRequestLogging: true,
+    requestIdLogLabel: 'requestId',
     bodyLimit: config.limits.bodyBytes,
     trustProxy: trusted(config.trustProxy),
     requestTimeout: REQUEST_TIMEOUT,

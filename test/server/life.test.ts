@@ -48,6 +48,12 @@ describe('health', () => {
     const id = jobIdOf(await alone.admin('POST', '/tenants/acme/jobs', body));
     const printers = async () => (await alone.admin('GET', '/printers')).body;
     expect(await printers()).toMatchObject([{ id: PRINTER, agents: [{ online: true, serves: null }] }]);
+    const told = alone.log.split('\n').find((line) => line.includes('does not say which agents serve'));
+    expect(JSON.parse(told ?? '{}')).toMatchObject({
+      level: 40,
+      err: { message: 'away' },
+      requestId: expect.stringMatching(/-/),
+    });
     away = false;
     expect(await printers()).toMatchObject([{ agents: [{ online: true, serves: false }] }]);
     await expect.poll(() => alone.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);

@@ -1,6 +1,7 @@
 /** What becomes of agents' reports, in whatever order they come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import { JOB_STATUSES } from '../../src/contract/job-life.ts';
+import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
 
 const TENANT = 'acme';
 let service: ServiceHarness;
@@ -170,6 +171,25 @@ describe('of a job', () => {
     expect(await job(id)).toMatchObject({ status: 'canceled', labels: { sent: 3, printed: 3 } });
     await service.report(jobReport(id, { seq: 2, status: 'held', uncertain: { from: 3, to: 5 } }));
     expect(await job(id)).toMatchObject({ status: 'held', uncertain: { from: 3, to: 5 } });
+    // Its data went when it was canceled: there is nothing to print from.
+    const resumed = await service.admin('POST', `/jobs/${id}/resume`, { from: 5 });
+    expect([resumed.status, codeOf(resumed)]).toEqual([409, 'job-not-held']);
+    expect((await service.admin('POST', `/jobs/${id}/resume`, { from: 10 })).body).toMatchObject({
+      status: 'printed',
+    });
+  });
+
+  test('the database takes the states of the contract, and no other', async () => {
+    const id = await newJob();
+    const become = (status: string) =>
+      service.pool.query('UPDATE platen.jobs SET status = $2 WHERE id = $1', [id, status]);
+    for (const status of JOB_STATUSES) await become(status);
+    await expect(become('thawing')).rejects.toThrow(/jobs_status/);
+    const { rows } = await service.pool.query(
+      `SELECT pg_get_constraintdef(oid) AS words FROM pg_constraint WHERE conname = 'jobs_status'`,
+    );
+    const words = [...JSON.stringify(rows).matchAll(/'(\w+)'/g)].map(([, word]) => word);
+    expect(words.toSorted()).toEqual([...JOB_STATUSES].sort());
   });
 
   test('of an unknown job or another printer is left out', async () => {

@@ -1,6 +1,7 @@
 /** A connection that breaks while it is checked out: the one who holds it is told, and the process lives on. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createLogger } from '../../src/log.ts';
 import { createPool, onlyRow, type Pool, transaction } from '../../src/server/store/pool.ts';
 import { type OpenBackend, onRedis } from '../setup/backends.ts';
@@ -21,9 +22,9 @@ test('a connection that is ended inside of a transaction, between two statements
   const killer = new Client(backend.database);
   await killer.connect();
   const broken = transaction(pool, async (client) => {
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const { pid } = await onlyRow(client, z.object({ pid: z.int() }), 'SELECT pg_backend_pid() AS pid');
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
-    await killer.query('SELECT pg_terminate_backend($1)', [onlyRow(rows).pid]);
+    await killer.query('SELECT pg_terminate_backend($1)', [pid]);
     await ended;
     await client.query('SELECT 1');
   });

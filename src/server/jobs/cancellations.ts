@@ -13,11 +13,12 @@
  */
 import { z } from 'zod';
 import type { JobView } from '../../contract/job.ts';
+import { hasEnded, mayBecome, statesIn } from '../../contract/job-life.ts';
 import { type Lane, lane } from '../../contract/lane.ts';
 import { queueId } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import { ProblemError } from '../problems.ts';
-import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
 import type { JobTable } from './job-table.ts';
 import { type LockedJob, lockJob } from './locked-job.ts';
 import type { JobQueue } from './queue-port.ts';
@@ -63,12 +64,13 @@ export class Cancellations {
 
   /** Looks at what was asked for and not done yet. */
   async sweep(): Promise<void> {
-    const { rows } = await this.#pool.query(
-      `SELECT id, seq, lane, round, status IN ('printed', 'failed', 'canceled') AS ended FROM platen.jobs
+    const requests = await rowsOf(
+      this.#pool,
+      openRequest,
+      `SELECT id, seq, lane, round, status IN (${inSql(statesIn('over'))}) AS ended FROM platen.jobs
        WHERE cancel_requested_at IS NOT NULL AND seq > $1 ORDER BY seq LIMIT ${LOOKED_AT}`,
       [this.#cursor],
     );
-    const requests = z.array(openRequest).parse(rows);
     for (const request of requests) {
       const { id } = request;
       try {
@@ -89,13 +91,12 @@ export class Cancellations {
     };
     const asked = await transaction(this.#pool, async (client) => {
       const job = await lockJob(client, of, id);
-      if (job.status === 'printed' || job.status === 'canceled') {
+      if (!mayBecome(job.status, 'canceled', 'person')) {
         throw new ProblemError('job-not-queued', `the job is ${job.status}`);
       }
-      const waits = job.status === 'queued' || job.status === 'printing';
-      const out = waits
-        ? await this.#takenOut(of, queueId(id, job.round), job, force).catch(later)
-        : 'certain';
+      const out = hasEnded(job.status)
+        ? 'certain'
+        : await this.#takenOut(of, queueId(id, job.round), job, force).catch(later);
       if (out === null) {
         await client.query(
           'UPDATE platen.jobs SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
@@ -148,7 +149,7 @@ async function end(client: Queryable, id: string, uncertain: boolean): Promise<v
        uncertain_from = CASE WHEN $2 THEN printed ELSE uncertain_from END,
        uncertain_to = CASE WHEN $2 THEN records * copies ELSE uncertain_to END,
        -- What is said late of a job that had ended is history; of one that had not, it tells what came out.
-       round = CASE WHEN status IN ('queued', 'printing') THEN round ELSE round + 1 END
+       round = CASE WHEN status IN (${inSql(statesIn('under way'))}) THEN round ELSE round + 1 END
      WHERE id = $1`,
     [id, uncertain],
   );

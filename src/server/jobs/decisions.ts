@@ -13,10 +13,11 @@
  */
 import { z } from 'zod';
 import type { JobView } from '../../contract/job.ts';
+import { mayBecome } from '../../contract/job-life.ts';
 import { queuedJob } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
 import { ProblemError, shorten } from '../problems.ts';
-import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import { onlyRow, type Pool, type Queryable, transaction } from '../store/pool.ts';
 import type { Dispatcher } from './dispatch.ts';
 import type { JobTable } from './job-table.ts';
 import { lockJob } from './locked-job.ts';
@@ -49,7 +50,7 @@ export class JobDecisions {
     const lane = await this.#table.laneOf(id);
     const decided = await transaction(this.#pool, async (client) => {
       const job = await lockJob(client, lane, id);
-      if (job.status !== 'held' && job.status !== 'failed') {
+      if (!mayBecome(job.status, 'queued', 'person')) {
         const detail = `the job is ${job.status}; only a held or failed job can go on`;
         throw new ProblemError('job-not-held', detail);
       }
@@ -74,6 +75,9 @@ export class JobDecisions {
   }
 }
 
+/** null: it was canceled before an agent said that it is held after all. */
+const stored = z.object({ payload: queuedJob.nullable() });
+
 async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {
   await client.query(
     `UPDATE platen.jobs SET status = 'printed', round = $2, payload = NULL, updated_at = now(), reasons = '{}',
@@ -88,8 +92,10 @@ async function queueAgain(
   id: string,
   resume: { round: number; from: number },
 ): Promise<void> {
-  const { rows } = await client.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);
-  const { payload } = z.object({ payload: queuedJob }).parse(rows[0]);
+  const { payload } = await onlyRow(client, stored, 'SELECT payload FROM platen.jobs WHERE id = $1', [id]);
+  if (payload === null) {
+    throw new ProblemError('job-not-held', 'the job was canceled, and its data is gone; send it again');
+  }
   await client.query(
     `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, updated_at = now(), dispatched_at = NULL,
        delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,

@@ -6,10 +6,11 @@
  * advisory lock, and always from the oldest job on: a job never overtakes one that was acknowledged before it.
  * Jobs of this instance are kept in memory until then, only to save reading them back.
  */
+import { z } from 'zod';
 import { type Lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
-import { type QueuedJob, queuedJob } from '../../contract/queued-job.ts';
+import { jobId, type QueuedJob, queuedJob } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
-import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import { type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
 import type { JobQueue } from './queue-port.ts';
 
 /** Jobs added in one go. */
@@ -29,6 +30,10 @@ const LOCK_CLASS = 0x706c6174;
 
 /** Takes the lock under which a lane's jobs are added or canceled, until the transaction ends. */
 export const LOCK_LANE = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($1))`;
+
+/** `before`: bytes of the payloads before this one's; a sum comes as text. */
+const dueJob = z.object({ id: jobId, round: z.int(), before: z.coerce.number() });
+const payloadOf = z.object({ id: jobId, payload: queuedJob });
 
 export class Dispatcher {
   readonly #pool: Pool;
@@ -104,7 +109,9 @@ export class Dispatcher {
       this.#pool,
       async (client) => {
         await client.query(LOCK_LANE, [lane]);
-        const due = await client.query<{ id: string; round: number; before: string }>(
+        const due = await rowsOf(
+          client,
+          dueJob,
           `SELECT id, round, coalesce(sum(pg_column_size(payload))
              OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
            FROM (SELECT id, seq, round, payload FROM platen.jobs
@@ -113,13 +120,13 @@ export class Dispatcher {
           [lane],
         );
         // Added by another instance, and changed by a person since.
-        for (const { id, round } of due.rows) if (round > 0) this.#remembered.delete(id);
-        const ids = due.rows.filter((row) => Number(row.before) < BATCH_BYTES).map((row) => row.id);
+        for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
+        const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
           await inTime(this.#queue.enqueueMany(await this.#payloads(client, lane, ids)));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
-        return { added: ids, more: ids.length === BATCH || ids.length < due.rows.length };
+        return { added: ids, more: ids.length === BATCH || ids.length < due.length };
       },
       // Losing this mark in a crash is harmless (the job is added again, which changes nothing), so nobody waits
       // for the disk.
@@ -135,13 +142,12 @@ export class Dispatcher {
     const missing = ids.filter((id) => !this.#remembered.has(id));
     const read = new Map<string, QueuedJob>();
     if (missing.length > 0) {
-      const { rows } = await client.query<{ id: string; payload: unknown }>(
-        'SELECT id, payload FROM platen.jobs WHERE id = ANY($1)',
-        [missing],
-      );
+      const sql = 'SELECT id, payload FROM platen.jobs WHERE id = ANY($1)';
       // Written before there were lanes, it has none.
       const own = { scope: scopeOf(lane), printerId: printerOf(lane) };
-      for (const row of rows) read.set(row.id, { ...queuedJob.parse(row.payload), ...own });
+      for (const { id, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
+        read.set(id, { ...payload, ...own });
+      }
     }
     return ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []);
   }

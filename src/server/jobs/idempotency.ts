@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { ProblemError } from '../problems.ts';
-import type { Pool, Queryable } from '../store/pool.ts';
+import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
 
 /** h that a key is kept. */
 const KEPT = 24;
@@ -45,13 +45,14 @@ export async function previousAnswer(
   key: string,
   bodyHash: Buffer,
 ): Promise<{ answer: JobAnswer; jobId: string } | undefined> {
-  const { rows } = await db.query(
+  const found = await rowOf(
+    db,
+    record,
     `SELECT body_hash, job_id, response FROM platen.idempotency_keys
      WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEPT})`,
     [tenantId, key],
   );
-  if (rows.length === 0) return undefined;
-  const found = record.parse(rows[0]);
+  if (found === undefined) return undefined;
   if (!found.body_hash.equals(bodyHash)) {
     throw new ProblemError(
       'idempotency-key-reused',

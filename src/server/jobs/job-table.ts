@@ -3,20 +3,21 @@ import { z } from 'zod';
 import type { JobFilter } from '../../contract/admin.ts';
 import { jobFault } from '../../contract/fault.ts';
 import type { JobView } from '../../contract/job.ts';
-import { jobStatus } from '../../contract/job-life.ts';
+import { jobStatus, statesIn } from '../../contract/job-life.ts';
 import { type Lane, lane } from '../../contract/lane.ts';
 import { orientation } from '../../contract/print-request.ts';
 import { printerReason } from '../../contract/printer.ts';
 import { jobId } from '../../contract/queued-job.ts';
 import { HEARTBEAT_LOST } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
-import type { Pool } from '../store/pool.ts';
+import { inSql, type Pool, rowOf, rowsOf } from '../store/pool.ts';
 
+const UNDER_WAY = inSql(statesIn('under way'));
 /** Every column but the payload, which may be megabytes. */
 const COLUMNS = `id, tenant_id, template_id, template_name, printer_id, printer_name, format, orientation, copies,
   records, status, sent, printed, reasons, error, uncertain_from, uncertain_to, created_at, updated_at,
-  cancel_requested_at IS NOT NULL AND status IN ('queued', 'printing') AS cancel_requested,
-  CASE WHEN status IN ('queued', 'printing') AND reasons = '{}' THEN (
+  cancel_requested_at IS NOT NULL AND status IN (${UNDER_WAY}) AS cancel_requested,
+  CASE WHEN status IN (${UNDER_WAY}) AND reasons = '{}' THEN (
     SELECT CASE WHEN count(*) = 0 THEN ARRAY['printer-gone']
       WHEN NOT bool_or(a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) THEN ARRAY['agent-offline'] END
     FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
@@ -57,31 +58,30 @@ export class JobTable {
 
   /** Of one tenant, or (undefined) of any. @throws ProblemError `job-not-found` */
   async get(id: string, tenantId: string | undefined): Promise<JobView> {
-    const { rows } = jobId.safeParse(id).success
-      ? await this.#pool.query(
-          `SELECT ${COLUMNS} FROM platen.jobs WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2)`,
-          [id, tenantId ?? null],
-        )
-      : { rows: [] };
-    if (rows.length === 0) throw new ProblemError('job-not-found', 'there is no job with this ID');
-    return view(rows[0]);
+    const sql = `SELECT ${COLUMNS} FROM platen.jobs WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2)`;
+    return view(await this.#one(row, sql, id, tenantId ?? null));
   }
 
   /** Where the job waits, or waited. @throws ProblemError `job-not-found` */
   async laneOf(id: string): Promise<Lane> {
-    const { rows } = jobId.safeParse(id).success
-      ? await this.#pool.query('SELECT lane FROM platen.jobs WHERE id = $1', [id])
-      : { rows: [] };
-    const [found] = z.array(z.object({ lane })).parse(rows);
+    return (await this.#one(z.object({ lane }), 'SELECT lane FROM platen.jobs WHERE id = $1', id)).lane;
+  }
+
+  async #one<Row extends z.ZodType>(schema: Row, sql: string, id: string, ...values: unknown[]) {
+    const found = jobId.safeParse(id).success
+      ? await rowOf(this.#pool, schema, sql, [id, ...values])
+      : undefined;
     if (found === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
-    return found.lane;
+    return found;
   }
 
   /** The newest first. */
   async list(filter: JobFilter): Promise<JobView[]> {
     const { tenant, status, printer, template, since, until, limit } = filter;
     const [first, last] = filter.id === undefined ? [null, null] : ['0', 'f'].map(filledWith(filter.id));
-    const { rows } = await this.#pool.query(
+    const rows = await rowsOf(
+      this.#pool,
+      row,
       `SELECT ${COLUMNS} FROM platen.jobs
        WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2)
          AND ($3::uuid IS NULL OR id BETWEEN $3 AND $4)
@@ -101,8 +101,7 @@ function filledWith(begun: string): (digit: string) => string {
   return (digit) => digits.slice(0, 32).padEnd(32, digit);
 }
 
-function view(raw: unknown): JobView {
-  const job = row.parse(raw);
+function view(job: z.infer<typeof row>): JobView {
   return {
     id: job.id,
     tenant: job.tenant_id,

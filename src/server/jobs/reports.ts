@@ -2,9 +2,7 @@
  * Applies what agents report. Reports may come late, twice or out of order: one is applied only if it is newer
  * than what is known. For a job that is by (delivery, number within the delivery), for an agent by its own clock.
  *
- * Two things do not go by their order. That a job was printed is the word of the agent that counted its labels:
- * another one, which got the job later and could only hold it, knows less. And a canceled job, of which the
- * queue was rid before, is not made to wait again by what an agent said of it earlier.
+ * Which state a report may change, and which one even if it is older than what is known: `contract/job-life.ts`.
  *
  * What is reported of a round that is over, since a person decided about the job, is history.
  *
@@ -13,10 +11,11 @@
  * not silence it.
  */
 import { z } from 'zod';
+import { JOB_STATES, statesBefore, statesChangedBy } from '../../contract/job-life.ts';
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import { HEARTBEAT_LOST } from '../printers/printers.ts';
-import { type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
+import { inSql, type Pool, type Queryable, rowOf, sqlState, transaction } from '../store/pool.ts';
 
 /**
  * `early`: of a job on a printer of which the agent has not told yet, or that it does not have. Its own report of the
@@ -119,7 +118,9 @@ export class Reports {
   }
 
   async #job(report: JobReport): Promise<Applied> {
-    const { rows } = await this.#pool.query(
+    const target = await rowOf(
+      this.#pool,
+      z.object({ has: z.boolean(), applied: z.boolean() }),
       // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
       // of it, says less. A printed job needs no payload any more, and the payload is personal. Whether the agent has
       // the printer is asked in the same statement: a moment later it may.
@@ -129,11 +130,11 @@ export class Reports {
        UPDATE platen.jobs SET sent = greatest($5, printed), printed = greatest($6, printed), reasons = $7, error = $8,
          uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,
          uncertain_to = least($10::integer, records * copies), agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
-         status = CASE WHEN status = 'canceled' AND $4 IN ('queued', 'printing') THEN status ELSE $4 END,
-         payload = CASE WHEN $4 IN ('printed', 'canceled') THEN NULL ELSE payload END,
+         status = CASE WHEN status = ANY($14) THEN $4 ELSE status END,
+         payload = CASE WHEN $16::boolean THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
-       WHERE id = $1 AND (SELECT has FROM target) AND round = $13 AND status <> 'printed'
-         AND ((delivery, report_seq) < ($2, $3) OR (status = 'held' AND $4 = 'printed'))
+       WHERE id = $1 AND (SELECT has FROM target) AND round = $13 AND status IN (${inSql(statesChangedBy('agent'))})
+         AND ((delivery, report_seq) < ($2, $3) OR status = ANY($15))
        RETURNING id)
        SELECT has, EXISTS (SELECT FROM applied) AS applied FROM target`,
       [
@@ -150,10 +151,12 @@ export class Reports {
         report.agentId,
         report.printerId,
         report.round ?? 0,
+        statesBefore(report.status, 'agent'),
+        statesBefore(report.status, 'late agent'),
+        JOB_STATES[report.status].data === 'dropped',
       ],
     );
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
-    const [target] = z.array(z.object({ has: z.boolean(), applied: z.boolean() })).parse(rows);
     if (target?.has === false) return 'early';
     if (target?.applied !== true)
       this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');

@@ -13,10 +13,11 @@
  */
 import { z } from 'zod';
 import type { JobFault } from '../../contract/fault.ts';
+import { statesBefore, statesIn } from '../../contract/job-life.ts';
 import { lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
 import { queueId } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
-import type { Pool } from '../store/pool.ts';
+import { inSql, type Pool, rowsOf } from '../store/pool.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { Dispatcher } from './dispatch.ts';
 import type { JobQueue } from './queue-port.ts';
@@ -109,11 +110,13 @@ export class Sweep {
   async once(): Promise<void> {
     await this.#forgotten();
     await this.#cancellations.sweep();
-    const { rows } = await this.#pool.query(
+    const due = await rowsOf(
+      this.#pool,
+      z.object({ lane }),
       `SELECT lane FROM platen.jobs WHERE dispatched_at IS NULL AND status = 'queued'
        GROUP BY lane ORDER BY min(seq)`,
     );
-    for (const due of z.array(z.object({ lane })).parse(rows)) this.#dispatcher.dispatch(due.lane);
+    for (const { lane } of due) this.#dispatcher.dispatch(lane);
     if (Date.now() - this.#cleanedAt > HOUSEKEEPING * 1000) {
       await this.#housekeeping();
       this.#cleanedAt = Date.now();
@@ -122,16 +125,17 @@ export class Sweep {
 
   /** Deals with jobs that the queue does not know, walking through all unfinished ones in turn. */
   async #forgotten(): Promise<void> {
-    const { rows: found } = await this.#pool.query(
+    const rows = await rowsOf(
+      this.#pool,
+      unfinished,
       `SELECT id, seq, round, lane, delivery, report_seq,
          delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun
        FROM platen.jobs
-       WHERE status IN ('queued', 'printing') AND seq > $1
+       WHERE status IN (${inSql(statesIn('under way'))}) AND seq > $1
          AND dispatched_at < now() - make_interval(secs => ${SETTLED})
        ORDER BY seq LIMIT ${ASKED}`,
       [this.#cursor],
     );
-    const rows = z.array(unfinished).parse(found);
     const missing: Unfinished[] = [];
     for (let from = 0; from < rows.length && !this.#stopped; from += PARALLEL) {
       const asked = rows.slice(from, from + PARALLEL).map((row) => this.#ifMissing(row));
@@ -165,16 +169,18 @@ export class Sweep {
 
   async #hold(jobs: readonly Unfinished[]): Promise<void> {
     if (jobs.length === 0) return;
-    const { rows } = await this.#pool.query<{ id: string }>(
+    const held = await rowsOf(
+      this.#pool,
+      unfinished.pick({ id: true }),
       `UPDATE platen.jobs AS j SET status = 'held', reasons = '{}', error = $2, uncertain_from = j.printed,
          uncertain_to = j.records * j.copies, updated_at = now()
        FROM json_to_recordset($1) AS asked(id uuid, round integer, delivery integer, report_seq integer)
-       WHERE j.id = asked.id AND j.status IN ('queued', 'printing')
+       WHERE j.id = asked.id AND j.status IN (${inSql(statesBefore('held', 'service'))})
          AND (j.round, j.delivery, j.report_seq) = (asked.round, asked.delivery, asked.report_seq)
        RETURNING j.id`,
       [JSON.stringify(jobs), JSON.stringify(FORGOTTEN)],
     );
-    const ids = rows.map((row) => row.id);
+    const ids = held.map(({ id }) => id);
     this.#logger.warn(
       { jobs: ids, count: ids.length },
       'the queue has forgotten jobs under way; they are held',

@@ -1,22 +1,24 @@
 /** Integrations: the service accounts of a tenant. */
+import { z } from 'zod';
 import type { IntegrationView, Permission } from '../../contract/admin.ts';
 import { PERMISSIONS } from '../../contract/admin.ts';
 import { ProblemError } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
-import { onlyRow, sqlState } from '../store/pool.ts';
+import { rowOf, rowsOf, sqlState } from '../store/pool.ts';
 import { hashSecret, isCurrent, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[] };
 
-type Row = {
-  api_key: string;
-  tenant_id: string;
-  name: string;
-  scope: string[];
-  secret_hash: string;
-  created_at: Date;
-  revoked_at: Date | null;
-};
+const integrationRow = z.object({
+  api_key: z.string(),
+  tenant_id: z.string(),
+  name: z.string(),
+  scope: z.array(z.string()),
+  secret_hash: z.string(),
+  created_at: z.date(),
+  revoked_at: z.date().nullable(),
+});
+type Row = z.infer<typeof integrationRow>;
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
@@ -52,27 +54,26 @@ export class Integrations {
   }
 
   async list(tenantId: string): Promise<IntegrationView[]> {
-    const { rows } = await this.#pool.query<Row>(
-      'SELECT * FROM platen.integrations WHERE tenant_id = $1 ORDER BY created_at, api_key',
-      [tenantId],
-    );
-    return rows.map(view);
+    const sql = 'SELECT * FROM platen.integrations WHERE tenant_id = $1 ORDER BY created_at, api_key';
+    return (await rowsOf(this.#pool, integrationRow, sql, [tenantId])).map(view);
   }
 
   /** Its tokens are refused from now on. Revoking again changes nothing. @throws ProblemError `integration-not-found` */
   async revoke(tenantId: string, apiKey: string): Promise<IntegrationView> {
-    const { rows } = await this.#pool.query<Row>(
+    const row = await rowOf(
+      this.#pool,
+      integrationRow,
       `UPDATE platen.integrations SET revoked_at = coalesce(revoked_at, now())
        WHERE tenant_id = $1 AND api_key = $2 RETURNING *`,
       [tenantId, apiKey],
     );
-    if (rows.length === 0) {
+    if (row === undefined) {
       throw new ProblemError(
         'integration-not-found',
         `tenant "${tenantId}" has no integration with this API key`,
       );
     }
-    return view(onlyRow(rows));
+    return view(row);
   }
 
   /**
@@ -101,11 +102,8 @@ export class Integrations {
   async #find(apiKey: string): Promise<Row | undefined> {
     // Anything else is not a key of ours, and may hold bytes that the database refuses.
     if (!/^pk_[\w-]{1,100}$/.test(apiKey)) return undefined;
-    const { rows } = await this.#pool.query<Row>(
-      'SELECT * FROM platen.integrations WHERE api_key = $1 AND revoked_at IS NULL',
-      [apiKey],
-    );
-    return rows[0];
+    const sql = 'SELECT * FROM platen.integrations WHERE api_key = $1 AND revoked_at IS NULL';
+    return rowOf(this.#pool, integrationRow, sql, [apiKey]);
   }
 }
 

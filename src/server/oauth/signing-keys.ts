@@ -16,12 +16,11 @@ import {
   generateKeyPair,
   importJWK,
   type JSONWebKeySet,
-  type JWK,
   type JWTVerifyGetKey,
 } from 'jose';
 import { z } from 'zod';
 import type { SecretKey } from '../secret-key.ts';
-import { type Pool, transaction } from '../store/pool.ts';
+import { onlyRow, type Pool, rowsOf, transaction } from '../store/pool.ts';
 
 const ALGORITHM = 'RS256';
 const LOCK = 'SELECT pg_advisory_xact_lock(123610793796975)';
@@ -35,13 +34,13 @@ const REFRESH = 60_000;
 const REFRESH_UNKNOWN = 5_000;
 
 const privateKey = z.looseObject({ kty: z.literal('RSA') });
-type Row = {
-  kid: string;
-  sealed: string | null;
-  sealed_with: string | null;
-  public_jwk: JWK;
-  created_at: Date;
-};
+const keyRow = z.object({
+  kid: z.string(),
+  sealed: z.string().nullable(),
+  sealed_with: z.string().nullable(),
+  public_jwk: z.looseObject({ kty: z.string() }),
+  created_at: z.date(),
+});
 export type Signer = { kid: string; key: CryptoKey };
 /** `find` has imported each key once, the first time that it was asked for. */
 type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet; find: JWTVerifyGetKey };
@@ -100,11 +99,13 @@ export class SigningKeys {
   async #add(wanted: (newest: Date | undefined) => boolean): Promise<void> {
     await transaction(this.#pool, async (client) => {
       await client.query(LOCK);
-      const { rows } = await client.query<{ newest: Date | null }>(
+      const { newest } = await onlyRow(
+        client,
+        z.object({ newest: z.date().nullable() }),
         'SELECT max(created_at) AS newest FROM platen.signing_keys WHERE sealed_with = $1',
         [this.#secretKey.fingerprint],
       );
-      if (!wanted(rows[0]?.newest ?? undefined)) return;
+      if (!wanted(newest ?? undefined)) return;
       const pair = await generateKeyPair(ALGORITHM, { extractable: true });
       const kid = randomUUID();
       const publicJwk = { ...(await exportJWK(pair.publicKey)), kid, alg: ALGORITHM, use: 'sig' };
@@ -130,7 +131,9 @@ export class SigningKeys {
   }
 
   async #load(): Promise<Loaded> {
-    const { rows } = await this.#pool.query<Row>(
+    const rows = await rowsOf(
+      this.#pool,
+      keyRow,
       'SELECT * FROM platen.signing_keys ORDER BY created_at DESC',
     );
     const own = rows.filter((row) => row.sealed_with === this.#secretKey.fingerprint);

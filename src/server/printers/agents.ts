@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { AgentView } from '../../contract/admin.ts';
 import { unreachedPrinter } from '../../contract/printer.ts';
-import type { Queryable } from '../store/pool.ts';
+import { type Queryable, rowsOf } from '../store/pool.ts';
 import { HEARTBEAT_LOST } from './printers.ts';
 
 const row = z.object({
@@ -18,7 +18,9 @@ const row = z.object({
 
 /** All agents, or those whose printers this tenant may use; those that are heard of first. */
 export async function listAgents(db: Queryable, tenantId: string | undefined): Promise<AgentView[]> {
-  const { rows } = await db.query(
+  const rows = await rowsOf(
+    db,
+    row,
     `SELECT id, tenant_id, name, version, seen_at, unreached,
        (online AND seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,
        (SELECT count(*)::int FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL) AS printers
@@ -26,12 +28,9 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
      ORDER BY 7 DESC, name, id LIMIT 1000`,
     [tenantId ?? null],
   );
-  return z
-    .array(row)
-    .parse(rows)
-    .map(({ tenant_id, seen_at, ...agent }) => ({
-      ...agent,
-      tenant: tenant_id,
-      seenAt: seen_at.toISOString(),
-    }));
+  return rows.map(({ tenant_id, seen_at, ...agent }) => ({
+    ...agent,
+    tenant: tenant_id,
+    seenAt: seen_at.toISOString(),
+  }));
 }

@@ -8,7 +8,7 @@ import type { PrinterView } from '../../contract/admin.ts';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { confirmedBy, printerReason, printerState } from '../../contract/printer.ts';
-import type { Queryable } from '../store/pool.ts';
+import { type Queryable, rowsOf } from '../store/pool.ts';
 
 /** s without a report after which an agent counts as offline; it reports every 15 s. */
 export const HEARTBEAT_LOST = 45;
@@ -58,9 +58,8 @@ const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reaso
 const BEST_FIRST = 'ORDER BY gone, a.tenant_id IS NULL, online DESC, a.seen_at DESC, a.id';
 const VISIBLE = '(a.tenant_id IS NULL OR a.tenant_id = $1)';
 
-async function sightings(db: Queryable, where: string, values: readonly unknown[]): Promise<Sighting[]> {
-  const { rows } = await db.query(`${SIGHTINGS} WHERE ${where} ${BEST_FIRST}`, [...values]);
-  return z.array(sighting).parse(rows);
+function sightings(db: Queryable, where: string, values: readonly unknown[]): Promise<Sighting[]> {
+  return rowsOf(db, sighting, `${SIGHTINGS} WHERE ${where} ${BEST_FIRST}`, values);
 }
 
 /** By printer, what the agents of the scope say that it has for the tenant to whom all this is visible. */

@@ -7,15 +7,18 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { z } from 'zod';
 import type { Logger } from '../../log.ts';
 import { PostgresClient } from '../../queue/index.ts';
-import { TIMEOUTS } from './pool.ts';
+import { rowsOf, TIMEOUTS } from './pool.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any constant that nothing else on the database locks: "platen" in ASCII, as a number. */
 const LOCK = '123610793796974';
 /** ms. A migration may rewrite a large table. */
 const STATEMENT_TIMEOUT = 10 * 60_000;
+
+const migration = z.object({ name: z.string(), sha256: z.string() });
 
 /** @throws when a migration that was applied has another text now, or one fails; nothing of it remains then. */
 export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<void> {
@@ -37,10 +40,8 @@ export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<
       CREATE SCHEMA IF NOT EXISTS platen;
       CREATE TABLE IF NOT EXISTS platen.migrations (
         name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
-    const applied = await client.query<{ name: string; sha256: string }>(
-      'SELECT name, sha256 FROM platen.migrations',
-    );
-    const known = new Map(applied.rows.map((row) => [row.name, row.sha256]));
+    const applied = await rowsOf(client, migration, 'SELECT name, sha256 FROM platen.migrations');
+    const known = new Map(applied.map(({ name, sha256 }) => [name, sha256]));
     for (const name of files) {
       const sql = await readFile(new URL(name, DIRECTORY), 'utf8');
       const sha256 = createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');

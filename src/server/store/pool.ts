@@ -3,6 +3,7 @@
  * a stuck database makes requests fail and never makes them hang.
  */
 import pg from 'pg';
+import type { z } from 'zod';
 import type { Logger } from '../../log.ts';
 import { PostgresClient } from '../../queue/index.ts';
 
@@ -82,9 +83,35 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** The first row of an answer that always has one. */
-export function onlyRow<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the database answered without a row');
-  return row;
+/** What a statement answers, each row read by the schema. @throws ZodError for a row that is something else */
+export async function rowsOf<Row extends z.ZodType>(
+  db: Queryable,
+  row: Row,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<z.output<Row>[]> {
+  const { rows } = await db.query(sql, [...values]);
+  return rows.map((found) => row.parse(found));
+}
+
+/** The first row, if there is one. @throws as `rowsOf` */
+export async function rowOf<Row extends z.ZodType>(
+  ...query: Parameters<typeof rowsOf<Row>>
+): Promise<z.output<Row> | undefined> {
+  const [found] = await rowsOf<Row>(...query);
+  return found;
+}
+
+/** The row of a statement that always answers with one. @throws as `rowsOf` */
+export async function onlyRow<Row extends z.ZodType>(
+  ...query: Parameters<typeof rowsOf<Row>>
+): Promise<z.output<Row>> {
+  const found = await rowOf<Row>(...query);
+  if (found === undefined) throw new Error('the database answered without a row');
+  return found;
+}
+
+/** As SQL has it after IN: `'queued', 'printing'`. For words of our own only. */
+export function inSql(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ');
 }

@@ -3,6 +3,7 @@
  * integrators' requests go on working; jobs that are queued carry their own copy and do not change.
  */
 import { v7 as uuid } from 'uuid';
+import { z } from 'zod';
 import type { TemplateView } from '../../contract/admin.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
@@ -11,10 +12,18 @@ import { templateRemains } from '../../contract/template-remains.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import { faultsOf, ProblemError, parseBody, payloadInvalid, shorten } from '../problems.ts';
-import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
+import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
 
-type Row = { id: string; name: string; body: unknown; created_at: Date; updated_at: Date };
+const templateRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  body: z.unknown(),
+  created_at: z.date(),
+  updated_at: z.date(),
+});
+const ofTenant = templateRow.extend({ printer_commands: z.boolean() });
+type Row = z.infer<typeof templateRow>;
 /** `printerCommands`: its tenant's templates may set printers up. */
 export type SavedTemplate = { id: string; template: Template; printerCommands: boolean };
 
@@ -40,13 +49,14 @@ export class Templates {
     const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
     try {
-      const { rows } = await this.#pool.query<Row & { created: boolean }>(
+      const row = await onlyRow(
+        this.#pool,
+        templateRow.extend({ created: z.boolean() }),
         `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
          RETURNING *, t.id = $1 AS created`,
         [uuid(), tenantId, checked.name, JSON.stringify(checked)],
       );
-      const row = onlyRow(rows);
       return { created: row.created, view: { ...view(row), warnings: [...warnings] } };
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
@@ -55,11 +65,8 @@ export class Templates {
   }
 
   async list(tenantId: string): Promise<TemplateView[]> {
-    const { rows } = await this.#pool.query<Row>(
-      'SELECT * FROM platen.templates WHERE tenant_id = $1 ORDER BY name, id',
-      [tenantId],
-    );
-    return rows.map(view);
+    const sql = 'SELECT * FROM platen.templates WHERE tenant_id = $1 ORDER BY name, id';
+    return (await rowsOf(this.#pool, templateRow, sql, [tenantId])).map(view);
   }
 
   async show(tenantId: string, id: string): Promise<TemplateView & { template: Template }> {
@@ -81,12 +88,14 @@ export class Templates {
     try {
       return await transaction(this.#pool, async (client) => {
         const { body } = await this.#row(tenantId, id, client);
-        const { rows } = await client.query<Row>(
+        const renamed = await onlyRow(
+          client,
+          templateRow,
           `UPDATE platen.templates SET name = $3, body = $4, updated_at = now()
            WHERE tenant_id = $1 AND id = $2 RETURNING *`,
           [tenantId, id, name, JSON.stringify({ ...template.parse(body), name })],
         );
-        return view(onlyRow(rows));
+        return view(renamed);
       });
     } catch (error) {
       if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
@@ -150,16 +159,13 @@ export class Templates {
   }
 
   /** @param locked a transaction, in which it stays as it is */
-  async #row(tenantId: string, id: string, locked?: Queryable): Promise<Row & { printer_commands: boolean }> {
+  async #row(tenantId: string, id: string, locked?: Queryable): Promise<z.infer<typeof ofTenant>> {
+    const sql = `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
+      WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`;
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
-    const { rows } = /^[\w-]+$/.test(id)
-      ? await (locked ?? this.#pool).query<Row & { printer_commands: boolean }>(
-          `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
-             WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`,
-          [tenantId, id],
-        )
-      : { rows: [] };
-    const [row] = rows;
+    const row = /^[\w-]+$/.test(id)
+      ? await rowOf(locked ?? this.#pool, ofTenant, sql, [tenantId, id])
+      : undefined;
     if (row === undefined) {
       throw new ProblemError('template-not-found', `the tenant has no template ${JSON.stringify(id)}`);
     }

@@ -1,9 +1,18 @@
 /** Tenants and their print quota: labels per calendar month (UTC). */
+import { z } from 'zod';
 import type { TenantView } from '../../contract/admin.ts';
 import { ProblemError } from '../problems.ts';
-import { onlyRow, type Pool, type Queryable, transaction } from '../store/pool.ts';
+import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
 
-type Row = { id: string; name: string; quota_labels: string | null; printer_commands: boolean; used: string };
+/** A bigint comes as text. */
+const labelCount = z.coerce.number().int();
+const quotaRow = z.object({ quota_labels: labelCount.nullable() });
+const tenantRow = quotaRow.extend({
+  id: z.string(),
+  name: z.string(),
+  printer_commands: z.boolean(),
+  used: labelCount,
+});
 
 export const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 /** Rows that the labels of a tenant without a limit are spread over, so that its jobs commit side by side. */
@@ -40,15 +49,13 @@ export class Tenants {
 
   /** @throws ProblemError `tenant-not-found` */
   async get(id: string): Promise<TenantView> {
-    const { rows } = await this.#pool.query<Row>(`${VIEW} WHERE t.id = $1`, [id]);
-    const [row] = rows;
+    const row = await rowOf(this.#pool, tenantRow, `${VIEW} WHERE t.id = $1`, [id]);
     if (row === undefined) throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
     return view(row);
   }
 
   async list(): Promise<TenantView[]> {
-    const { rows } = await this.#pool.query<Row>(`${VIEW} ORDER BY t.id`);
-    return rows.map(view);
+    return (await rowsOf(this.#pool, tenantRow, `${VIEW} ORDER BY t.id`)).map(view);
   }
 
   /** `labels`: per calendar month; null: no limit. What the month has used already counts. */
@@ -78,20 +85,17 @@ export class Tenants {
 
 /** Whether the tenant's raw templates may set printers up; false also where there is no such tenant. */
 export async function printerCommandsOf(pool: Queryable, id: string): Promise<boolean> {
-  const { rows } = await pool.query<Pick<Row, 'printer_commands'>>(
-    'SELECT printer_commands FROM platen.tenants WHERE id = $1',
-    [id],
-  );
-  return rows[0]?.printer_commands ?? false;
+  const sql = 'SELECT printer_commands FROM platen.tenants WHERE id = $1';
+  const row = await rowOf(pool, tenantRow.pick({ printer_commands: true }), sql, [id]);
+  return row?.printer_commands ?? false;
 }
 
-function view(row: Row): TenantView {
-  const labels = row.quota_labels === null ? null : Number(row.quota_labels);
+function view(row: z.infer<typeof tenantRow>): TenantView {
   return {
     id: row.id,
     name: row.name,
     printerCommands: row.printer_commands,
-    quota: { labels, used: Number(row.used) },
+    quota: { labels: row.quota_labels, used: row.used },
   };
 }
 
@@ -108,11 +112,7 @@ function exceeded(limit: number, used: number, labels: number): ProblemError {
  * @throws ProblemError `quota-exceeded`; the caller rolls back
  */
 export async function takeQuota(client: Queryable, tenantId: string, labels: number): Promise<void> {
-  const tenant = await client.query<{ quota_labels: string | null }>(
-    'SELECT quota_labels FROM platen.tenants WHERE id = $1 FOR KEY SHARE',
-    [tenantId],
-  );
-  const quota = onlyRow(tenant.rows).quota_labels;
+  const quota = await quotaOf(client, tenantId, 'FOR KEY SHARE');
   const shard = quota === null ? Math.floor(Math.random() * SHARDS) : 0;
   await client.query(
     `INSERT INTO platen.usage AS u (tenant_id, month, shard, labels) VALUES ($1, ${MONTH}, $2, $3)
@@ -122,25 +122,24 @@ export async function takeQuota(client: Queryable, tenantId: string, labels: num
   if (quota === null) return;
   // Holding the lock of shard 0, this sees every other taker's committed labels, and our own.
   const used = await usedLabels(client, tenantId);
-  if (used > Number(quota)) throw exceeded(Number(quota), used - labels, labels);
+  if (used > quota) throw exceeded(quota, used - labels, labels);
 }
 
 /** The same answer as `takeQuota`, taking nothing. */
 export async function checkQuota(client: Queryable, tenantId: string, labels: number): Promise<void> {
-  const tenant = await client.query<{ quota_labels: string | null }>(
-    'SELECT quota_labels FROM platen.tenants WHERE id = $1',
-    [tenantId],
-  );
-  const quota = onlyRow(tenant.rows).quota_labels;
+  const quota = await quotaOf(client, tenantId);
   if (quota === null) return;
   const used = await usedLabels(client, tenantId);
-  if (used + labels > Number(quota)) throw exceeded(Number(quota), used, labels);
+  if (used + labels > quota) throw exceeded(quota, used, labels);
+}
+
+/** null: no limit. */
+async function quotaOf(client: Queryable, tenantId: string, lock = ''): Promise<number | null> {
+  const sql = `SELECT quota_labels FROM platen.tenants WHERE id = $1 ${lock}`;
+  return (await onlyRow(client, quotaRow, sql, [tenantId])).quota_labels;
 }
 
 async function usedLabels(client: Queryable, tenantId: string): Promise<number> {
-  const { rows } = await client.query<{ used: string }>(
-    `SELECT coalesce(sum(labels), 0) AS used FROM platen.usage WHERE tenant_id = $1 AND month = ${MONTH}`,
-    [tenantId],
-  );
-  return Number(onlyRow(rows).used);
+  const sql = `SELECT coalesce(sum(labels), 0) AS used FROM platen.usage WHERE tenant_id = $1 AND month = ${MONTH}`;
+  return (await onlyRow(client, tenantRow.pick({ used: true }), sql, [tenantId])).used;
 }
