@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
 } from 'fastify';
 import { z } from 'zod';
 import type { Logger } from '../log.ts';
@@ -70,8 +71,7 @@ function ofRequests(logger: Logger): FastifyBaseLogger {
 export function createApp(config: ServerConfig, logger: Logger): FastifyInstance {
   const app = Fastify({
     loggerInstance: ofRequests(logger),
-    disableRequestLogging: true,
-    requestIdLogLabel: 'requestId',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: config.limits.bodyBytes,
     trustProxy: trusted(config.trustProxy),
     requestTimeout: REQUEST_TIMEOUT,
