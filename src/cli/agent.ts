@@ -6,9 +6,9 @@ import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { placesFromEnv } from './installation.ts';
 import { append } from './option-values.ts';
 import { printLine } from './output.ts';
+import { placesFromEnv } from './places.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 

@@ -1,9 +1,12 @@
 /** Runs one command: what it says goes to stdout, why it failed to stderr, and how it ended is the exit code. */
 import { Command, CommanderError } from 'commander';
 import metadata from '../../package.json' with { type: 'json' };
-import type { Commands } from './commands.ts';
+import { completionCommand } from './completion.ts';
 import { done } from './ending.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
+
+/** Every command by its name. A command's code is loaded when it is asked for, so that short ones start quickly. */
+export type Commands = Readonly<Record<string, () => Promise<Command>>>;
 
 export async function runCommandLine(commands: Commands): Promise<void> {
   // A reader that has gone (`| head`) ends nothing: short commands end by themselves, and `up` goes on.
@@ -33,6 +36,7 @@ async function program(commands: Commands): Promise<Command> {
   const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const wanted = named === undefined ? Object.values(commands) : [named];
   for (const load of wanted) program.addCommand(await load());
+  if (named === undefined) program.addCommand(completionCommand(async () => program));
   throwInsteadOfExit(program);
   return program;
 }

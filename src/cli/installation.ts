@@ -20,6 +20,7 @@ import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure } from './failure.ts';
 import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
+import type { Places } from './places.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
 export interface VirtualPrinterSpec {
@@ -32,7 +33,7 @@ export interface VirtualPrinterSpec {
   ipp?: true;
 }
 
-export interface InstallationOptions {
+export interface InstallationOptions extends Places {
   dataDir: string;
   host: string;
   /** 0 picks a free one. */
@@ -44,28 +45,9 @@ export interface InstallationOptions {
   printers: string[];
   /** The agent that runs here too, or the service alone. */
   agent: Omit<AgentConfigInput, 'dataDir'> | false;
-  databaseUrl?: string | undefined;
-  redisUrl?: string | undefined;
-  /** Keeps deployments that share a Redis apart. */
-  queuePrefix?: string | undefined;
   logger: Logger;
   /** Called when the embedded database ends by itself: nothing works any more. */
   onLost?: (error: Error) => void;
-}
-
-/** Where the environment says that database and queues are; nothing: both are embedded. */
-export function placesFromEnv(): Pick<InstallationOptions, 'databaseUrl' | 'redisUrl' | 'queuePrefix'> {
-  // A variable that is set to nothing, as compose files and units make it, is not set.
-  const databaseUrl = process.env['DATABASE_URL'] || undefined;
-  // Its value may hold a password. The queue looks at REDIS_URL in the same way.
-  if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(databaseUrl)) {
-    throw new CommandFailure('DATABASE_URL is neither a postgres:// nor a postgresql:// address');
-  }
-  return {
-    databaseUrl,
-    redisUrl: process.env['REDIS_URL'] || undefined,
-    queuePrefix: process.env['PLATEN_QUEUE_PREFIX'] || undefined,
-  };
 }
 
 /** What `--ready-file` holds. */

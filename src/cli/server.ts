@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { placesFromEnv } from './installation.ts';
 import { numberFrom } from './option-values.ts';
+import { placesFromEnv } from './places.ts';
 import { runInstallation } from './run-installation.ts';
 
 /** `platen server` */

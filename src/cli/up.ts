@@ -1,9 +1,10 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
-import { placesFromEnv, virtualPrinters } from './installation.ts';
+import { virtualPrinters } from './installation.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
+import { placesFromEnv } from './places.ts';
 import { runInstallation } from './run-installation.ts';
 import { addSamples } from './samples.ts';
 

@@ -7,6 +7,7 @@
  */
 import { createRequire } from 'node:module';
 import { GlobalFonts } from '@napi-rs/canvas';
+import { FONT_PACKS, type FontPack, type Weight } from './font-packs.ts';
 import { registeredFamily, type TenantFace } from './tenant-fonts.ts';
 
 /** `condensed`: Roboto Condensed Bold, where it is plain text with the widths of Zebra's font 0 (`font0.ts`). */
@@ -15,54 +16,59 @@ export type Face = PackagedFace | TenantFace;
 
 const require = createRequire(import.meta.url);
 
-/** Package, file name, weights there are. Order is order of preference: Japanese forms of Han come first. */
-const SCRIPTS = [
-  ['noto-sans', 'NotoSans'],
-  ['noto-sans-arabic', 'NotoSansArabic'],
-  ['noto-sans-hebrew', 'NotoSansHebrew'],
-  ['noto-sans-devanagari', 'NotoSansDevanagari'],
-  ['noto-sans-thai', 'NotoSansThai'],
-  ['noto-sans-jp', 'NotoSansJP'],
-  ['noto-sans-sc', 'NotoSansSC'],
-  ['noto-sans-kr', 'NotoSansKR'],
-  ['noto-emoji', 'NotoEmoji'],
-] as const;
-
 interface FontFile {
   readonly family: string;
   readonly path: string;
 }
 
-type Weight = '400Regular' | '700Bold' | '400Regular_Italic' | '700Bold_Italic';
-
-function fontFile(pack: string, file: string, weight: Weight): FontFile {
-  // Families get names of our own: the host may have another version of a font under its real name.
-  return {
-    family: `platen-${pack}-${weight}`,
-    path: require.resolve(`@expo-google-fonts/${pack}/${weight}/${file}_${weight}.ttf`),
-  };
+/** Its file, or none where an optional package is not installed. @throws Error when another one is missing */
+function fontFiles({ pack, file, weights, optional }: FontPack, weight: Weight): FontFile[] {
+  if (!weights.includes(weight)) return [];
+  try {
+    const path = require.resolve(`@expo-google-fonts/${pack}/${weight}/${file}_${weight}.ttf`);
+    // Families get names of our own: the host may have another version of a font under its real name.
+    return [{ family: `platen-${pack}-${weight}`, path }];
+  } catch (error) {
+    if (optional === undefined) throw error;
+    return [];
+  }
 }
 
-const condensed = fontFile('roboto-condensed', 'RobotoCondensed', '700Bold');
-const regular = SCRIPTS.map(([pack, file]) => fontFile(pack, file, '400Regular'));
-const bold = SCRIPTS.map(([pack, file]) => fontFile(pack, file, '700Bold'));
+const CONDENSED = 'roboto-condensed';
+const all = (weight: Weight) =>
+  FONT_PACKS.filter(({ pack }) => pack !== CONDENSED).flatMap((pack) => fontFiles(pack, weight));
+
+const condensed = FONT_PACKS.filter(({ pack }) => pack === CONDENSED).flatMap((pack) =>
+  fontFiles(pack, '700Bold'),
+);
+const regular = all('400Regular');
+const bold = all('700Bold');
 /** Latin, Greek and Cyrillic; other scripts have no slanted form, and are set upright. */
-const italic = fontFile('noto-sans', 'NotoSans', '400Regular_Italic');
-const boldItalic = fontFile('noto-sans', 'NotoSans', '700Bold_Italic');
+const italic = all('400Regular_Italic');
+const boldItalic = all('700Bold_Italic');
+
+/** What would show a character, and is not installed: `Noto Sans JP`; null: there is no such font. */
+export function absentFont(char: string): string | null {
+  const absent = FONT_PACKS.find(
+    ({ pack, optional }) =>
+      optional?.script.test(char) && !regular.some(({ family }) => family.startsWith(`platen-${pack}-`)),
+  );
+  return absent?.optional?.name ?? null;
+}
 
 /** Every font file; each face can show what any of them has a glyph for. */
-export const FONT_FILES: readonly FontFile[] = [condensed, ...regular, ...bold, italic, boldItalic];
+export const FONT_FILES: readonly FontFile[] = [...condensed, ...regular, ...bold, ...italic, ...boldItalic];
 
 function stack(files: readonly FontFile[]): string {
   return files.map((file) => `"${file.family}"`).join(', ');
 }
 
 const STACKS: Readonly<Record<PackagedFace, string>> = {
-  condensed: stack([condensed, ...bold]),
-  sans: stack([...regular, condensed]),
-  'sans-bold': stack([...bold, condensed]),
-  'sans-italic': stack([italic, ...regular, condensed]),
-  'sans-bold-italic': stack([boldItalic, ...bold, condensed]),
+  condensed: stack([...condensed, ...bold]),
+  sans: stack([...regular, ...condensed]),
+  'sans-bold': stack([...bold, ...condensed]),
+  'sans-italic': stack([...italic, ...regular, ...condensed]),
+  'sans-bold-italic': stack([...boldItalic, ...bold, ...condensed]),
 };
 
 let registered = false;

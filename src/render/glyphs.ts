@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { addCharacters, type Coverage, covers, noCharacters } from './cmap.ts';
-import { FONT_FILES } from './fonts.ts';
+import { absentFont, FONT_FILES } from './fonts.ts';
 
 /** All packaged families together, for every face can draw from all of them. */
 let packaged: Coverage | undefined;
@@ -58,6 +58,13 @@ export function firstWithout(text: string, fonts: readonly Coverage[]): string |
     return char;
   }
   return null;
+}
+
+/** Why a character that `missingGlyph` found cannot be set, and what to do about it. */
+export function noGlyph(char: string): string {
+  const font = absentFont(char);
+  if (font === null) return `no font has the character ${codePoint(char)}`;
+  return `the character ${codePoint(char)} needs the font ${font}, which is not installed: install platen-fonts-cjk`;
 }
 
 /** `U+00E4`: a character as an error names it. */

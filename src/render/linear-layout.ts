@@ -8,7 +8,7 @@ import type { NativeSymbol } from '../zpl/bars.ts';
 import { zplBars } from '../zpl/bars.ts';
 import type { BarsItem, Item, TextItem } from './display-list.ts';
 import { isPlain } from './font0.ts';
-import { missingGlyph } from './glyphs.ts';
+import { missingGlyph, noGlyph } from './glyphs.ts';
 import { measureLine } from './measure.ts';
 import { ElementFault } from './place.ts';
 import { type Barcode, boxOf, requireFit, type SymbolBox } from './symbol-box.ts';
@@ -200,7 +200,7 @@ function hriLine(barcode: Barcode, symbol: LinearSymbol, width: number): HriLine
   const text = printable(symbol.text).replaceAll('\n', ' ');
   const missing = missingGlyph(text);
   if (missing !== null) {
-    throw new ElementFault('value-invalid', place, `no font has the character ${codePoint(missing)}`);
+    throw new ElementFault('value-invalid', place, noGlyph(missing));
   }
   const size = Math.floor(Math.min(wanted, (width * 0.97) / Math.max(measureLine('condensed', text), 0.01)));
   if (size < dots(SMALLEST_TEXT, grid.dpi)) {
@@ -227,8 +227,4 @@ function retailLine(module: number, retail: RetailParts): HriLine {
     ],
     height: HRI.gap * module + Math.ceil(size * CAPITALS),
   };
-}
-
-function codePoint(char: string): string {
-  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

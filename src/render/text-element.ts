@@ -10,7 +10,7 @@ import { requireElementDots } from './dot-limit.ts';
 import { FontFault } from './font-fault.ts';
 import { isPlain } from './font0.ts';
 import type { Face } from './fonts.ts';
-import { codePoint, missingGlyph } from './glyphs.ts';
+import { missingGlyph, noGlyph } from './glyphs.ts';
 import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
 import type { FontSet } from './tenant-fonts.ts';
 import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';
@@ -82,7 +82,7 @@ export function textLayout(
   const layLines = (text: string): Item[] => {
     const missing = missingGlyph(text, own);
     if (missing !== null) {
-      throw new ElementFault('value-invalid', place, `no font has the character ${codePoint(missing)}`);
+      throw new ElementFault('value-invalid', place, noGlyph(missing));
     }
     const block = layoutText(style, text);
     if (block === null) {

@@ -1,15 +1,4 @@
-/** Every command by its name. A command's code is loaded when it is asked for, so that short ones start quickly. */
-import type { Command } from 'commander';
-
-export type Commands = Readonly<Record<string, () => Promise<Command>>>;
-
-/** What runs a service, or a virtual printer. */
-export const SERVICE_COMMANDS: Commands = {
-  up: async () => (await import('./up.ts')).upCommand(),
-  server: async () => (await import('./server.ts')).serverCommand(),
-  demo: async () => (await import('./demo.ts')).demoCommand(),
-  virtual: async () => (await import('./virtual.ts')).virtualCommand(),
-};
+import type { Commands } from './command-line.ts';
 
 /** What runs an agent, and what talks to a service. */
 export const AGENT_COMMANDS: Commands = {

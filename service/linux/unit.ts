@@ -1,0 +1,74 @@
+/** The systemd units: least rights, started when they say that they work, restarted when a loop of theirs stands still. */
+
+export interface Unit {
+  description: string;
+  /** Absolute path and arguments. */
+  command: string;
+}
+
+/** Its user, and where it keeps its state: 0700. */
+export const USER = 'platen';
+export const STATE = '/var/lib/platen';
+export const CONFIGURATION = '/etc/platen';
+
+export function unitText({ description, command }: Unit): string {
+  return `[Unit]
+Description=${description}
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=notify
+NotifyAccess=main
+ExecStart=${command}
+User=${USER}
+Group=${USER}
+# The nodes of USB printers belong to it.
+SupplementaryGroups=lp
+UMask=0077
+StateDirectory=platen
+StateDirectoryMode=0700
+WorkingDirectory=${STATE}
+Environment=MALLOC_ARENA_MAX=2 LOG_LEVEL=info
+
+# A database or a queue that is away is waited for, however long.
+TimeoutStartSec=infinity
+WatchdogSec=60
+Restart=always
+RestartSec=5
+# Wrong usage, or a configuration that cannot be used: to start again would not help.
+RestartPreventExitStatus=2
+# Labels under way come to their end; what is left is handed back.
+TimeoutStopSec=75
+# The program ends its database itself.
+KillMode=mixed
+
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+PrivateTmp=yes
+# USB printers and parallel ports, and no other device.
+DevicePolicy=closed
+DeviceAllow=char-usb rw
+DeviceAllow=char-lp rw
+LockPersonality=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+# MemoryDenyWriteExecute is not set: Node compiles what it runs.
+
+[Install]
+WantedBy=multi-user.target
+`;
+}

@@ -1,0 +1,45 @@
+/**
+ * `npm run package [-- --out DIR] [--version V]`: Debian packages for this machine's processor, a software bill of
+ * materials for each, and their checksums. The same commit gives the same bytes.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import metadata from '../../package.json' with { type: 'json' };
+import { agentDeb, cjkFontsDeb, serviceDeb } from './debian.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: join(root, 'dist') },
+    version: { type: 'string', default: metadata.version },
+    only: { type: 'string', multiple: true },
+  },
+});
+
+const out = resolve(values.out);
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const time = commitTime();
+const packages = { 'platen-agent': agentDeb, platen: serviceDeb, 'platen-fonts-cjk': cjkFontsDeb };
+const files: string[] = [];
+for (const [name, make] of Object.entries(packages)) {
+  if (values.only?.includes(name) === false) continue;
+  files.push(...(await make({ root, out, version: values.version, time })));
+}
+const sums = files.map((file) => `${sha256(join(out, file))}  ${file}\n`);
+writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+process.stdout.write(sums.join(''));
+
+/** When the sources were as they are: what is built of them is no younger. */
+function commitTime(): Date {
+  const told = process.env['SOURCE_DATE_EPOCH'];
+  const seconds = told ?? execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' });
+  return new Date(Number(seconds) * 1000);
+}
+
+function sha256(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}

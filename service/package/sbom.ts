@@ -1,0 +1,77 @@
+/** What a package is made of, as CycloneDX 1.6: each npm package with its version, licence and the lock file's hash. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const metadataFile = z.object({
+  name: z.string(),
+  version: z.string(),
+  license: z.string().optional(),
+  description: z.string().optional(),
+});
+const lockFile = z.object({ packages: z.record(z.string(), z.object({ integrity: z.string().optional() })) });
+
+export interface Contents {
+  root: string;
+  name: string;
+  version: string;
+  time: Date;
+  /** Directories of packages, from the root. */
+  packages: readonly string[];
+}
+
+export function softwareBill({ root, name, version, time, packages }: Contents): string {
+  const { packages: locked } = lockFile.parse(
+    JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')),
+  );
+  const components = packages.map((directory) => {
+    const metadata = metadataFile.parse(
+      JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8')),
+    );
+    const purl = `pkg:npm/${metadata.name.replace('@', '%40')}@${metadata.version}`;
+    return {
+      type: 'library',
+      'bom-ref': directory,
+      name: metadata.name,
+      version: metadata.version,
+      purl,
+      ...(metadata.description && { description: metadata.description }),
+      ...(metadata.license && { licenses: [licenceOf(metadata.license)] }),
+      ...hashOf(locked[directory]?.integrity),
+    };
+  });
+  const content = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      timestamp: time.toISOString(),
+      component: { type: 'application', 'bom-ref': name, name, version },
+    },
+    components,
+    dependencies: [{ ref: name, dependsOn: packages }],
+  };
+  return `${JSON.stringify({ ...content, serialNumber: `urn:uuid:${nameUuid(JSON.stringify(content))}` }, null, 2)}\n`;
+}
+
+function licenceOf(text: string): object {
+  return /\s|SEE LICENSE/.test(text) ? { expression: text } : { license: { id: text } };
+}
+
+function hashOf(integrity: string | undefined): object {
+  if (integrity?.startsWith('sha512-') !== true) return {};
+  return { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] };
+}
+
+/** The same for the same content (RFC 9562, version 8). */
+function nameUuid(content: string): string {
+  const hex = createHash('sha256').update(content).digest('hex');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

@@ -1,0 +1,9 @@
+import type { Commands } from './command-line.ts';
+
+/** What runs a service, or a virtual printer. */
+export const SERVICE_COMMANDS: Commands = {
+  up: async () => (await import('./up.ts')).upCommand(),
+  server: async () => (await import('./server.ts')).serverCommand(),
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  virtual: async () => (await import('./virtual.ts')).virtualCommand(),
+};
