@@ -1,6 +1,6 @@
 /** The languages a label can be sent in: one line each. Nothing here draws until an encoder is asked for. */
-import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
-import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { type LanguageId, languageId } from '../../src/contract/format.ts';
+import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import { epl } from './epl/language.ts';
 import type { LabelEncoder, Language } from './language.ts';
 import { pdf } from './pdf/language.ts';
@@ -17,6 +17,15 @@ export const LANGUAGES: Readonly<Record<LanguageId, Language>> = {
   'pwg-raster': pwgRaster,
   png,
 };
+
+export function printsPages(id: LanguageId): boolean {
+  return LANGUAGES[id].prints === 'pages';
+}
+
+/** How many labels the printer puts on a page. */
+export function labelsPerPage(job: Pick<QueuedJob, 'template' | 'format'>): number {
+  return printsPages(job.format.language) ? labelsOnSheet(job) : 1;
+}
 
 const ofPages = (madeOf: Language['madeOf']) =>
   languageId.options.filter((id) => printsPages(id) && LANGUAGES[id].madeOf === madeOf);

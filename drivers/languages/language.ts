@@ -16,6 +16,8 @@ export interface Language {
   readonly mediaTypes: readonly [string, ...string[]];
   /** Its names in `CMD` of IEEE 1284 device IDs, in upper case; more that begin with one of them may be names too. */
   readonly commandSets: readonly string[];
+  /** What a printer moves through at a time: a label, or a page, which may be a sheet of labels. */
+  readonly prints: 'labels' | 'pages';
   /** Dots are right at one resolution only; vectors are drawn at any, by the printer or by a print queue's driver. */
   readonly madeOf: 'dots' | 'vectors';
   /** Where its dots are of a type that the printer chooses: those that can be made, surest first. */

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
-import { labelsPerPage, type QueuedJob } from '../../src/contract/queued-job.ts';
+import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
@@ -24,7 +24,7 @@ type PageMaker = (labels: readonly LabelRun[]) => AsyncGenerator<PageRun, void, 
 /** @throws JobFaultError `template-invalid`, `language-unsupported` */
 export async function openPages(job: QueuedJob): Promise<PageMaker> {
   const { template, format, orientation, records } = job;
-  const size = labelsPerPage(job);
+  const size = labelsOnSheet(job);
   const layout = await labelLayout(job);
   const pageOf = (lists: readonly DisplayList[]): Page => {
     if (template.language === 'platen' && template.sheet !== undefined) {

@@ -8,20 +8,6 @@ import { z } from 'zod';
 export const languageId = z.enum(['zpl', 'tspl', 'epl', 'pdf', 'pwg-raster', 'png']);
 export type LanguageId = z.infer<typeof languageId>;
 
-/** What a printer moves through at a time: a label, or a page, which may be a sheet of labels. */
-const PRINTS: Readonly<Record<LanguageId, 'labels' | 'pages'>> = {
-  zpl: 'labels',
-  tspl: 'labels',
-  epl: 'labels',
-  pdf: 'pages',
-  'pwg-raster': 'pages',
-  png: 'pages',
-};
-
-export function printsPages(language: LanguageId): boolean {
-  return PRINTS[language] === 'pages';
-}
-
 /**
  * What a dot is in PWG raster (PWG 5102.4, PwgRasterDocumentTypeSupported), surest first: what clients hardly ever send
  * is wrong in some printers that list it (black_1 in LPrint 1.3 and CUPS's ippeveps).

@@ -3,7 +3,7 @@
  * down, and a template edited later does not change what was queued.
  */
 import { z } from 'zod';
-import { printerFormat, printsPages } from './format.ts';
+import { printerFormat } from './format.ts';
 import { scope } from './lane.ts';
 import { labelRecord, orientation } from './print-request.ts';
 import { printerId } from './printer.ts';
@@ -65,8 +65,8 @@ export function labelCount(job: Pick<QueuedJob, 'records' | 'copies'>): number {
   return job.records.length * job.copies;
 }
 
-/** How many labels the printer puts on a page: those of the sheet, where it prints pages and the template has one. */
-export function labelsPerPage({ template, format }: Pick<QueuedJob, 'template' | 'format'>): number {
-  if (template.language === 'zpl' || template.sheet === undefined || !printsPages(format.language)) return 1;
+/** How many labels are on a page, where pages are printed: one, or those of the template's sheet. */
+export function labelsOnSheet({ template }: Pick<QueuedJob, 'template'>): number {
+  if (template.language === 'zpl' || template.sheet === undefined) return 1;
   return template.sheet.columns * template.sheet.rows;
 }

@@ -6,7 +6,6 @@
  * that print pages know of sheets.
  */
 import { z } from 'zod';
-import { type LanguageId, printsPages } from './format.ts';
 import { LIMITS } from './limits.ts';
 
 const side = z.number().positive().max(LIMITS.labelSide);
@@ -80,7 +79,7 @@ export interface Media extends Omit<MadeFor, 'sheet'> {
 }
 
 /** What a template is made for, mm, as far as it says: a sheet of labels where pages are printed, or the label. */
-export function mediaOf({ width, height, sheet }: MadeFor, language: LanguageId): Media {
-  if (sheet === undefined || !printsPages(language)) return { what: 'label', width, height };
+export function mediaOf({ width, height, sheet }: MadeFor, pages: boolean): Media {
+  if (sheet === undefined || !pages) return { what: 'label', width, height };
   return { what: 'sheet', width: sheet.width, height: sheet.height };
 }

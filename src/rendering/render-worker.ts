@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Language } from '../../drivers/languages/language.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
-import { labelCount, labelsPerPage } from '../contract/queued-job.ts';
+import { labelCount, labelsOnSheet } from '../contract/queued-job.ts';
 import { copiesDiffer } from '../render/template-fields.ts';
 import { planChunks, planDocuments } from './chunk-plan.ts';
 import { encodeChunk, encodeDocument, joined } from './encode-plan.ts';
@@ -81,7 +81,7 @@ class Session {
     const open = await language.encoder();
     const encoder = await open(job);
     const { pagesPerDocument } = language;
-    const perPage = labelsPerPage(job);
+    const perPage = language.prints === 'pages' ? labelsOnSheet(job) : 1;
     const most = pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * perPage);
     const { copies, template } = job;
     const total = labelCount(job);

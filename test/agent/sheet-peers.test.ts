@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { stringsOf } from '../../drivers/ipp/message.ts';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { LANGUAGES, printsPages } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
+import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
 import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
 import { drawPwgRaster } from '../languages/printed.ts';

@@ -1,7 +1,7 @@
 /** The same tests for every language: what a printer makes of a label is the label, and its codes read as the data. */
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES, openEncoder } from '../../drivers/languages/index.ts';
-import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
+import { LANGUAGES, openEncoder, printsPages } from '../../drivers/languages/index.ts';
+import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../../src/contract/template.ts';

@@ -1,9 +1,9 @@
 /** Sheets of labels: where each label lies, on how many pages, in every language of pages; judged from outside. */
 import { describe, expect, test } from 'vitest';
-import { openEncoder } from '../../drivers/languages/index.ts';
+import { openEncoder, printsPages } from '../../drivers/languages/index.ts';
 import { openPages } from '../../drivers/languages/pages.ts';
 import { openPdf } from '../../drivers/languages/pdf/encode.ts';
-import { type LanguageId, languageId, printsPages } from '../../src/contract/format.ts';
+import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { LabelSheet } from '../../src/contract/sheet.ts';

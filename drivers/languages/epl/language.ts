@@ -7,6 +7,7 @@ export const epl: Language = {
   ending: '.epl',
   mediaTypes: ['application/vnd.eltron-epl', 'application/vnd.zebra-epl'],
   commandSets: ['EPL', 'EPL2'],
+  prints: 'labels',
   madeOf: 'dots',
   // D.
   darkness: { from: 0, to: 15 },

@@ -6,6 +6,7 @@ export const pdf: Language = {
   ending: '.pdf',
   mediaTypes: ['application/pdf'],
   commandSets: ['PDF'],
+  prints: 'pages',
   madeOf: 'vectors',
   encoder: async () => (await import('./encode.ts')).openPdf,
 };

@@ -6,6 +6,7 @@ export const png: Language = {
   ending: '.png',
   mediaTypes: ['image/png'],
   commandSets: ['PNG'],
+  prints: 'pages',
   madeOf: 'dots',
   // A picture is one page.
   pagesPerDocument: 1,

@@ -7,6 +7,7 @@ export const pwgRaster: Language = {
   ending: '.pwg',
   mediaTypes: ['image/pwg-raster'],
   commandSets: ['PWGRASTER'],
+  prints: 'pages',
   madeOf: 'dots',
   rasterTypes: rasterType.options,
   encoder: async () => (await import('./encode.ts')).openPwgRaster,

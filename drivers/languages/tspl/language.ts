@@ -7,6 +7,7 @@ export const tspl: Language = {
   ending: '.tspl',
   mediaTypes: ['application/vnd.tsc-tspl'],
   commandSets: ['TSPL', 'TSPL2'],
+  prints: 'labels',
   madeOf: 'dots',
   // DENSITY.
   darkness: { from: 0, to: 15 },

@@ -7,6 +7,7 @@ export const zpl: Language = {
   ending: '.zpl',
   mediaTypes: ['application/vnd.zebra-zpl', 'application/x-zpl'],
   commandSets: ['ZPL', 'ZPLII', 'ZPL II', 'ZPL-II'],
+  prints: 'labels',
   madeOf: 'vectors',
   device: zplDevice,
   encoder: async () => (await import('./encode.ts')).openZpl,

@@ -6,15 +6,9 @@
  * lists as formats is what it could convert, so only a queue with a driver is known to print pages.
  * Source: RFC 8011 §5.4.21; PWG 5102.4 §7 (pwg-raster-document-*); CUPS Implementation of IPP.
  */
-import {
-  type LanguageId,
-  languageId,
-  printsPages,
-  type RasterType,
-  rasterType,
-} from '../../../src/contract/format.ts';
+import { type LanguageId, languageId, type RasterType, rasterType } from '../../../src/contract/format.ts';
 import { type IppAttribute, stringsOf, valuesOf } from '../../ipp/message.ts';
-import { CONVERTIBLE, LANGUAGES } from '../../languages/index.ts';
+import { CONVERTIBLE, LANGUAGES, printsPages } from '../../languages/index.ts';
 import { parseDeviceId, plainText } from '../device-id.ts';
 
 const CUPS_RAW = 'application/vnd.cups-raw';

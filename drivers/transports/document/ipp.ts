@@ -12,7 +12,7 @@
  * Source: RFC 8011 §4.2, §4.3, §5.3; PWG 5100.7 (media-col); CUPS Implementation of IPP.
  */
 import { z } from 'zod';
-import { languageId, printsPages } from '../../../src/contract/format.ts';
+import { languageId } from '../../../src/contract/format.ts';
 import type { PrinterState } from '../../../src/contract/printer.ts';
 import type { DeviceStatus } from '../../device.ts';
 import { Authorization } from '../../ipp/authorization.ts';
@@ -21,7 +21,7 @@ import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from
 import { JOB_STATES, PRINTER_STATES } from '../../ipp/names.ts';
 import { printerReasons } from '../../ipp/reasons.ts';
 import { BY_AUTHORITY, FirstUse } from '../../ipp/tls.ts';
-import { LANGUAGES } from '../../languages/index.ts';
+import { LANGUAGES, printsPages } from '../../languages/index.ts';
 import { isLoopback } from '../address.ts';
 import { plainText } from '../device-id.ts';
 import { TransportError, type TransportTimeouts } from '../transport.ts';

@@ -2,10 +2,11 @@
  * Where one delivery of a job stands, and who has been told: the tally, the journal and the reports, kept in
  * step. What is lasting goes to the journal first and is reported from there.
  */
+import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import type { JobFault } from '../../contract/fault.ts';
 import { endedBy } from '../../contract/job-life.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import { labelCount, labelsPerPage, type QueuedJob, queueIdOf } from '../../contract/queued-job.ts';
+import { labelCount, type QueuedJob, queueIdOf } from '../../contract/queued-job.ts';
 import type { JobReport, JobState } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { Reporter } from '../reports/reporter.ts';

@@ -1,4 +1,5 @@
 /** What a validation warns of: it would print, but perhaps not what was meant. */
+import { printsPages } from '../../../drivers/languages/index.ts';
 import type { ValidationResult } from '../../contract/admin.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
 import type { PrintRequest } from '../../contract/print-request.ts';
@@ -79,7 +80,7 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
       message: `the template was made for ${template.dpi} dpi, the format has ${format.dpi} dpi`,
     };
   }
-  const media = mediaOf(template, format.language);
+  const media = mediaOf(template, printsPages(format.language));
   if (media.width === undefined || media.height === undefined) return;
   const [width, height] =
     request.orientation === 'portrait' ? [media.width, media.height] : [media.height, media.width];
