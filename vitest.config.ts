@@ -18,7 +18,7 @@ export default defineConfig({
           name: 'servers',
           include: ['test/**/*.test.ts'],
           exclude: [PURE],
-          globalSetup: ['test/setup/servers.ts'],
+          globalSetup: ['test/kit/servers/set-up.ts'],
         },
       },
     ],

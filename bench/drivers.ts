@@ -14,11 +14,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { IppClient } from '../drivers/ipp/client.ts';
-import { startCupsd } from '../test/ipp/cupsd.ts';
-import { startLprint } from '../test/ipp/lprint.ts';
-import { installMissing } from '../test/setup/debian-packages.ts';
-import { networksCanBeMade, openNetwork } from '../test/setup/network.ts';
-import { PEER_PACKAGES } from '../test/setup/peer-packages.ts';
+import { startCupsd } from '../test/kit/programs/cupsd.ts';
+import { startLprint } from '../test/kit/programs/lprint.ts';
+import { networksCanBeMade, openNetwork } from '../test/kit/programs/network.ts';
+import { installMissing } from '../test/kit/servers/debian-packages.ts';
+import { PEER_PACKAGES } from '../test/kit/servers/peer-packages.ts';
 import { agentWay } from './agent-way.ts';
 import {
   bareEach,

@@ -6,7 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PrintRequestInput } from '../src/contract/print-request.ts';
-import { Integrator, PlatenUp, temporaryDirectory } from '../test/road/platen.ts';
+import { Integrator, PlatenUp, temporaryDirectory } from '../test/kit/service/platen.ts';
 import { now, perSecond, type Spread, spread } from './figures.ts';
 import { inParallel } from './in-parallel.ts';
 import { record, TEMPLATE } from './label.ts';

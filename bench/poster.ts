@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { PrintRequestInput } from '../src/contract/print-request.ts';
-import type { Integrator } from '../test/road/platen.ts';
+import type { Integrator } from '../test/kit/service/platen.ts';
 
 const TIMEOUT_MS = 15_000;
 

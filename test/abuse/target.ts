@@ -4,7 +4,7 @@ import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
-import { PlatenUp, temporaryDirectory } from '../road/platen.ts';
+import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const size = { width: 101.6, height: 152.4 };
 /** By what each does with a value. */

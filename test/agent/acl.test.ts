@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { JobReport } from '../../src/contract/report.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
-import { printerId, report } from '../queue/samples.ts';
-import { expected, jobFor, logger } from './site.ts';
-import { useSite } from './use-site.ts';
+import { expected, jobFor, logger } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { printerId, report } from '../kit/queue/samples.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/deployment.md'), 'utf8');
 const AGENT = 'agent-dock-3';

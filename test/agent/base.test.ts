@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import type { HandoverNote, JobSource } from '../../src/agent/source/job-source.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
-import { agentConfig, expected, jobFor, logger, testDrivers } from './site.ts';
-import { serialId, useSite } from './use-site.ts';
+import { agentConfig, expected, jobFor, logger, testDrivers } from '../kit/agent/site.ts';
+import { serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 /** Longer than a counter that was read is trusted. */

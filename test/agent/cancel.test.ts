@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { backends } from '../setup/backends.ts';
-import { expected, jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { backends } from '../kit/servers/backends.ts';
 
 /** Asked for again four times as often. */
 const config = { timings: { lease: 1_000 }, window: { labels: 4, bytes: 65_536 } };

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { JobReport } from '../../src/contract/report.ts';
-import { expected, jobFor, type TestPrinter } from './site.ts';
-import { kill, serialId, useSite } from './use-site.ts';
+import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
+import { kill, serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 const config = { timings: { vanished: 1_000 } };

@@ -2,10 +2,18 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
-import { backends } from '../setup/backends.ts';
-import { TestIppPrinter } from './ipp-site.ts';
-import { secured as securedPrinter } from './secured.ts';
-import { agentConfig, Directories, jobFor, logger, openSite, type Site, testDrivers } from './site.ts';
+import { TestIppPrinter } from '../kit/agent/ipp-site.ts';
+import {
+  agentConfig,
+  Directories,
+  jobFor,
+  logger,
+  openSite,
+  type Site,
+  testDrivers,
+} from '../kit/agent/site.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { secured as securedPrinter } from '../kit/wire/secured.ts';
 
 const directories = new Directories();
 const redis = backends().find(({ kind }) => kind === 'redis');

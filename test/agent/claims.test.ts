@@ -8,9 +8,9 @@ import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { createLogger } from '../../src/log.ts';
-import { secured as securedPrinter } from './secured.ts';
-import { agentConfig, jobFor, testDrivers } from './site.ts';
-import { useSite } from './use-site.ts';
+import { agentConfig, jobFor, testDrivers } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { secured as securedPrinter } from '../kit/wire/secured.ts';
 
 const site = useSite();
 const SERIAL = 'CLAIMED-0001';

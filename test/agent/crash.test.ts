@@ -9,10 +9,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { administer, backends } from '../setup/backends.ts';
-import { CRASH_POINTS, type CrashPoint } from './agent-process.ts';
-import { expected, jobFor, type TestPrinter } from './site.ts';
-import { kill, type ProcessOptions, serialId, useSite } from './use-site.ts';
+import { CRASH_POINTS, type CrashPoint } from '../kit/agent/agent-process.ts';
+import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
+import { kill, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
+import { administer, backends } from '../kit/servers/backends.ts';
 
 // The queue is not what is tried here: every point on one backend, the moments nobody chose on another too.
 describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 'redis'))('$name', (backend) => {

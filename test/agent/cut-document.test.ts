@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
-import { jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
 
 const site = useSite();
 

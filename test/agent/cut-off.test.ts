@@ -1,10 +1,10 @@
 /** Of two agents at one printer, the one that serves it is cut off from its queue: the other goes on, after it has ended. */
 import { describe, expect, test } from 'vitest';
 import { openQueues } from '../../src/queue/index.ts';
-import { BreakableRoad } from '../queue/breakable-road.ts';
-import { backends } from '../setup/backends.ts';
-import { expected, jobFor, logger } from './site.ts';
-import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from './two-agents-site.ts';
+import { expected, jobFor, logger } from '../kit/agent/site.ts';
+import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 // The embedded database is the same PostgreSQL, and its socket has no road to break.
 const tried = backends().filter(({ embedded }) => !embedded);

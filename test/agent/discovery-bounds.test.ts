@@ -11,7 +11,7 @@ import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { configuredPrinters } from '../../src/agent/discovery/providers/configured.ts';
 import { PinnedCertificates } from '../../src/agent/printer/certificates.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
-import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
+import { Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 
 const directories = new Directories();
 afterAll(() => directories.remove());

@@ -16,7 +16,7 @@ import { configuredPrinters } from '../../src/agent/discovery/providers/configur
 import { Device } from '../../src/agent/printer/stream-device.ts';
 import { dots, millimetres } from '../../src/contract/dots.ts';
 import { printerId } from '../../src/contract/printer.ts';
-import { Directories, logger, TestPrinter, testDrivers } from './site.ts';
+import { Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 
 const directories = new Directories();
 let dataDir: string;

@@ -7,11 +7,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
-import { CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from './agent-process.ts';
-import type { TestIppPrinter } from './ipp-site.ts';
-import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
-import { expected, jobFor } from './site.ts';
-import { kill, type ProcessOptions, serialId, useSite } from './use-site.ts';
+import { CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from '../kit/agent/agent-process.ts';
+import type { TestIppPrinter } from '../kit/agent/ipp-site.ts';
+import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { kill, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 let printer: TestIppPrinter;

@@ -3,10 +3,10 @@ import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { barcodesIn } from '../road/judges.ts';
-import { designedJob } from './ipp-site.ts';
-import { expected, jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { designedJob } from '../kit/agent/ipp-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
 
 const site = useSite();
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
-import { answering, peer } from '../transports/peer.ts';
-import { expected, jobFor, type TestPrinter } from './site.ts';
-import { serialId, useSite } from './use-site.ts';
+import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
+import { serialId, useSite } from '../kit/agent/use-site.ts';
+import { answering, peer } from '../kit/wire/peer.ts';
 
 const site = useSite();
 const HALF = '^XA^FO10,10^A0N,60,60^FDlabel ha';

@@ -19,11 +19,11 @@ import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
-import { type Avahi, startAvahi } from '../discovery/avahi.ts';
 import { type FakeSysfs, fakeSysfs } from '../discovery/sysfs.ts';
-import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { ServiceHarness } from '../server/harness.ts';
-import { Directories, jobFor, logger, TestPrinter } from './site.ts';
+import { Directories, jobFor, logger, TestPrinter } from '../kit/agent/site.ts';
+import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { ServiceHarness } from '../kit/service/harness.ts';
 
 const SERIAL = 'D4J193601234';
 const ID = printerIdOf({ evidence: 'serial', value: SERIAL });

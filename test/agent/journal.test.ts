@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/job/journal.ts';
 import type { JobReport } from '../../src/contract/report.ts';
-import { Directories } from './site.ts';
+import { Directories } from '../kit/agent/site.ts';
 
 const directories = new Directories();
 afterAll(() => directories.remove());

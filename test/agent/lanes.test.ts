@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { backends } from '../setup/backends.ts';
-import { expected, jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { backends } from '../kit/servers/backends.ts';
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
   const site = useSite(backend);

@@ -7,14 +7,14 @@ import type { PrinterDescription } from '../../src/contract/printer.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
-import { startIppeveprinter } from '../ipp/ippeveprinter.ts';
-import { type PrintedLabel, readEpl, readTspl } from '../languages/label-printers.ts';
-import { drawPwgRaster } from '../languages/printed.ts';
-import { dotsOf, readSymbols } from '../render/judges.ts';
-import { peer } from '../transports/peer.ts';
-import { designedJob } from './ipp-site.ts';
-import { expected } from './site.ts';
-import { type StartOptions, useSite } from './use-site.ts';
+import { designedJob } from '../kit/agent/ipp-site.ts';
+import { expected } from '../kit/agent/site.ts';
+import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
+import { dotsOf, readSymbols } from '../kit/judges/judges.ts';
+import { type PrintedLabel, readEpl, readTspl } from '../kit/judges/label-printers.ts';
+import { drawPwgRaster } from '../kit/judges/printed.ts';
+import { startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const site = useSite();
 

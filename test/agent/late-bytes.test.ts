@@ -6,8 +6,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { expected, jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 

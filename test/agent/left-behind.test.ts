@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { jobFor, type TestPrinter } from './site.ts';
-import { useSite } from './use-site.ts';
+import { jobFor, type TestPrinter } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 let redis: Redis;

@@ -7,11 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal } from '../../src/agent/job/journal.ts';
-import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { type Lpd, startLpd } from '../transports/cups-lpd.ts';
-import { peer } from '../transports/peer.ts';
-import { expected, jobFor } from './site.ts';
-import { type StartOptions, useSite } from './use-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
+import { type Lpd, startLpd } from '../kit/programs/cups-lpd.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const site = useSite();
 let cups: Cupsd;

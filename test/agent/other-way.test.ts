@@ -10,9 +10,9 @@ import { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
 import { laneOf } from '../../src/contract/lane.ts';
-import { designedJob } from './ipp-site.ts';
-import { expected, jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { designedJob } from '../kit/agent/ipp-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 

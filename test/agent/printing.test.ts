@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
-import { expected, jobFor, testDrivers, withoutOdometer } from './site.ts';
-import { serialId, useSite } from './use-site.ts';
+import { expected, jobFor, testDrivers, withoutOdometer } from '../kit/agent/site.ts';
+import { serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 

@@ -5,7 +5,7 @@ import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { RenderPool } from '../../src/rendering/render-pool.ts';
-import { jobFor, logger } from './site.ts';
+import { jobFor, logger } from '../kit/agent/site.ts';
 
 const never = new AbortController().signal;
 const RECORDS = 10_000;

@@ -1,7 +1,7 @@
 /** The render threads, with a language that misbehaves where a test wants it to. */
 import { afterEach, expect, test } from 'vitest';
 import { RenderPool, type RenderSession } from '../../src/rendering/render-pool.ts';
-import { jobFor, logger, testDrivers } from './site.ts';
+import { jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 
 const PRINTER = 'serial-0123456789abcdef';
 const never = new AbortController().signal;

@@ -4,7 +4,7 @@ import { type DataDir, openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/job/journal.ts';
 import { Reporter } from '../../src/agent/reports/reporter.ts';
 import { type AgentStateReport, type JobReport, jobReport, type Report } from '../../src/contract/report.ts';
-import { Directories, logger, Reports } from './site.ts';
+import { Directories, logger, Reports } from '../kit/agent/site.ts';
 
 const directories = new Directories();
 const open: { stop(): Promise<void> }[] = [];

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Template, template } from '../../src/contract/template.ts';
-import { jobFor } from './site.ts';
-import { useSite } from './use-site.ts';
+import { jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 

@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
-import { drawPdf } from '../render/judges.ts';
-import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from './sheet-site.ts';
-import { expected } from './site.ts';
-import { type StartOptions, useSite } from './use-site.ts';
+import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
+import { expected } from '../kit/agent/site.ts';
+import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
+import { drawPdf } from '../kit/judges/judges.ts';
 
 const site = useSite();
 

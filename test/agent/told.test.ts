@@ -9,8 +9,8 @@ import { providersOf } from '../../src/agent/discovery/providers/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { agentConfigOf, EVERYWHERE } from '../../src/cli/agent-config.ts';
-import { agentConfig, logger } from './site.ts';
-import { useSite } from './use-site.ts';
+import { agentConfig, logger } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 

@@ -1,9 +1,9 @@
 /** Two agents at one printer that takes documents: the one that slept sends none when it wakes. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { expected, jobFor } from './site.ts';
-import { ONE, SHORT, startWanted } from './two-agents-site.ts';
-import { serialId, useSite } from './use-site.ts';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { ONE, SHORT, startWanted } from '../kit/agent/two-agents-site.ts';
+import { serialId, useSite } from '../kit/agent/use-site.ts';
 
 const config = { timings: { lease: SHORT }, window: { labels: 4 } };
 const site = useSite();

@@ -4,10 +4,10 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { backends } from '../setup/backends.ts';
-import { expected, jobFor, testDrivers, withoutOdometer } from './site.ts';
-import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents, WINDOW } from './two-agents-site.ts';
-import { kill } from './use-site.ts';
+import { expected, jobFor, testDrivers, withoutOdometer } from '../kit/agent/site.ts';
+import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents, WINDOW } from '../kit/agent/two-agents-site.ts';
+import { kill } from '../kit/agent/use-site.ts';
+import { backends } from '../kit/servers/backends.ts';
 
 // The embedded database is the same PostgreSQL.
 const tried = backends().filter(({ embedded }) => !embedded);

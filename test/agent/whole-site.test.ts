@@ -10,18 +10,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
 import { template } from '../../src/contract/template.ts';
-import { type Avahi, startAvahi } from '../discovery/avahi.ts';
-import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { type Ippeveprinter, startIppeveprinter } from '../ipp/ippeveprinter.ts';
-import { startLprint } from '../ipp/lprint.ts';
-import { BreakableRoad } from '../queue/breakable-road.ts';
-import { drawPdf, drawZpl, readSymbols } from '../render/judges.ts';
-import { backends } from '../setup/backends.ts';
-import { type DocumentSink, startDocumentSink } from '../setup/document-sink.ts';
-import { type Network, networksCanBeMade, openNetwork } from '../setup/network.ts';
-import { Programs } from '../setup/programs.ts';
-import { Directories, jobFor, openSite, type Site, TestPrinter } from './site.ts';
-import { LABEL, RECORD, renderSiteLabel } from './site-label.ts';
+import { Directories, jobFor, openSite, type Site, TestPrinter } from '../kit/agent/site.ts';
+import { LABEL, RECORD, renderSiteLabel } from '../kit/agent/site-label.ts';
+import { drawPdf, drawZpl, readSymbols } from '../kit/judges/judges.ts';
+import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
+import { startLprint } from '../kit/programs/lprint.ts';
+import { type Network, networksCanBeMade, openNetwork } from '../kit/programs/network.ts';
+import { Programs } from '../kit/programs/programs.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { BreakableRoad } from '../kit/wire/breakable-road.ts';
+import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.ts';
 
 const DATA = [
   ['Code128', 'S-0042'],

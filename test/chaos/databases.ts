@@ -6,7 +6,7 @@ import { chownSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, idOf, postgresBinaries } from '../setup/start-servers.ts';
+import { freePort, idOf, postgresBinaries } from '../kit/servers/start-servers.ts';
 
 const UP_TIMEOUT_MS = 60_000;
 

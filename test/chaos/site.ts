@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AdminClient, serviceFile } from '../../src/cli/admin-client.ts';
-import { freePort } from '../setup/start-servers.ts';
+import { freePort } from '../kit/servers/start-servers.ts';
 import { type Database, postgresIn, redisIn } from './databases.ts';
 import { PaperPrinter, type PaperPrinterOptions } from './paper-printer.ts';
 import { PlatenProcess } from './platen-process.ts';

@@ -6,7 +6,7 @@ import type { DeviceDialect } from '../../drivers/languages/language.ts';
 import { parseStatus as parseTspl, tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
-import { peer } from '../transports/peer.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
 const unknown = { labelsPending: null, odometer: null };

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { answering, peer } from '../transports/peer.ts';
+import { answering, peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
 const frame = (text: string) => `\x02${text}\x03\r\n`;

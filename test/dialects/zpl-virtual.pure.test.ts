@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { bench } from '../virtual/bench-printer.ts';
+import { bench } from '../kit/printers/bench-printer.ts';
 
 const never = new AbortController().signal;
 

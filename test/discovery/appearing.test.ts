@@ -19,9 +19,9 @@ import { dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-s
 import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
-import { Directories, logger, TestPrinter } from '../agent/site.ts';
-import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { type Avahi, startAvahi } from './avahi.ts';
+import { Directories, logger, TestPrinter } from '../kit/agent/site.ts';
+import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { fakeSysfs } from './sysfs.ts';
 
 const LOOPBACK = '127.0.0.1';

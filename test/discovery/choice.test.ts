@@ -11,9 +11,9 @@ import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { Candidate, DiscoveryProvider, Finding } from '../../src/agent/discovery/provider.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
-import { TestIppPrinter } from '../agent/ipp-site.ts';
-import { secured } from '../agent/secured.ts';
-import { Directories, logger, TestPrinter } from '../agent/site.ts';
+import { TestIppPrinter } from '../kit/agent/ipp-site.ts';
+import { Directories, logger, TestPrinter } from '../kit/agent/site.ts';
+import { secured } from '../kit/wire/secured.ts';
 
 const SERIAL = 'D4J193601234';
 const ID = printerIdOf({ evidence: 'serial', value: SERIAL });

@@ -9,9 +9,9 @@ import type { IppAttribute } from '../../drivers/ipp/message.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import { cupsDiscovery } from '../../src/agent/discovery/providers/cups.ts';
-import { type Cupsd, freePort, startCupsd } from '../ipp/cupsd.ts';
-import { httpPeer, ippAnswer } from '../ipp/http-peer.ts';
 import { anyMessage } from '../ipp/messages.ts';
+import { type Cupsd, freePort, startCupsd } from '../kit/programs/cupsd.ts';
+import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
 import { drivable } from './drivable.ts';
 
 const run = promisify(execFile);

@@ -13,8 +13,8 @@ import { encodeQuestions } from '../../src/agent/discovery/providers/dns-sd/dns-
 import { DnsRecords } from '../../src/agent/discovery/providers/dns-sd/dns-records.ts';
 import { type DnsSdDiscovery, dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-sd.ts';
 import { parseTxt } from '../../src/agent/discovery/providers/dns-sd/dns-sd-txt.ts';
-import { freePort } from '../ipp/cupsd.ts';
-import { type Avahi, startAvahi } from './avahi.ts';
+import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
+import { freePort } from '../kit/programs/cupsd.ts';
 import { drivable } from './drivable.ts';
 
 const UUID = '4509a320-00a0-008f-00b6-002507510eca';

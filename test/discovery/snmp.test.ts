@@ -17,9 +17,9 @@ import {
   encodeRequest,
   type SnmpVersion,
 } from '../../src/agent/discovery/providers/snmp/snmp-message.ts';
+import { snmpd } from '../kit/programs/snmpd.ts';
+import { freeUdpPort, udpPeer } from '../kit/wire/udp-peer.ts';
 import { drivable } from './drivable.ts';
-import { snmpd } from './snmpd.ts';
-import { freeUdpPort, udpPeer } from './udp-peer.ts';
 
 const signal = AbortSignal.timeout(120_000);
 const CASES = Number(process.env['DISCOVERY_FUZZ'] ?? 5_000);

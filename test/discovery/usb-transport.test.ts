@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../drivers/transports/address.ts';
 import { usbTransportAt } from '../../drivers/transports/stream/usb.ts';
 import { type Connection, TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
-import { answering } from '../transports/peer.ts';
-import { ptyAt } from './pty.ts';
+import { ptyAt } from '../kit/programs/pty.ts';
+import { answering } from '../kit/wire/peer.ts';
 import { type FakeSysfs, fakeSysfs } from './sysfs.ts';
 
 const URI = 'usb://0a5f/0166/serial/D4J193601234';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import { targetsOf } from '../../src/agent/discovery/providers/targets.ts';
 import { parseZebraAnswer, zebraDiscovery } from '../../src/agent/discovery/providers/zebra-udp.ts';
+import { udpPeer } from '../kit/wire/udp-peer.ts';
 import { drivable } from './drivable.ts';
-import { udpPeer } from './udp-peer.ts';
 
 /** The answer of a real print server, as dumped at jfr.im/blog/2024/09/zebra-network-discovery-protocol/. */
 const REAL = Buffer.concat([

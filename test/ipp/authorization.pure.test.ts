@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Authorization, parseChallenges } from '../../drivers/ipp/authorization.ts';
 import { IppClient } from '../../drivers/ipp/client.ts';
-import { httpPeer, ippAnswer } from './http-peer.ts';
+import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
 
 const never = new AbortController().signal;
 const safe = () => true;

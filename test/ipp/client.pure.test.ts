@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { IppClient, type IppClientOptions, IppStatusError } from '../../drivers/ipp/client.ts';
 import { groupOf, type IppGroup, type IppMessage, stringsOf } from '../../drivers/ipp/message.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
-import { peer } from '../transports/peer.ts';
-import { type Answer, httpPeer, ippAnswer } from './http-peer.ts';
+import { type Answer, httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
 const LARGE = randomBytes(24 * 1024 * 1024);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { IppClient, type IppJob } from '../../drivers/ipp/client.ts';
 import { stringsOf, valuesOf } from '../../drivers/ipp/message.ts';
-import { type Ippeveprinter, startIppeveprinter } from './ippeveprinter.ts';
+import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
 
 const never = new AbortController().signal;
 const PDF = Buffer.from('%PDF-1.4\n%âãÏÓ\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n', 'latin1');

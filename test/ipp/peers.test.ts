@@ -9,9 +9,9 @@ import { decodeIpp } from '../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import { groupOf, type IppMessage, numbersOf, stringsOf, valuesOf } from '../../drivers/ipp/message.ts';
 import { OPERATIONS } from '../../drivers/ipp/names.ts';
-import { everything, peer } from '../transports/peer.ts';
-import { type Cupsd, startCupsd } from './cupsd.ts';
-import { httpPeer, ippAnswer } from './http-peer.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
+import { everything, peer } from '../kit/wire/peer.ts';
 import { PRINTER_REPLY } from './messages.ts';
 
 const never = new AbortController().signal;

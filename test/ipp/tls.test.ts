@@ -4,9 +4,9 @@ import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { FirstUse, type IppTls } from '../../drivers/ipp/tls.ts';
-import { peer } from '../transports/peer.ts';
-import { selfSigned } from './certificate.ts';
-import { ippAnswer } from './http-peer.ts';
+import { selfSigned } from '../kit/wire/certificate.ts';
+import { ippAnswer } from '../kit/wire/http-peer.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
 

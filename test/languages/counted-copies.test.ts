@@ -10,8 +10,8 @@ import { createRecordCheck } from '../../src/render/check.ts';
 import { copiesDiffer } from '../../src/render/template-fields.ts';
 import { planChunks, planDocuments } from '../../src/rendering/chunk-plan.ts';
 import { RenderPool } from '../../src/rendering/render-pool.ts';
-import { logger } from '../agent/site.ts';
-import { design, drawPdf, drawZpl, jobFor, readSymbols } from '../render/judges.ts';
+import { logger } from '../kit/agent/site.ts';
+import { design, drawPdf, drawZpl, jobFor, readSymbols } from '../kit/judges/judges.ts';
 
 const WIDTH = 400;
 const HEIGHT = 200;

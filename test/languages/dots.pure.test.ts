@@ -13,9 +13,9 @@ import { type Bitmap, blackenRect, createBitmap, cropBitmap, isBlack } from '../
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
-import { design, differingDots, inkBox, jobFor } from '../render/judges.ts';
-import { type PrintedLabel, readEpl, readTspl } from './label-printers.ts';
-import { wholeJob } from './printed.ts';
+import { design, differingDots, inkBox, jobFor } from '../kit/judges/judges.ts';
+import { type PrintedLabel, readEpl, readTspl } from '../kit/judges/label-printers.ts';
+import { wholeJob } from '../kit/judges/printed.ts';
 
 type Language = 'tspl' | 'epl';
 

@@ -9,8 +9,8 @@ import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
-import { design, differingDots, dotsOf, drawPdf, jobFor, readSymbols } from '../render/judges.ts';
-import { drawPwgRaster, printed } from './printed.ts';
+import { design, differingDots, dotsOf, drawPdf, jobFor, readSymbols } from '../kit/judges/judges.ts';
+import { drawPwgRaster, printed } from '../kit/judges/printed.ts';
 import { readSample, SAMPLE_CODES, SAMPLES } from './samples.ts';
 
 /** Those that send the very dots of the raster; the others set text and barcodes in the printer. */

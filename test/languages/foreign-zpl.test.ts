@@ -14,7 +14,7 @@ import { maxiCodeDots } from '../../src/render/maxicode-dots.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
-import { dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
+import { dotsOf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 
 const FOLDER = process.env.PLATEN_FOREIGN_ZPL ?? join(import.meta.dirname, '../../../shared/foreign-zpl');
 

@@ -7,7 +7,7 @@ import { rawZplTemplate, type Symbology } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterize } from '../../src/render/raster.ts';
 import { escapeFieldData } from '../../src/zpl/field-data.ts';
-import { design, drawZpl, jobFor, labelText, readSymbols, readText } from '../render/judges.ts';
+import { design, drawZpl, jobFor, labelText, readSymbols, readText } from '../kit/judges/judges.ts';
 
 const HOSTILE: readonly string[] = [
   '^XZ~JR',

@@ -8,9 +8,9 @@ import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
-import { design, dotsOf, inkBox, jobFor } from '../render/judges.ts';
-import { type Bench, bench, Client } from '../virtual/bench-printer.ts';
-import { wholeJob } from './printed.ts';
+import { design, dotsOf, inkBox, jobFor } from '../kit/judges/judges.ts';
+import { wholeJob } from '../kit/judges/printed.ts';
+import { type Bench, bench, Client } from '../kit/printers/bench-printer.ts';
 
 /** What a label of somebody else leaves behind; a dot, so that it is a label. */
 const DOT = '^FO0,0^GB1,1,1^FS';

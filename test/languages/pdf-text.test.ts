@@ -5,7 +5,7 @@ import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
-import { design, differingDots, dotsOf, drawPdf, jobFor, pdfText } from '../render/judges.ts';
+import { design, differingDots, dotsOf, drawPdf, jobFor, pdfText } from '../kit/judges/judges.ts';
 
 const text = { type: 'text', x: 5, y: 5, size: 6, font: 'sans', text: '{{v}}' };
 

@@ -14,7 +14,7 @@ import {
   jobFor,
   pdfInfo,
   pdfText,
-} from '../render/judges.ts';
+} from '../kit/judges/judges.ts';
 
 async function pdfOf(
   source: ReturnType<typeof design>,

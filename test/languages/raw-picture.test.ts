@@ -14,7 +14,7 @@ import {
   jobFor,
   pdfInfo,
   readSymbols,
-} from '../render/judges.ts';
+} from '../kit/judges/judges.ts';
 
 function raw(source: string, more: Partial<RawZplTemplate> = {}): RawZplTemplate {
   return rawZplTemplate.parse({

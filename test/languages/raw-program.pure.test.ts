@@ -6,9 +6,9 @@ import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template
 import { templateProblems } from '../../src/render/template-check.ts';
 import { programText } from '../../src/zpl/raw/encoding.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
-import { dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
-import { bench, Client, look } from '../virtual/bench-printer.ts';
-import { wholeJob } from './printed.ts';
+import { dotsOf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
+import { wholeJob } from '../kit/judges/printed.ts';
+import { bench, Client, look } from '../kit/printers/bench-printer.ts';
 
 function raw(source: string): RawZplTemplate {
   return rawZplTemplate.parse({ name: 'Raw', language: 'zpl', source });

@@ -4,7 +4,7 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
-import { drawZpl, jobFor, labelText, readSymbols } from '../render/judges.ts';
+import { drawZpl, jobFor, labelText, readSymbols } from '../kit/judges/judges.ts';
 
 function raw(source: string, fields: readonly object[] = []): RawZplTemplate {
   return rawZplTemplate.parse({ name: 'Raw', language: 'zpl', source, fields });

@@ -4,7 +4,7 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
-import { drawZpl, jobFor, labelText, readSymbols } from '../render/judges.ts';
+import { drawZpl, jobFor, labelText, readSymbols } from '../kit/judges/judges.ts';
 import { readSample, SAMPLE_CODES, SAMPLES } from './samples.ts';
 
 test('there are samples', () => {

@@ -4,7 +4,7 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { formatEntry } from '../../src/agent/config.ts';
 import { formatsOf } from '../../src/agent/discovery/formats.ts';
 import { type PrinterFormat, printerFormat } from '../../src/contract/format.ts';
-import { design, jobFor } from '../render/judges.ts';
+import { design, jobFor } from '../kit/judges/judges.ts';
 
 const source = design(50, 25, [{ type: 'text', x: 2, y: 2, size: 5, text: 'x' }]);
 

@@ -20,10 +20,10 @@ import {
   labelText,
   pdfInfo,
   readSymbols,
-} from '../render/judges.ts';
-import { drawPwgRaster } from './printed.ts';
+} from '../kit/judges/judges.ts';
+import { drawPwgRaster } from '../kit/judges/printed.ts';
+import { codesByCell } from '../kit/judges/sheet-cells.ts';
 import { readSample, SAMPLE_CODES } from './samples.ts';
-import { codesByCell } from './sheet-cells.ts';
 
 const NAME = 'address-sheet-a4-3x8.json';
 const DPI = 203;

@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { design, differingDots, dotsOf, drawZpl, jobFor, labelText } from '../render/judges.ts';
+import { design, differingDots, dotsOf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 
 /** A delivery label without anything that a printer cannot draw itself. */
 const delivery = design(101.6, 152.4, [

@@ -4,7 +4,15 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
-import { design, differingDots, dotsOf, drawZpl, jobFor, labelText, readSymbols } from '../render/judges.ts';
+import {
+  design,
+  differingDots,
+  dotsOf,
+  drawZpl,
+  jobFor,
+  labelText,
+  readSymbols,
+} from '../kit/judges/judges.ts';
 
 test('a native symbol is a command, and so short; its bars are where the raster has them', async () => {
   const source = design(60, 40, [

@@ -13,8 +13,8 @@ import {
   type Queues,
 } from '../../src/queue/index.ts';
 import { redisLeases } from '../../src/queue/redis-lease.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { keepingLogger, printerId } from './samples.ts';
+import { keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 const LONG = { contended: 60_000, alone: 240_000 };
 const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Report } from '../../src/contract/report.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { Collected, job, keepingLogger, printerId, report } from './samples.ts';
+import { Collected, job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 /** What only a later version can make. */
 function later<T>(made: object): T {

@@ -6,9 +6,9 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { BreakableRoad } from './breakable-road.ts';
-import { Collected, job, keepingLogger, printerId } from './samples.ts';
+import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 // The embedded database is the same PostgreSQL, and its socket has no road to break.
 describe.each(backends().filter(({ embedded }) => !embedded))(

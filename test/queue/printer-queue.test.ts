@@ -5,8 +5,8 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import { openQueues, QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { Collected, job, keepingLogger, printerId } from './samples.ts';
+import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
   let backend: OpenBackend;

@@ -10,8 +10,8 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { openPostgres } from '../../src/queue/postgres.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
-import { administer, backends, type OpenBackend } from '../setup/backends.ts';
-import { Collected, job, keepingLogger, printerId } from './samples.ts';
+import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { administer, backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 const program = fileURLToPath(new URL('./consumer-process.ts', import.meta.url));
 const timing = { lockDurationMs: 1_000, stalledIntervalMs: 400 };

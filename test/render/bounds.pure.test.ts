@@ -10,7 +10,7 @@ import { breakLines } from '../../src/render/line-break.ts';
 import { readPictureFile } from '../../src/render/picture-file.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
-import { design } from './judges.ts';
+import { design } from '../kit/judges/judges.ts';
 
 const svg = (inner: string) =>
   Buffer.from(

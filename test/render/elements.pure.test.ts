@@ -9,7 +9,7 @@ import { template } from '../../src/contract/template.ts';
 import { turnBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
-import { design, differingDots, jobFor } from './judges.ts';
+import { design, differingDots, jobFor } from '../kit/judges/judges.ts';
 import { difference } from './reference.ts';
 
 const target = { dpi: 203, orientation: 'portrait' } as const;

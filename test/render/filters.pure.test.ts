@@ -8,7 +8,7 @@ import { templateScope } from '../../src/values/built-ins.ts';
 import { ValueFault } from '../../src/values/filters.ts';
 import { compileText } from '../../src/values/merge.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
-import { design } from './judges.ts';
+import { design } from '../kit/judges/judges.ts';
 
 const scope = templateScope(
   { ...design(10, 10, [], [{ name: 'd', default: 'dee' }]), timeZone: 'Asia/Tokyo' },

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { FontFault } from '../../src/render/font-fault.ts';
 import { readFontFile } from '../../src/render/font-file.ts';
-import { INCONSOLATA, OCR_A, OCR_B } from './sample-fonts.ts';
+import { INCONSOLATA, OCR_A, OCR_B } from '../kit/judges/sample-fonts.ts';
 
 type Tables = ReadonlyMap<string, Buffer>;
 

@@ -5,9 +5,9 @@ import { JobFaultError } from '../../src/contract/fault.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
 import { designedTemplate } from '../../src/contract/template.ts';
 import { RenderPool } from '../../src/rendering/render-pool.ts';
-import { logger } from '../agent/site.ts';
-import { jobFor } from './judges.ts';
-import { INCONSOLATA, OCR_B } from './sample-fonts.ts';
+import { logger } from '../kit/agent/site.ts';
+import { jobFor } from '../kit/judges/judges.ts';
+import { INCONSOLATA, OCR_B } from '../kit/judges/sample-fonts.ts';
 
 const SEED = 20_261_121;
 const FILES = 400;

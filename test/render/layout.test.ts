@@ -4,7 +4,7 @@ import { createRecordCheck } from '../../src/render/check.ts';
 import type { DisplayList, TextItem } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
-import { design, differingDots, dotsOf, inkBox, readText } from './judges.ts';
+import { design, differingDots, dotsOf, inkBox, readText } from '../kit/judges/judges.ts';
 
 const DPI = 203;
 const mm = (dots: number) => (dots * 25.4) / DPI;

@@ -5,7 +5,7 @@ import { LIMITS } from '../../src/contract/limits.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
-import { design, jobFor } from './judges.ts';
+import { design, jobFor } from '../kit/judges/judges.ts';
 
 const LONG = 'x'.repeat(LIMITS.valueLength);
 

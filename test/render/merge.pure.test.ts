@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { templateFields } from '../../src/render/template-fields.ts';
 import { fieldDefaults } from '../../src/values/built-ins.ts';
 import { compileText } from '../../src/values/merge.ts';
-import { design } from './judges.ts';
+import { design } from '../kit/judges/judges.ts';
 
 describe('merging', () => {
   test.each([

@@ -6,7 +6,7 @@ import { encodeSymbol } from '../../src/render/symbol.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { parsePlaceholders } from '../../src/values/merge.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
-import { design } from './judges.ts';
+import { design } from '../kit/judges/judges.ts';
 
 const text = { type: 'text', x: 2, y: 2, width: 40, size: 4, text: 'Fixed' };
 

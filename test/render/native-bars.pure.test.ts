@@ -6,7 +6,7 @@ import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import { symbologyRules } from '../../src/render/symbol.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
-import { design, drawZpl, jobFor, labelText, readSymbols } from './judges.ts';
+import { design, drawZpl, jobFor, labelText, readSymbols } from '../kit/judges/judges.ts';
 import { CASES } from './symbology-cases.ts';
 
 const place = { type: 'barcode', x: 3, y: 3, height: 10, moduleDots: 2 };

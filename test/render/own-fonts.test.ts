@@ -9,7 +9,7 @@ import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { RenderPool } from '../../src/rendering/render-pool.ts';
-import { logger } from '../agent/site.ts';
+import { logger } from '../kit/agent/site.ts';
 import {
   differingDots,
   dotsOf,
@@ -20,9 +20,9 @@ import {
   pdfFonts,
   pdfText,
   readText,
-} from './judges.ts';
+} from '../kit/judges/judges.ts';
+import { INCONSOLATA, OCR_A, OCR_B } from '../kit/judges/sample-fonts.ts';
 import { difference } from './reference.ts';
-import { INCONSOLATA, OCR_A, OCR_B } from './sample-fonts.ts';
 
 /** Whole dots at 300 dpi, mm. */
 const WIDTH = 50.8;

@@ -6,7 +6,7 @@ import { drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
 import { type RawMedia, rawPlacementFaults } from '../../src/zpl/raw/placement.ts';
-import { dotsOf, inkBox } from './judges.ts';
+import { dotsOf, inkBox } from '../kit/judges/judges.ts';
 
 const MEDIA: RawMedia = { dpi: 203, width: 101.6, height: 50.8 }; // 812 × 406 dots
 

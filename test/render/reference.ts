@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createCanvas, ImageData } from '@napi-rs/canvas';
 import { type Bitmap, isBlack } from '../../src/render/bitmap.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
-import { dotsOf } from './judges.ts';
+import { dotsOf } from '../kit/judges/judges.ts';
 
 const FOLDER = join(import.meta.dirname, 'references');
 const DIFFERENCES = join(tmpdir(), 'platen-differences');

@@ -8,7 +8,7 @@ import type { Bitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage } from '../../src/render/page.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
-import { design, dotsOf, drawPdf, drawZpl, jobFor, labelText } from './judges.ts';
+import { design, dotsOf, drawPdf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 import { difference, reference, showDifference } from './reference.ts';
 
 const DPI = 203;

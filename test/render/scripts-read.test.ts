@@ -12,7 +12,16 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { FONT_FILES } from '../../src/render/fonts.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { design, dotsOf, drawPdf, drawZpl, inkBox, jobFor, labelText, readTextAsIs } from './judges.ts';
+import {
+  design,
+  dotsOf,
+  drawPdf,
+  drawZpl,
+  inkBox,
+  jobFor,
+  labelText,
+  readTextAsIs,
+} from '../kit/judges/judges.ts';
 import { difference } from './reference.ts';
 
 const SIZE = 8;

@@ -7,9 +7,9 @@ import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterize } from '../../src/render/raster.ts';
 import { encodeSymbol } from '../../src/render/symbol.ts';
 import { code11Checks } from '../../src/render/symbology/check-digits.ts';
-import { design, readSymbols } from './judges.ts';
+import { design, readSymbols } from '../kit/judges/judges.ts';
+import { zintRows } from '../kit/judges/zint.ts';
 import { CASES } from './symbology-cases.ts';
-import { zintRows } from './zint.ts';
 
 async function picture(element: object, v: string): Promise<Uint8Array> {
   const label = design(150, 80, [{ type: 'barcode', x: 2, y: 2, value: '{{v}}', moduleDots: 3, ...element }]);

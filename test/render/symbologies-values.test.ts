@@ -7,9 +7,9 @@ import type { BarsItem, DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { checkOptions, encodeSymbol } from '../../src/render/symbol.ts';
 import { deutschePost, luhn, mod11, mod16, mod43 } from '../../src/render/symbology/check-digits.ts';
-import { design } from './judges.ts';
+import { design } from '../kit/judges/judges.ts';
+import { zintRows } from '../kit/judges/zint.ts';
 import { CASES } from './symbology-cases.ts';
-import { zintRows } from './zint.ts';
 
 const DPI = 203;
 

@@ -25,8 +25,7 @@ import {
   jobFor,
   labelText,
   readSymbols,
-} from './judges.ts';
-import { CASES, type SymbologyCase } from './symbology-cases.ts';
+} from '../kit/judges/judges.ts';
 import {
   barsOnPicture,
   everyOther,
@@ -35,7 +34,8 @@ import {
   turnedBack,
   withoutMargins,
   zintRows,
-} from './zint.ts';
+} from '../kit/judges/zint.ts';
+import { CASES, type SymbologyCase } from './symbology-cases.ts';
 
 const OUTPUTS = ['zpl', 'pdf', 'png'] as const;
 const TURNS: readonly Turn[] = [0, 90, 180, 270];

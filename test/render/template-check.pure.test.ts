@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { dots, millimetres } from '../../src/contract/dots.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { type CheckTarget, templateProblems } from '../../src/render/template-check.ts';
-import { design } from './judges.ts';
+import { design } from '../kit/judges/judges.ts';
 
 const target: CheckTarget = { dpi: 203, width: 60, height: 40 };
 

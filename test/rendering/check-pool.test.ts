@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Template } from '../../src/contract/template.ts';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool, CheckStopped } from '../../src/rendering/check-pool.ts';
-import { design } from '../render/judges.ts';
+import { design } from '../kit/judges/judges.ts';
 
 const TIMES = { wait: 60_000, run: 60_000 };
 /** Some ten milliseconds for each element. */

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
-import { type OpenBackend, onRedis } from '../setup/backends.ts';
-import { platen, temporaryDirectory } from './platen.ts';
-import { RunningPrograms } from './running.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { RunningPrograms } from '../kit/service/running.ts';
 
 const TOKENS = ['the-first-admin-token-0123456789', 'the-other-admin-token-9876543210'] as const;
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobView } from '../../src/contract/job.ts';
-import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let up: PlatenUp;

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { nobody, nobodyCanRun } from '../setup/ordinary-user.ts';
-import { barcodesIn } from './judges.ts';
-import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const TEMPLATE = {
   name: 'Shelf',

@@ -2,8 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { barcodesIn } from './judges.ts';
-import { platen, temporaryDirectory } from './platen.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+import { platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 test('npm run demo', async () => {
   await using directory = await temporaryDirectory();

@@ -9,7 +9,7 @@ import { access, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'nod
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PlatenUp, temporaryDirectory } from './platen.ts';
+import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { barcodesIn } from './judges.ts';
-import { Integrator, PlatenUp, refusedUp, temporaryDirectory } from './platen.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+import { Integrator, PlatenUp, refusedUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const TEMPLATE = {
   name: 'numbered',

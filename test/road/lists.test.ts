@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { widthOf } from '../../src/cli/text-width.ts';
-import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const TEMPLATE = {
   name: 'Shelf label for the cold store with a name that goes on and on',

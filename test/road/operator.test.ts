@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PRINTER_REASONS } from '../../src/contract/printer.ts';
-import { platen } from './platen.ts';
+import { platen } from '../kit/service/platen.ts';
 
 const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'operator.md'), 'utf8');
 

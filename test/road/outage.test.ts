@@ -6,10 +6,10 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdminClient } from '../../src/cli/admin-client.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { BreakableRoad } from '../queue/breakable-road.ts';
-import { type OpenBackend, onRedis } from '../setup/backends.ts';
-import { temporaryDirectory } from './platen.ts';
-import { RunningPrograms } from './running.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { temporaryDirectory } from '../kit/service/platen.ts';
+import { RunningPrograms } from '../kit/service/running.ts';
+import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
 const TEMPLATE = {

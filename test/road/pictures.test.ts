@@ -2,7 +2,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { platen, temporaryDirectory } from './platen.ts';
+import { platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PICTURES = join('docs', 'pictures');

@@ -9,8 +9,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
-import { OCR_B } from '../render/sample-fonts.ts';
-import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
+import { OCR_B } from '../kit/judges/sample-fonts.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const USER = `user-${randomUUID()}`;
 const PASSWORD = `password-${randomUUID()}`;

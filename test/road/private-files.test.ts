@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
-import { type OpenBackend, onRedis } from '../setup/backends.ts';
-import { temporaryDirectory } from './platen.ts';
-import { RunningPrograms } from './running.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { temporaryDirectory } from '../kit/service/platen.ts';
+import { RunningPrograms } from '../kit/service/running.ts';
 
 let backend: OpenBackend;
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;

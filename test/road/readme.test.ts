@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { barcodesIn } from './judges.ts';
-import { PlatenUp, temporaryDirectory } from './platen.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What `npm run setup -- --link` does once the packages are there. */

@@ -8,12 +8,12 @@ import { z } from 'zod';
 import { dots } from '../../src/contract/dots.ts';
 import type { Bitmap } from '../../src/render/bitmap.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
-import { readEpl, readTspl } from '../languages/label-printers.ts';
-import { drawPwgRaster } from '../languages/printed.ts';
-import { readSymbols } from '../render/judges.ts';
-import { OCR_B } from '../render/sample-fonts.ts';
-import { barcodesIn } from './judges.ts';
-import { PLATEN, platen, temporaryDirectory } from './platen.ts';
+import { readSymbols } from '../kit/judges/judges.ts';
+import { readEpl, readTspl } from '../kit/judges/label-printers.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+import { drawPwgRaster } from '../kit/judges/printed.ts';
+import { OCR_B } from '../kit/judges/sample-fonts.ts';
+import { PLATEN, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', '..', 'templates', 'shelf-50x25');
 const run = promisify(execFile);

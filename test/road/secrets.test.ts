@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { Integrator, PlatenUp, temporaryDirectory } from './platen.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { Integrator, PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
 const TEMPLATE = {

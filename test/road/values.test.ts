@@ -7,10 +7,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { INCONSOLATA, OCR_B } from '../render/sample-fonts.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { barcodesIn, textIn } from './judges.ts';
-import { Integrator, PlatenUp, temporaryDirectory } from './platen.ts';
+import { barcodesIn, textIn } from '../kit/judges/pictures.ts';
+import { INCONSOLATA, OCR_B } from '../kit/judges/sample-fonts.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { Integrator, PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 /** One label with the value in each matrix symbology. */
 const MATRIX = {

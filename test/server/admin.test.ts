@@ -12,7 +12,7 @@ import {
   pointersOf,
   ServiceHarness,
   TEMPLATE,
-} from './harness.ts';
+} from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { agentView } from '../../src/contract/admin.ts';
 import { jobView } from '../../src/contract/job.ts';
-import { jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
 let idT: string;

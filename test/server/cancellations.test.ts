@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { codeOf, jobIdOf, ServiceHarness } from './harness.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 
 const AGENT = 'agent-at-work';
 const LENGTH = { contended: 60_000, alone: 60_000 };

@@ -1,8 +1,8 @@
 /** What holds however many requests come at once, on several instances of one service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { type Answer, codeOf, jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { type Answer, codeOf, jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
 const TENANT = 'acme';
 

@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
-import { type Answer, codeOf, jobIdOf, newKey, PRINTER, pointersOf, ServiceHarness } from './harness.ts';
+import {
+  type Answer,
+  codeOf,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  pointersOf,
+  ServiceHarness,
+} from '../kit/service/harness.ts';
 
 const TENANT = 'acme';
 let service: ServiceHarness;

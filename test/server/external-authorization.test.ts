@@ -4,7 +4,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
 const TENANT = 'acme';
 const ISSUER = 'https://login.example.test/';

@@ -1,7 +1,7 @@
 /** What the interface takes, and what a retry of it gets: `shared/interface.md`, Enqueue and Idempotency. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER } from './harness.ts';
-import { InterfaceSite, PRINTERS, TWIN_2 } from './interface-site.ts';
+import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER } from '../kit/service/harness.ts';
+import { InterfaceSite, PRINTERS, TWIN_2 } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());

@@ -11,8 +11,8 @@ import {
   FORMAT_PDF,
   PRINTER,
   pointersOf,
-} from './harness.ts';
-import { GLOBEX_PRINTER, InterfaceSite, LEFT, PDF_ONLY } from './interface-site.ts';
+} from '../kit/service/harness.ts';
+import { GLOBEX_PRINTER, InterfaceSite, LEFT, PDF_ONLY } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool } from '../../src/rendering/check-pool.ts';
 import { Templates } from '../../src/server/templates/templates.ts';
-import { codeOf, jobIdOf, newKey, pointersOf } from './harness.ts';
-import { InterfaceSite } from './interface-site.ts';
+import { codeOf, jobIdOf, newKey, pointersOf } from '../kit/service/harness.ts';
+import { InterfaceSite } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());

@@ -1,7 +1,7 @@
 /** Validation and quota (`shared/interface.md`), and which routes there are. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, FORMAT_203, PRINTER } from './harness.ts';
-import { InterfaceSite, PDF_ONLY } from './interface-site.ts';
+import { codeOf, FORMAT_203, PRINTER } from '../kit/service/harness.ts';
+import { InterfaceSite, PDF_ONLY } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Report, report } from '../../src/contract/report.ts';
-import { backends, type OpenBackend } from '../setup/backends.ts';
-import { codeOf, jobIdOf, ServiceHarness } from './harness.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 
 const TENANTS = ['acme', 'globex'] as const;
 type Tenant = (typeof TENANTS)[number];

@@ -5,7 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { Server } from '../../src/server/server.ts';
-import { ADMIN_TOKEN, codeOf, jobIdOf, newKey, PRINTER, ServiceHarness, TEMPLATE } from './harness.ts';
+import {
+  ADMIN_TOKEN,
+  codeOf,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  ServiceHarness,
+  TEMPLATE,
+} from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** Raw templates of a tenant set no printer up, unless an administrator allows it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codeOf, jobIdOf, PRINTER, pointersOf, ServiceHarness } from './harness.ts';
+import { codeOf, jobIdOf, PRINTER, pointersOf, ServiceHarness } from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
 beforeAll(async () => {

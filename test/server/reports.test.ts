@@ -1,7 +1,15 @@
 /** What becomes of agents' reports, in whatever order they come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
-import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import {
+  codeOf,
+  FORMAT_203,
+  FORMAT_PDF,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  ServiceHarness,
+} from '../kit/service/harness.ts';
 
 const TENANT = 'acme';
 let service: ServiceHarness;

@@ -6,7 +6,7 @@ import { SigningKeys } from '../../src/server/oauth/signing-keys.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
 import { migrate } from '../../src/server/store/migrate.ts';
 import { createPool, type Pool } from '../../src/server/store/pool.ts';
-import { type OpenBackend, onRedis } from '../setup/backends.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 
 const LIFETIME = 600;
 const [ours, another] = [new SecretKey('a'.repeat(40)), new SecretKey('b'.repeat(40))];

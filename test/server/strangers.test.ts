@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BodyRoom } from '../../src/server/body-room.ts';
-import { codeOf, newKey, PRINTER, ServiceHarness } from './harness.ts';
+import { codeOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
 const MIB = 1024 * 1024;
 const CONNECTIONS = 120;

@@ -10,7 +10,7 @@ import {
   pointersOf,
   ServiceHarness,
   TEMPLATE,
-} from './harness.ts';
+} from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
 let token = '';

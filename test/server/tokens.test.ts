@@ -5,7 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
-import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, SECRET_KEY, ServiceHarness } from './harness.ts';
+import {
+  type Answer,
+  AUDIENCE,
+  codeOf,
+  newKey,
+  PRINTER,
+  SECRET_KEY,
+  ServiceHarness,
+} from '../kit/service/harness.ts';
 
 const TENANT = 'acme';
 const failure = z.object({ error: z.string(), error_description: z.string() });

@@ -25,8 +25,8 @@ import { openQueues } from '../../src/queue/index.ts';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
 import { migrate } from '../../src/server/store/migrate.ts';
-import { printerId } from '../queue/samples.ts';
-import { nobody, nobodyCanRun } from '../setup/ordinary-user.ts';
+import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
+import { printerId } from '../kit/queue/samples.ts';
 
 const root = process.getuid?.() === 0;
 const parentProgram = fileURLToPath(new URL('./embedded-parent.ts', import.meta.url));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '../../src/log.ts';
 import { createPool, onlyRow, type Pool, transaction } from '../../src/server/store/pool.ts';
-import { type OpenBackend, onRedis } from '../setup/backends.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 
 let backend: OpenBackend;
 let pool: Pool;

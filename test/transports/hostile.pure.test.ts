@@ -11,7 +11,7 @@ import { portAddress } from '../../drivers/transports/document/winspool-ports.ts
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
 import { evidenceOfDeviceUri } from '../../src/agent/discovery/evidence.ts';
-import { peer } from './peer.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const settings = { seed: 20261127, numRuns: Number(process.env['REPLY_FUZZ'] ?? 3_000) };
 const SECRET = 's3cretpw';

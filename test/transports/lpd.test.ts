@@ -6,9 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { DocumentPort } from '../../drivers/transports/document/document.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { type Lpd, startLpd } from './cups-lpd.ts';
-import { everything, peer } from './peer.ts';
+import { type Lpd, startLpd } from '../kit/programs/cups-lpd.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { everything, peer } from '../kit/wire/peer.ts';
 
 const signal = new AbortController().signal;
 const media = { width: 50, height: 25 };

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Connection, TransportError } from '../../drivers/transports/transport.ts';
-import { answering, everything, peer } from './peer.ts';
+import { answering, everything, peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
 /** More than the kernel's buffers on both sides can hold. */

@@ -8,9 +8,9 @@ import multicastDns from 'multicast-dns';
 import { expect, it, onTestFinished } from 'vitest';
 import { stringsOf } from '../../drivers/ipp/message.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
-import { startAvahi } from '../discovery/avahi.ts';
-import { temporaryDirectory } from './bench-printer.ts';
-import { ippBench, never } from './ipp-bench.ts';
+import { temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import { ippBench, never } from '../kit/printers/ipp-bench.ts';
+import { startAvahi } from '../kit/programs/avahi.ts';
 
 const SERVICE = '_ipp._tcp.local';
 const SUBTYPE = '_print._sub._ipp._tcp.local';

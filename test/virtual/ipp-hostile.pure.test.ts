@@ -9,8 +9,8 @@ import { decodeIpp } from '../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import { type IppGroup, stringsOf } from '../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName } from '../../drivers/ipp/names.ts';
-import { decode, qr } from './bench-printer.ts';
-import { type IppBench, ippBench, never, PDF, pdfOf, ZPL } from './ipp-bench.ts';
+import { decode, qr } from '../kit/printers/bench-printer.ts';
+import { type IppBench, ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
 
 /** HTTP status and body of the answer; undefined: the connection was cut. */
 async function post(

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
-import { decode, look, qr, temporaryDirectory } from './bench-printer.ts';
-import { ANY, ippBench, never, PDF, pdfOf, ZPL } from './ipp-bench.ts';
+import { decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import { ANY, ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
 
 const integer = (name: string, value: number): IppAttribute => ({
   name,

@@ -5,8 +5,8 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { decode, temporaryDirectory } from './bench-printer.ts';
-import { ippBench, pdfOf } from './ipp-bench.ts';
+import { decode, temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import { ippBench, pdfOf } from '../kit/printers/ipp-bench.ts';
 
 const SUITES = '/usr/share/cups/ipptool';
 

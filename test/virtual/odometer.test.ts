@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bench, Client, decode, temporaryDirectory } from './bench-printer.ts';
+import { bench, Client, decode, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 
 interface Mortal {
   child: ChildProcess;

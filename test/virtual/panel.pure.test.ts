@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { LostFormat } from '../../src/virtual/zpl/zpl-printer.ts';
-import { bench, Client, decode, qr } from './bench-printer.ts';
+import { bench, Client, decode, qr } from '../kit/printers/bench-printer.ts';
 
 async function losing(options: Parameters<typeof bench>[0] = {}) {
   const bed = await bench(options);

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { bench, Client, decode, look, qr, temporaryDirectory } from './bench-printer.ts';
+import { bench, Client, decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 
 describe('labels', () => {
   it('prints what was sent, as pictures of the media in order', async () => {

@@ -20,7 +20,10 @@ const agent = new Agent({
     },
   },
   // The renderer's canvas has a Windows binary too, but not where these tests get theirs from.
-  drivers: { ...standardDrivers, languagesModule: new URL('../agent/plain-language.ts', import.meta.url) },
+  drivers: {
+    ...standardDrivers,
+    languagesModule: new URL('../kit/agent/plain-language.ts', import.meta.url),
+  },
   logger,
 });
 await agent.start();

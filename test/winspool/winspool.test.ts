@@ -13,12 +13,12 @@ import { portAddress } from '../../drivers/transports/document/winspool-ports.ts
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { finding } from '../../src/agent/discovery/provider.ts';
 import { findingOf } from '../../src/agent/discovery/providers/winspool.ts';
-import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../agent/site.ts';
-import { type Cupsd, startCupsd } from '../ipp/cupsd.ts';
-import { backends } from '../setup/backends.ts';
-import { everything } from '../transports/peer.ts';
+import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../kit/agent/site.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { startWine, type Wine } from '../kit/programs/wine.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { everything } from '../kit/wire/peer.ts';
 import { DOCUMENTS } from './documents.ts';
-import { startWine, type Wine } from './wine.ts';
 
 const directories = new Directories();
 let cups: Cupsd;

@@ -1,0 +1,181 @@
+/**
+ * An agent in a process of its own, for tests that kill it. It kills itself at a point that the test names: the
+ * `nth` time that it gets there, with SIGKILL, so that nothing is flushed, closed or said.
+ */
+import { flushCompileCache } from 'node:module';
+import { IppClient } from '../../../drivers/ipp/client.ts';
+import type { DocumentTransport } from '../../../drivers/transports/document/document.ts';
+import type { StreamTransport } from '../../../drivers/transports/transport.ts';
+import { Transports } from '../../../drivers/transports/transports.ts';
+import { Agent } from '../../../src/agent/agent.ts';
+import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import { standardDrivers } from '../../../src/agent/drivers.ts';
+import type { JobSource } from '../../../src/agent/source/job-source.ts';
+import { queueSource } from '../../../src/agent/source/queue-source.ts';
+import { openQueues, type QueuesOptions } from '../../../src/queue/index.ts';
+import { logger, testDrivers, withoutOdometer } from './site.ts';
+
+export const CRASH_POINTS = [
+  'about to take jobs',
+  'picked up',
+  'before the note',
+  'after the note',
+  'before bytes',
+  'inside bytes',
+  'after bytes',
+  'before the report of the outcome',
+  'after the report of the outcome',
+  'before done',
+] as const;
+/** Of a printer that takes documents, besides. */
+export const DOCUMENT_POINTS = [
+  'before the printer job',
+  'after the printer job',
+  'before the document',
+  'inside the document',
+  'after the document',
+  'before its state',
+  'after its state',
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof DOCUMENT_POINTS)[number];
+
+export interface AgentProcessOptions {
+  config: AgentConfigInput;
+  queues: Omit<QueuesOptions, 'logger'>;
+  odometer: boolean;
+  /** `SIGSTOP`: it only sleeps, until it is woken. */
+  crash: { point: CrashPoint; nth: number; signal?: 'SIGKILL' | 'SIGSTOP' } | null;
+  /** The languages that labels are sent in: the test's own, or the agent's. */
+  languages?: 'plain' | 'standard';
+}
+
+if (import.meta.main) await run(JSON.parse(process.argv[2] ?? '{}'));
+
+async function run(options: AgentProcessOptions): Promise<void> {
+  const { config, queues: queueOptions, odometer, crash, languages = 'plain' } = options;
+  let passed = 0;
+  const at = (point: CrashPoint) => {
+    if (crash?.point === point && ++passed === crash.nth) {
+      process.kill(process.pid, crash.signal ?? 'SIGKILL');
+    }
+  };
+  const queues = await openQueues({ ...queueOptions, logger });
+  const chosen = languages === 'plain' ? testDrivers : standardDrivers;
+  const drivers = odometer ? chosen : withoutOdometer(chosen);
+  const agent = new Agent({
+    config,
+    source: crashing(queueSource(queues), at),
+    drivers: { ...drivers, transports: crashingTransports(drivers.transports, at) },
+    logger,
+  });
+  await agent.start();
+  // Killed, it would leave nothing for the next one.
+  flushCompileCache();
+  process.stdout.write('started\n');
+}
+
+function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource {
+  return {
+    ...source,
+    async publish(report, scope) {
+      const outcome = report.kind === 'job' && report.status !== 'printing';
+      if (outcome) at('before the report of the outcome');
+      await source.publish(report, scope);
+      if (outcome) at('after the report of the outcome');
+    },
+    async consume(printerId, handler, options) {
+      const consumer = await source.consume(
+        printerId,
+        async (delivery) => {
+          at('picked up');
+          const result = await handler({
+            ...delivery,
+            setNote: async (note) => {
+              at('before the note');
+              await delivery.setNote(note);
+              at('after the note');
+            },
+          });
+          at('before done');
+          return result;
+        },
+        options,
+      );
+      at('about to take jobs');
+      return consumer;
+    },
+  };
+}
+
+function crashingTransports(transports: Transports, at: (point: CrashPoint) => void): Transports {
+  return new Transports(
+    [...transports].map((transport) =>
+      transport.takes === 'bytes' ? crashingConnections(transport, at) : crashingDocuments(transport, at),
+    ),
+  );
+}
+
+function crashingConnections(transport: StreamTransport, at: (point: CrashPoint) => void): StreamTransport {
+  return {
+    ...transport,
+    open: async (uri, timeouts, signal) => {
+      const connection = await transport.open(uri, timeouts, signal);
+      return {
+        closed: connection.closed,
+        query: (bytes, complete, options) => connection.query(bytes, complete, options),
+        close: () => connection.close(),
+        async write(bytes, writing) {
+          // Not what a connection begins with.
+          if (!Buffer.from(bytes).includes('^XA')) return await connection.write(bytes, writing);
+          at('before bytes');
+          const half = Math.floor(bytes.length / 2);
+          await connection.write(bytes.subarray(0, half), writing);
+          at('inside bytes');
+          await connection.write(bytes.subarray(half), writing);
+          at('after bytes');
+        },
+      };
+    },
+  };
+}
+
+function crashingDocuments(transport: DocumentTransport, at: (point: CrashPoint) => void): DocumentTransport {
+  return {
+    ...transport,
+    open: (uri, timeouts, access) => {
+      const port = transport.open(uri, timeouts, access);
+      return {
+        describe: (signal) => port.describe(signal),
+        status: (signal) => port.status(signal),
+        find: (name, signal) => port.find(name, signal),
+        cancel: (job, signal) => port.cancel(job, signal),
+        close: () => port.close(),
+        async create(request, signal) {
+          at('before the printer job');
+          const job = await port.create(request, signal);
+          at('after the printer job');
+          return job;
+        },
+        async send(job, mediaType, document, signal) {
+          at('before the document');
+          const client = new IppClient(uri.href);
+          async function* halves() {
+            const half = Math.floor(document.length / 2);
+            yield document.subarray(0, half);
+            at('inside the document');
+            yield document.subarray(half);
+          }
+          await client.sendDocument(Number(job), mediaType, halves(), signal);
+          client.close();
+          at('after the document');
+        },
+        async jobState(job, signal) {
+          at('before its state');
+          const state = await port.jobState(job, signal);
+          at('after its state');
+          return state;
+        },
+      };
+    },
+  };
+}

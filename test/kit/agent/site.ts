@@ -1,0 +1,202 @@
+/** A site for tests: queues on a real backend, a virtual printer on a TCP port, and everything that was reported. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import { type Drivers, standardDrivers } from '../../../src/agent/drivers.ts';
+import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import type { AgentStateReport, JobReport, Report } from '../../../src/contract/report.ts';
+import { openQueues, type Queues } from '../../../src/queue/index.ts';
+import { VirtualZplPrinter, type VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
+import type { BackendCase, OpenBackend } from '../servers/backends.ts';
+
+export const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+
+/** Short, so that tests wait for what happens and not for the clock. */
+export const QUICK = {
+  scan: 100,
+  settle: 150,
+  reconnectMin: 10,
+  reconnectMax: 100,
+  pollWaiting: 20,
+  idleConnection: 100,
+  confirm: 2_000,
+};
+
+export const testDrivers: Drivers = {
+  ...standardDrivers,
+  languagesModule: new URL('./plain-language.ts', import.meta.url),
+};
+
+/** A printer that cannot say how many labels it has printed in its life. */
+export function withoutOdometer(drivers: Drivers): Drivers {
+  return {
+    ...drivers,
+    dialectFor: (language) => {
+      const dialect = drivers.dialectFor(language);
+      if (dialect === null) return null;
+      const status: typeof dialect.status = async (connection, signal) => ({
+        ...(await dialect.status(connection, signal)),
+        odometer: null,
+      });
+      return { ...dialect, status };
+    },
+  };
+}
+
+export class Directories {
+  readonly #made: string[] = [];
+
+  make(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'platen-test-agent-'));
+    this.#made.push(directory);
+    return directory;
+  }
+
+  remove(): void {
+    for (const directory of this.#made) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** What a printer has printed: the record's `n` of every label, in order, read from the bytes that it took. */
+export class TestPrinter extends VirtualZplPrinter {
+  readonly labels: string[] = [];
+
+  constructor(directories: Directories, options: Partial<VirtualZplPrinterOptions> = {}) {
+    super({
+      name: 'test',
+      outDir: directories.make(),
+      dpi: 203,
+      width: 50,
+      height: 25,
+      keepsPartial: true,
+      ...options,
+    });
+    this.on('label', ({ rawFile }) => {
+      this.labels.push(/\^FDlabel ([^^]*)\^FS/.exec(readFileSync(rawFile, 'latin1'))?.[1] ?? '?');
+    });
+  }
+
+  get uri(): string {
+    return `socket://127.0.0.1:${this.port}`;
+  }
+
+  async printed(count: number): Promise<void> {
+    while (this.labels.length < count) await once(this, 'label');
+  }
+}
+
+/** Reports as they come, and promises for those that are waited for. */
+export class Reports {
+  readonly all: Report[] = [];
+  #waiting: { matches: (report: Report) => boolean; resolve: (report: Report) => void }[] = [];
+
+  add(report: Report): void {
+    this.all.push(report);
+    this.#waiting = this.#waiting.filter(({ matches, resolve }) => {
+      if (!matches(report)) return true;
+      resolve(report);
+      return false;
+    });
+  }
+
+  /** The first report, past or future, that matches. */
+  async job(jobId: string, matches: (report: JobReport) => boolean): Promise<JobReport> {
+    const wanted = (report: Report): report is JobReport =>
+      report.kind === 'job' && report.jobId === jobId && matches(report);
+    return this.all.find(wanted) ?? (await this.#next(wanted));
+  }
+
+  async end(jobId: string): Promise<JobReport> {
+    return await this.job(jobId, ({ status }) => status !== 'queued' && status !== 'printing');
+  }
+
+  async agent(matches: (report: AgentStateReport) => boolean): Promise<AgentStateReport> {
+    const wanted = (report: Report): report is AgentStateReport => report.kind === 'agent' && matches(report);
+    return this.all.find(wanted) ?? (await this.#next(wanted));
+  }
+
+  of(jobId: string): JobReport[] {
+    return this.all.filter((report) => report.kind === 'job').filter((report) => report.jobId === jobId);
+  }
+
+  #next<T extends Report>(wanted: (report: Report) => report is T): Promise<T> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ matches: wanted, resolve: (report) => wanted(report) && resolve(report) });
+    });
+  }
+}
+
+export interface Site {
+  queues: Queues;
+  reports: Reports;
+  /** For `openQueues` in another process. */
+  queueOptions: { redisUrl: string | undefined; database: OpenBackend['database']; prefix: string } & Record<
+    string,
+    unknown
+  >;
+  close(): Promise<void>;
+}
+
+export async function openSite(backend: BackendCase): Promise<Site> {
+  const opened = await backend.open();
+  const { redisUrl, database, prefix } = opened;
+  const queueOptions = { redisUrl, database, prefix, lockDurationMs: 1_000, stalledIntervalMs: 300 };
+  const queues = await openQueues({ ...queueOptions, logger });
+  const reports = new Reports();
+  await queues.consumeReports(async (report) => reports.add(report));
+  const close = async () => {
+    await queues.close({ timeoutMs: 0 });
+    await opened.close();
+  };
+  return { queues, reports, queueOptions, close };
+}
+
+export function agentConfig(
+  dataDir: string,
+  printer: { uri: string },
+  more: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object } = {},
+): AgentConfigInput {
+  const { printer: entry, timings, ...rest } = more;
+  return {
+    dataDir,
+    name: 'test agent',
+    printers: [{ uri: printer.uri, ...entry }],
+    renderThreads: 1,
+    timings: { ...QUICK, ...timings },
+    transport: { connect: 1_000, write: 3_000, query: 500 },
+    ...rest,
+  };
+}
+
+/** A job whose records say 0, 1, 2, … or what is given. */
+export function jobFor(printerId: string, records: number | string[], copies = 1): QueuedJob {
+  const values = typeof records === 'number' ? Array.from({ length: records }, (_, n) => String(n)) : records;
+  return {
+    v: 1,
+    jobId: randomUUID(),
+    tenantId: 'default',
+    scope: null,
+    printerId,
+    templateId: 'template-1',
+    template: {
+      name: 'Sample',
+      language: 'zpl',
+      source: '^XA^FO10,10^A0N,60,60^FDlabel {{n}}^FS^XZ',
+      fields: [{ name: 'n' }],
+    },
+    format: { id: 'zpl-203-50x25', name: '50 × 25', language: 'zpl', dpi: 203, width: 50, height: 25 },
+    orientation: 'portrait',
+    copies,
+    records: values.map((n) => ({ n })),
+    createdAt: new Date().toISOString(),
+  };
+}
+
+/** What a job must have printed, in order. */
+export function expected(job: QueuedJob): string[] {
+  return job.records.flatMap((record) => Array.from({ length: job.copies }, () => String(record['n'])));
+}

@@ -1,0 +1,117 @@
+/** Two agents at one printer, for tests: each reaches it over a way of its own, and whose labels come is noted. */
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect } from 'vitest';
+import { laneOf } from '../../../src/contract/lane.ts';
+import type { Queues } from '../../../src/queue/index.ts';
+import type { BackendCase } from '../servers/backends.ts';
+import { type Senders, Tap } from '../wire/tap.ts';
+import type { TestPrinter } from './site.ts';
+import { type ProcessOptions, type StartOptions, serialId, type UsedSite, useSite } from './use-site.ts';
+
+export const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
+/** ms. Long: no test would see its end; short: the end is waited for. */
+export const [LONG, SHORT] = [60_000, 2_500];
+
+/** How many labels an agent sends beyond what is certainly out. */
+export const WINDOW = 4;
+
+interface InProcess {
+  queues?: Queues;
+  drivers?: StartOptions['drivers'];
+}
+type OfProcess = Pick<ProcessOptions, 'crash' | 'odometer'>;
+
+export interface TwoAgents {
+  readonly site: UsedSite;
+  /** Another one for each test. */
+  readonly printer: TestPrinter;
+  readonly printerId: string;
+  readonly senders: Senders;
+  /** In this process, once it has found the printer. */
+  startAgent(id: string, lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
+  startProcess(id: string, lease: number, options?: OfProcess): Promise<ChildProcess>;
+  servedBy(id: string): Promise<void>;
+}
+
+export function useTwoAgents(backend: BackendCase): TwoAgents {
+  const site = useSite(backend);
+  let printer: TestPrinter | undefined;
+  let printerId = '';
+  let senders: Senders = [];
+
+  beforeEach(async () => {
+    const serial = randomUUID();
+    printerId = serialId(serial);
+    printer = await site.startPrinter({ speed: 20, serial });
+    senders = [];
+  });
+
+  const theirs = () => printer ?? expect.fail('no printer yet');
+
+  async function tapFor(id: string): Promise<Tap> {
+    const tap = new Tap(id, theirs().port, senders);
+    await tap.open();
+    return site.running(tap);
+  }
+
+  const configOf = (id: string, lease: number) => ({
+    id,
+    timings: { lease },
+    window: { labels: WINDOW, bytes: 65_536 },
+  });
+
+  return {
+    site,
+    get printer() {
+      return theirs();
+    },
+    get printerId() {
+      return printerId;
+    },
+    get senders() {
+      return senders;
+    },
+    async startAgent(id, lease, options = {}) {
+      const tap = await tapFor(id);
+      const { agent } = await site.startAgent(tap, { config: configOf(id, lease), ...options });
+      return { stop: () => agent.stop({ graceMs: 0 }), tap };
+    },
+    async startProcess(id, lease, options = {}) {
+      return await site.startProcess(await tapFor(id), { config: configOf(id, lease), ...options });
+    },
+    servedBy: (id) => servedBy(site, printerId, id),
+  };
+}
+
+export async function servedBy(site: UsedSite, printerId: string, agentId: string): Promise<void> {
+  const lane = laneOf({ scope: null, printerId });
+  const holder = async () => (await site.queues.leaseHolders([lane])).get(lane);
+  await expect.poll(holder, { interval: 50, timeout: 60_000 }).toBe(agentId);
+}
+
+/**
+ * Starts the agent ONE, and waits until it serves the printer, with the OTHER known to want it: without that its first
+ * lease would last four times as long, and so would the tests.
+ */
+export async function startWanted<T>(
+  { site, printerId }: Pick<TwoAgents, 'site' | 'printerId'>,
+  start: () => Promise<T>,
+): Promise<T> {
+  const agent = 'agent-before-them';
+  const lane = laneOf({ scope: null, printerId });
+  const ask = { lane, term: 'before.1', fresh: true, reaches: true };
+  await site.queues.askLeases(agent, [ask], { contended: LONG, alone: LONG });
+  const found = site.reports.agent(
+    ({ agentId, online, printers }) =>
+      agentId === ONE &&
+      online &&
+      printers.some(({ id, reasons }) => id === printerId && !reasons.includes('offline')),
+  );
+  const started = await start();
+  await found;
+  await site.queues.askLeases(OTHER, [{ ...ask, term: 'before.2' }], { contended: SHORT, alone: SHORT });
+  await site.queues.giveLeaseBack(agent, lane, ask.term);
+  await servedBy(site, printerId, ONE);
+  return started;
+}

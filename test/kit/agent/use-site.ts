@@ -1,0 +1,176 @@
+/**
+ * A site for the tests of a file, or of one `describe`. It is opened before them; what a test starts in it, agents and
+ * printers, is stopped after that test, the last one first.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { Agent, type AgentOptions } from '../../../src/agent/agent.ts';
+import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import { printerIdOf } from '../../../src/agent/discovery/identity.ts';
+import { queueSource } from '../../../src/agent/source/queue-source.ts';
+import type { Queues } from '../../../src/queue/index.ts';
+import { pdfPool } from '../../../src/virtual/drawing/pdf-pool.ts';
+import { rasterPool } from '../../../src/virtual/drawing/raster-pool.ts';
+import type { VirtualIppPrinterOptions } from '../../../src/virtual/ipp/ipp-printer.ts';
+import type { VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
+import { type BackendCase, onRedis } from '../servers/backends.ts';
+import type { AgentProcessOptions } from './agent-process.ts';
+import { TestIppPrinter } from './ipp-site.ts';
+import {
+  agentConfig,
+  Directories,
+  logger,
+  openSite,
+  type Reports,
+  type Site,
+  TestPrinter,
+  testDrivers,
+} from './site.ts';
+
+/** Of virtual printers: kept from one test to the next, since each takes long to start. */
+const DRAWING = [rasterPool, pdfPool];
+const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
+
+interface Stoppable {
+  stop(): unknown;
+}
+
+export interface StartOptions {
+  dataDir?: string;
+  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
+  drivers?: AgentOptions['drivers'];
+  /** Default: the site's own. */
+  queues?: Queues;
+}
+
+export interface ProcessOptions
+  extends Pick<StartOptions, 'config' | 'dataDir'>,
+    Partial<Pick<AgentProcessOptions, 'crash' | 'languages' | 'odometer'>> {}
+
+/** Where the queue does not matter, on Redis, where a file's tests take the least time. */
+export function useSite(backend: BackendCase = onRedis()): UsedSite {
+  const site = new UsedSite();
+  beforeAll(() => site.open(backend));
+  afterEach(() => site.stopAll());
+  afterAll(() => site.close());
+  return site;
+}
+
+export class UsedSite {
+  readonly directories = new Directories();
+  readonly #running: Stoppable[] = [];
+  #opened: Site | undefined;
+
+  async open(backend: BackendCase): Promise<void> {
+    for (const thread of DRAWING) thread.acquire();
+    this.#opened = await openSite(backend);
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close();
+    for (const thread of DRAWING) await thread.release();
+    this.directories.remove();
+  }
+
+  get queues(): Queues {
+    return this.#site.queues;
+  }
+
+  get reports(): Reports {
+    return this.#site.reports;
+  }
+
+  /** For `openQueues` in another process. */
+  get queueOptions(): Site['queueOptions'] {
+    return this.#site.queueOptions;
+  }
+
+  /** Stops it after this test. */
+  running<T extends Stoppable>(part: T): T {
+    this.#running.push(part);
+    return part;
+  }
+
+  async start<T extends Stoppable & { start(): Promise<unknown> }>(part: T): Promise<T> {
+    await part.start();
+    return this.running(part);
+  }
+
+  async startPrinter(options: Partial<VirtualZplPrinterOptions> = {}): Promise<TestPrinter> {
+    return await this.start(new TestPrinter(this.directories, options));
+  }
+
+  async startIppPrinter(options: Partial<VirtualIppPrinterOptions> = {}): Promise<TestIppPrinter> {
+    return await this.start(new TestIppPrinter(this.directories, options));
+  }
+
+  /** An agent in this process, once it has found its one printer. */
+  async startAgent(printer: { uri: string }, options: StartOptions = {}) {
+    const { dataDir = this.directories.make(), queues = this.queues, drivers = testDrivers } = options;
+    const config = agentConfig(dataDir, printer, options.config);
+    const agent = new Agent({ config, source: queueSource(queues), drivers, logger });
+    await agent.start();
+    this.running({ stop: () => agent.stop({ graceMs: 0 }) });
+    const { id } = agent;
+    const report = await this.reports.agent(
+      ({ agentId, online, printers }) =>
+        agentId === id && online && printers.some(({ reasons }) => !reasons.includes('offline')),
+    );
+    const [found] = report.printers;
+    if (found === undefined) throw new Error('no printer found');
+    return { agent, dataDir, printerId: found.id, description: found };
+  }
+
+  /** An agent in a process of its own, once it says that it has started: before it has found its printer. */
+  async startProcess(printer: { uri: string }, options: ProcessOptions = {}): Promise<ChildProcess> {
+    const {
+      dataDir = this.directories.make(),
+      config,
+      odometer = true,
+      crash = null,
+      languages = 'plain',
+    } = options;
+    const settings: AgentProcessOptions = {
+      config: agentConfig(dataDir, printer, config),
+      queues: this.queueOptions,
+      odometer,
+      crash,
+      languages,
+    };
+    const child = spawn(process.execPath, [SCRIPT, JSON.stringify(settings)], {
+      stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
+    });
+    this.running({ stop: () => kill(child) });
+    await Promise.race([once(child.stdout, 'data'), died(child, 'before it had started')]);
+    return child;
+  }
+
+  async stopAll(): Promise<void> {
+    for (const part of this.#running.splice(0).reverse()) await part.stop();
+  }
+
+  get #site(): Site {
+    if (this.#opened === undefined) throw new Error('the site is not open yet');
+    return this.#opened;
+  }
+}
+
+async function died(child: ChildProcess, when: string): Promise<never> {
+  const [code, signal] = await once(child, 'exit');
+  throw new Error(`the agent ended ${when}: ${signal ?? code}`);
+}
+
+/** By SIGKILL: nothing is flushed, closed or said. Idempotent. */
+export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** The ID of a printer that tells this serial number. */
+export function serialId(serial: string): string {
+  return printerIdOf({ evidence: 'serial', value: serial });
+}

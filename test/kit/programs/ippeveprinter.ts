@@ -1,0 +1,82 @@
+/**
+ * The PWG's sample IPP Everywhere printer (`ippeveprinter`, part of CUPS), which keeps what it prints.
+ *
+ * It wants a D-Bus to find Avahi on, even when it is told not to announce itself; a private, empty bus is enough.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Avahi } from './avahi.ts';
+import { startBus } from './bus.ts';
+import { freePort } from './cupsd.ts';
+import type { Network } from './network.ts';
+import { Programs } from './programs.ts';
+
+export interface Ippeveprinter {
+  uri: string;
+  /** The documents it has printed, in order. */
+  printed(): Buffer[];
+  stop(): Promise<void>;
+}
+
+export interface IppeveprinterOptions {
+  /** Media types that it takes, besides `application/octet-stream`, which it cannot do without. */
+  formats?: readonly string[];
+  /** Where it announces itself; by default it runs on the loopback interface, and does not. */
+  site?: { network: Network; avahi: Avahi };
+}
+
+/** @param reason a `printer-state-reasons` keyword that it shows from its first job on; at `media-empty` it stops printing */
+export async function startIppeveprinter(
+  reason: string,
+  { formats = ['application/pdf', 'application/vnd.zebra-zpl'], site }: IppeveprinterOptions = {},
+): Promise<Ippeveprinter> {
+  const root = mkdtempSync(join(tmpdir(), 'platen-test-eve-'));
+  const spool = join(root, 'spool');
+  const out = join(root, 'out');
+  mkdirSync(spool);
+  mkdirSync(out);
+  const command = join(root, 'print.sh');
+  writeFileSync(
+    command,
+    `#!/bin/sh\necho "STATE: +${reason}" >&2\ncp "$1" "${out}/part" && mv "${out}/part" "${out}/$(date +%s%N)"\n`,
+  );
+  chmodSync(command, 0o755);
+  const programs = new Programs();
+  const stop = async () => {
+    await programs.end();
+    rmSync(root, { recursive: true, force: true });
+  };
+  const port = await freePort();
+  // With a name it would listen on that name's address only.
+  const where = site === undefined ? ['-r', 'off', '-n', 'localhost'] : [];
+  const uri = `ipp://${site?.network.inside ?? 'localhost'}:${port}/ipp/print`;
+  try {
+    const env = site?.avahi.environment ?? (await startBus(programs, root));
+    const printer = programs.start(
+      'ippeveprinter',
+      ['-p', String(port), ...where, '-M', 'Zebra', '-m', 'ZD421', '-d', spool].concat(
+        ['-c', command, '-f', [...formats, 'application/octet-stream'].join()],
+        ['Sample'],
+      ),
+      { env, within: site?.network.within ?? [] },
+    );
+    await printer.until(() =>
+      fetch(uri.replace('ipp:', 'http:'), { signal: AbortSignal.timeout(2_000) }).then(
+        () => true,
+        () => false,
+      ),
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    uri,
+    printed: () =>
+      readdirSync(out)
+        .sort()
+        .map((file) => readFileSync(join(out, file))),
+    stop,
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * LPrint, the label printer application of CUPS's author, in a network of the test's: it listens on all addresses,
+ * whatever it is told.
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Avahi } from './avahi.ts';
+import type { Network } from './network.ts';
+import { Programs } from './programs.ts';
+
+const PORT = 8632;
+
+export interface Lprint {
+  uri(printer: string): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param site where it runs, and announces itself
+ * @param printers name → `[driver, device]`: `['zpl_4inch-203dpi-dt', 'socket://10.0.0.7:9100']`
+ */
+export async function startLprint(
+  { network, avahi }: { network: Network; avahi?: Avahi },
+  printers: Readonly<Record<string, readonly [driver: string, device: string]>>,
+): Promise<Lprint> {
+  const root = mkdtempSync(join(tmpdir(), 'platen-test-lprint-'));
+  const [home, spool, log] = [join(root, 'home'), join(root, 'spool'), join(root, 'log')];
+  for (const directory of [home, spool]) mkdirSync(directory);
+  // It keeps its printers there.
+  const env = { ...(avahi?.environment ?? process.env), HOME: home };
+  const { within, inside } = network;
+  const programs = new Programs();
+  const stop = async () => {
+    // It would wait for its clients to go, and has nothing to lose.
+    await programs.end('SIGKILL');
+    rmSync(root, { recursive: true, force: true });
+  };
+  const server = async () => {
+    const options = [`server-port=${PORT}`, `spool-directory=${spool}`, `log-file=${log}`];
+    const program = programs.start('lprint', ['server', ...options.flatMap((one) => ['-o', one])], {
+      env,
+      within,
+    });
+    await program.until(() => listens(inside, PORT));
+    return program;
+  };
+  try {
+    const first = await server();
+    for (const [name, [driver, device]] of Object.entries(printers)) {
+      // Only who is on the same machine may add printers.
+      const [program = '', ...args] = [...within, 'lprint', 'add', '-u', `ipp://localhost:${PORT}/`];
+      await promisify(execFile)(program, [...args, '-d', name, '-m', driver, '-v', device], { env });
+    }
+    // A printer that is added is not announced until the next start.
+    await first.end();
+    await server();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { uri: (printer) => `ipp://${inside}:${PORT}/ipp/print/${printer}`, stop };
+}
+
+/** Nothing stays open: it would wait for that at its end. */
+async function listens(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

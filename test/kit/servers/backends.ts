@@ -1,0 +1,101 @@
+/**
+ * The three combinations that the product runs on, for tests that must hold on each:
+ *
+ *     describe.each(backends())('$name', ({ open }) => { … const backend = await open(); … await backend.close(); });
+ *
+ * `open` gives an empty database, and an unused prefix in Redis.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, type PoolConfig } from 'pg';
+import { afterAll, inject } from 'vitest';
+import { type EmbeddedPostgres, startEmbedded } from '../../../src/server/store/embedded.ts';
+
+export interface OpenBackend {
+  /** For `pg.Pool` and for `openQueues`. */
+  database: PoolConfig;
+  /** The same as a URL, where there is one: what `DATABASE_URL` would be. */
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  /** For `openQueues`: keeps tests that share the Redis apart. */
+  prefix: string;
+  /** Drops the database, with whatever connections it still has. */
+  close(): Promise<void>;
+}
+
+export interface BackendCase {
+  name: string;
+  kind: 'postgres' | 'redis';
+  embedded: boolean;
+  open(): Promise<OpenBackend>;
+}
+
+export function backends(): BackendCase[] {
+  return [
+    { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false) },
+    { name: 'server PostgreSQL', kind: 'postgres', embedded: false, open: () => open(false, false) },
+    onRedis(),
+  ];
+}
+
+/** The one to take where the queue does not matter. */
+export function onRedis(): BackendCase {
+  return { name: 'server PostgreSQL + Redis', kind: 'redis', embedded: false, open: () => open(false, true) };
+}
+
+// One embedded server for a test file; each `open` gets a database of its own in it.
+let embedded: Promise<EmbeddedPostgres> | undefined;
+let directory: string | undefined;
+afterAll(async () => {
+  await embedded?.then((database) => database.stop());
+  if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+});
+
+async function open(onEmbedded: boolean, onRedis: boolean): Promise<OpenBackend> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const server: PoolConfig = onEmbedded
+    ? (await sharedEmbedded()).poolConfig
+    : { connectionString: inject('databaseUrl') };
+  const admin = onEmbedded ? ownerOf(server) : server;
+  await administer(admin, `CREATE DATABASE ${name}`);
+  if (onEmbedded) await administer(admin, `ALTER DATABASE ${name} OWNER TO ${server.user}`);
+  let databaseUrl: string | undefined;
+  if (!onEmbedded) {
+    const url = new URL(inject('databaseUrl'));
+    url.pathname = `/${name}`;
+    databaseUrl = url.href;
+  }
+  return {
+    database: databaseUrl === undefined ? { ...server, database: name } : { connectionString: databaseUrl },
+    databaseUrl,
+    redisUrl: onRedis ? inject('redisUrl') : undefined,
+    prefix: name,
+    close: () => administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+/** The superuser of an embedded cluster, who may make databases. */
+function ownerOf(server: PoolConfig): PoolConfig {
+  const password = readFileSync(join(directory ?? '', 'postgres.key'), 'utf8').trim();
+  return { ...server, user: 'platen', password, database: 'postgres' };
+}
+
+function sharedEmbedded(): Promise<EmbeddedPostgres> {
+  directory ??= mkdtempSync(join(tmpdir(), 'platen-test-embedded-'));
+  embedded ??= startEmbedded({ dataDir: directory });
+  return embedded;
+}
+
+/** Runs one statement. */
+export async function administer(admin: PoolConfig, sql: string): Promise<void> {
+  const client = new Client(admin);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

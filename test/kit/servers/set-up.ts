@@ -1,0 +1,62 @@
+/** Vitest's global set-up: the real servers that the tests run against, once per run. Installs what is missing. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { WINE } from '../programs/wine.ts';
+import { installMissing, type Needed, onPath } from './debian-packages.ts';
+import { PEER_PACKAGES } from './peer-packages.ts';
+import { SERVER_PACKAGES, startServers } from './start-servers.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A real Redis, with a password. Tests share it: use `backends()`, which gives each a prefix of its own. */
+    redisUrl: string;
+    /** A superuser of a real PostgreSQL server, from which tests make databases of their own. */
+    databaseUrl: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  installMissing(NEEDED);
+  // The hundreds of processes that tests start take half the time to start when one need not compile what another has.
+  const compiled = mkdtempSync(join(tmpdir(), 'platen-test-compiled-'));
+  process.env['NODE_COMPILE_CACHE'] = compiled;
+  // Nobody needs these databases after a power failure.
+  const servers = await startServers({ durable: false });
+  project.provide('redisUrl', servers.redisUrl);
+  project.provide('databaseUrl', servers.databaseUrl);
+  return async () => {
+    await servers.stop();
+    rmSync(compiled, { recursive: true, force: true });
+  };
+}
+
+/** Debian package → whether it is there. The tesseract languages judge labels in those scripts. */
+const NEEDED: Needed = {
+  ...SERVER_PACKAGES,
+  'poppler-utils': () => onPath('pdftoppm') !== undefined,
+  zint: () => onPath('zint') !== undefined,
+  'tesseract-ocr': () => onPath('tesseract') !== undefined,
+  'tesseract-ocr-eng': () => hasLanguage('eng'),
+  'tesseract-ocr-ell': () => hasLanguage('ell'),
+  'tesseract-ocr-rus': () => hasLanguage('rus'),
+  'tesseract-ocr-jpn': () => hasLanguage('jpn'),
+  'tesseract-ocr-heb': () => hasLanguage('heb'),
+  'tesseract-ocr-ara': () => hasLanguage('ara'),
+  'tesseract-ocr-hin': () => hasLanguage('hin'),
+  'tesseract-ocr-tha': () => hasLanguage('tha'),
+  'tesseract-ocr-kor': () => hasLanguage('kor'),
+  'tesseract-ocr-chi-sim': () => hasLanguage('chi_sim'),
+  // hb-view, another eye on what fonts make of a text.
+  'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
+  ...PEER_PACKAGES,
+  // The Windows spooler.
+  wine64: () => existsSync(WINE),
+};
+
+function hasLanguage(language: string): boolean {
+  if (onPath('tesseract') === undefined) return false;
+  return execFileSync('tesseract', ['--list-langs'], { encoding: 'utf8' }).split('\n').includes(language);
+}

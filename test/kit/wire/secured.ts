@@ -1,0 +1,27 @@
+/** A printer's TLS, with a certificate of its own making. */
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createServer } from 'node:tls';
+import { selfSigned } from './certificate.ts';
+
+export async function secured(printer: { port: number }, port = 0) {
+  const identity = selfSigned();
+  const server = createServer(identity, (socket) => {
+    const on = connect(printer.port, '127.0.0.1');
+    for (const end of [socket, on]) end.on('error', () => undefined);
+    socket.on('close', () => on.destroy());
+    open.add(socket);
+    socket.pipe(on).pipe(socket);
+  }).listen(port, '127.0.0.1');
+  const open = new Set<{ destroy(): unknown }>();
+  await once(server, 'listening');
+  const stop = async () => {
+    for (const socket of open) socket.destroy();
+    if (server.listening) await new Promise((done) => void server.close(done));
+  };
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const shown = new X509Certificate(identity.cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  return { uri: `ipps://127.0.0.1:${address.port}/ipp/print`, port: address.port, shown, stop };
+}
