@@ -7,6 +7,7 @@
  *
  * Source: RFC 8010 (encoding), RFC 8011 (model), RFC 3380 and PWG 5100.x for the further out-of-band values.
  */
+import { defineFaults, titled } from '../../src/contract/define-faults.ts';
 
 /** Delimiter tags (RFC 8010 §3.5.1, PWG 5100.5, 5100.22). */
 export const GROUP_TAGS = {
@@ -102,23 +103,16 @@ export interface IppMessage {
   data: Uint8Array;
 }
 
-export const IPP_CODEC_FAULTS = {
-  truncated: 'The message ends too early',
-  malformed: 'The message is not IPP',
-  'limit-exceeded': 'The message has more than is allowed',
-  'value-invalid': 'The value cannot be written as IPP',
-} as const;
-export type IppCodecFaultCode = keyof typeof IPP_CODEC_FAULTS;
-
-export class IppCodecError extends Error {
-  readonly code: IppCodecFaultCode;
-
-  constructor(code: IppCodecFaultCode, detail: string) {
-    super(`${IPP_CODEC_FAULTS[code]}: ${detail}`);
-    this.name = 'IppCodecError';
-    this.code = code;
-  }
-}
+export class IppCodecError extends defineFaults(
+  'IppCodecError',
+  {
+    truncated: { title: 'The message ends too early' },
+    malformed: { title: 'The message is not IPP' },
+    'limit-exceeded': { title: 'The message has more than is allowed' },
+    'value-invalid': { title: 'The value cannot be written as IPP' },
+  },
+  titled,
+) {}
 
 /** The first group of a kind, if there is one. */
 export function groupOf(message: IppMessage, tag: GroupTag): IppGroup | undefined {

@@ -6,32 +6,27 @@
  * became of them is for the language's status to tell (see `../device.ts`).
  */
 import { z } from 'zod';
+import { defineFaults, titled } from '../../src/contract/define-faults.ts';
 
 /** Why a device could not be used; `retrySafe`: nothing of what was to be written has reached it. */
-export const TRANSPORT_FAULTS = {
-  'device-unreachable': { retrySafe: true, title: 'The device did not accept a connection' },
-  'connect-timeout': { retrySafe: true, title: 'The device did not accept a connection in time' },
-  'write-timeout': { retrySafe: false, title: 'The device stopped taking data' },
-  'certificate-unknown': { retrySafe: true, title: 'The device shows a certificate that it is not known by' },
-  'connection-lost': { retrySafe: false, title: 'The connection to the device broke' },
-  'query-timeout': { retrySafe: true, title: 'The device did not answer in time' },
-  'reply-invalid': { retrySafe: true, title: 'The device answered something else than expected' },
-  'reply-too-long': { retrySafe: true, title: 'The device answered more than allowed' },
-  'address-invalid': { retrySafe: true, title: 'The device address is not valid' },
-} as const satisfies Record<string, { retrySafe: boolean; title: string }>;
-export type TransportFaultCode = keyof typeof TRANSPORT_FAULTS;
-
-export class TransportError extends Error {
-  readonly code: TransportFaultCode;
-  readonly retrySafe: boolean;
-
-  constructor(code: TransportFaultCode, detail: string, options?: ErrorOptions) {
-    super(`${TRANSPORT_FAULTS[code].title}: ${detail}`, options);
-    this.name = 'TransportError';
-    this.code = code;
-    this.retrySafe = TRANSPORT_FAULTS[code].retrySafe;
-  }
-}
+export class TransportError extends defineFaults(
+  'TransportError',
+  {
+    'device-unreachable': { retrySafe: true, title: 'The device did not accept a connection' },
+    'connect-timeout': { retrySafe: true, title: 'The device did not accept a connection in time' },
+    'write-timeout': { title: 'The device stopped taking data' },
+    'certificate-unknown': {
+      retrySafe: true,
+      title: 'The device shows a certificate that it is not known by',
+    },
+    'connection-lost': { title: 'The connection to the device broke' },
+    'query-timeout': { retrySafe: true, title: 'The device did not answer in time' },
+    'reply-invalid': { retrySafe: true, title: 'The device answered something else than expected' },
+    'reply-too-long': { retrySafe: true, title: 'The device answered more than allowed' },
+    'address-invalid': { retrySafe: true, title: 'The device address is not valid' },
+  },
+  titled,
+) {}
 
 /** Times in ms. */
 export const transportTimeouts = z.object({

@@ -7,19 +7,13 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { v7 as uuid } from 'uuid';
+import { defineFaults } from '../contract/define-faults.ts';
 import { agentId } from '../contract/report.ts';
 
-export type DataDirFaultCode = 'data-dir-in-use' | 'data-dir-unusable';
-
-export class DataDirError extends Error {
-  readonly code: DataDirFaultCode;
-
-  constructor(code: DataDirFaultCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'DataDirError';
-    this.code = code;
-  }
-}
+export class DataDirError extends defineFaults('DataDirError', {
+  'data-dir-in-use': {},
+  'data-dir-unusable': {},
+}) {}
 
 /** SQLITE_BUSY and SQLITE_LOCKED. */
 const LOCKED = new Set([5, 6]);

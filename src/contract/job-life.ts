@@ -13,6 +13,7 @@
  *                  └───────── it goes on ─────┘
  */
 import { z } from 'zod';
+import { wordsOf } from './define-faults.ts';
 import { JOB_FAULTS, type JobFault } from './fault.ts';
 
 export const JOB_STATES = {
@@ -50,7 +51,7 @@ export const JOB_STATES = {
 >;
 
 export type JobStatus = keyof typeof JOB_STATES;
-export const jobStatus = z.enum(Object.keys(JOB_STATES) as [JobStatus, ...JobStatus[]]);
+export const jobStatus = z.enum(wordsOf(JOB_STATES));
 export const JOB_STATUSES: readonly JobStatus[] = jobStatus.options;
 
 /** `late agent`: by a report that is older than what is known already. */

@@ -4,7 +4,7 @@ export { openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres-away.ts';
 export { PostgresClient } from './postgres-client.ts';
-export { QUEUE_FAULTS, QueueError, type QueueFault } from './queue-error.ts';
+export { QueueError } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {
   type ConsumeOptions,

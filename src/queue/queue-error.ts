@@ -1,33 +1,20 @@
 /** What can go wrong with the queue, in one table. Messages carry a host and a port at most, never a password. */
+import { defineFaults } from '../contract/define-faults.ts';
 
-export const QUEUE_FAULTS = {
+export class QueueError extends defineFaults('QueueError', {
   /** The queue's server does not answer. What was asked for may still happen: every command may be repeated. */
   unavailable: { retrySafe: true },
   /** The server answers and refuses us: wrong password, missing permission, unusable address. */
-  refused: { retrySafe: false },
+  refused: {},
   /** An ID that the queue cannot hold. */
-  'invalid-id': { retrySafe: false },
+  'invalid-id': {},
   /** `close` has been called. */
-  closed: { retrySafe: false },
+  closed: {},
   /** The reason of an aborted delivery: the queue gave the job up, and may deliver it again. */
-  'lock-lost': { retrySafe: false },
+  'lock-lost': {},
   /** The reason of an aborted delivery: the consumer was stopped before the handler was done. */
-  stopped: { retrySafe: false },
-} as const satisfies Record<string, { retrySafe: boolean }>;
-
-export type QueueFault = keyof typeof QUEUE_FAULTS;
-
-export class QueueError extends Error {
-  readonly code: QueueFault;
-  readonly retrySafe: boolean;
-
-  constructor(code: QueueFault, message: string) {
-    super(message);
-    this.name = 'QueueError';
-    this.code = code;
-    this.retrySafe = QUEUE_FAULTS[code].retrySafe;
-  }
-}
+  stopped: {},
+}) {}
 
 /**
  * The promise, or `unavailable` after so many milliseconds. The command itself is not undone.

@@ -7,7 +7,7 @@ import { printRequestWithin } from '../contract/print-request.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/idempotency.ts';
 import { tokenError, tokenResponse } from './oauth/token-endpoint.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problem } from './problems.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, ProblemError, problem } from './problems.ts';
 
 const JOB_ID = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
 const REQUEST_EXAMPLE = {
@@ -98,17 +98,7 @@ function problemResponses(codes: readonly ProblemCode[]): Responses {
   for (const [status, list] of [...byStatus].sort(([a], [b]) => a - b)) {
     const examples = list.map((code) => [
       code,
-      {
-        value: {
-          type: `urn:platen:problem:${code}`,
-          title: PROBLEMS[code].title,
-          status,
-          detail: '…',
-          code,
-          retrySafe: PROBLEMS[code].retrySafe,
-          requestId: 'c0a8012e-7d3f-4a55-9a31-2f1d8a0c7e11',
-        },
-      },
+      { value: new ProblemError(code, '…').body('c0a8012e-7d3f-4a55-9a31-2f1d8a0c7e11') },
     ]);
     responses[`${Math.trunc(status / 100) === 5 ? 5 : 4}${String(status).slice(1)}`] = {
       description: list.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join('\n\n'),

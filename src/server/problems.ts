@@ -5,91 +5,83 @@
  * The token endpoint is the exception: RFC 6749 §5.2 lays down its own errors (`oauth/token-endpoint.ts`).
  */
 import { z } from 'zod';
+import { defineFaults, type FaultKind, wordsOf } from '../contract/define-faults.ts';
 import { InexactNumber } from './json-body.ts';
 
 export const PROBLEMS = {
-  'token-missing': { status: 401, title: 'The request carries no bearer token', retrySafe: false },
-  'token-invalid': { status: 401, title: 'The bearer token is expired or invalid', retrySafe: false },
-  'tenant-missing': { status: 400, title: 'The header x-tenant is missing', retrySafe: false },
-  'tenant-invalid': { status: 400, title: 'The header x-tenant is not a tenant ID', retrySafe: false },
+  'token-missing': { status: 401, title: 'The request carries no bearer token' },
+  'token-invalid': { status: 401, title: 'The bearer token is expired or invalid' },
+  'tenant-missing': { status: 400, title: 'The header x-tenant is missing' },
+  'tenant-invalid': { status: 400, title: 'The header x-tenant is not a tenant ID' },
   'tenant-forbidden': {
     status: 403,
     title: 'The service account does not belong to this tenant',
-    retrySafe: false,
   },
-  'permission-missing': { status: 403, title: 'The service account lacks a permission', retrySafe: false },
+  'permission-missing': { status: 403, title: 'The service account lacks a permission' },
   'idempotency-key-missing': {
     status: 400,
     title: 'The header Idempotency-Key is missing',
-    retrySafe: false,
   },
   'idempotency-key-invalid': {
     status: 400,
     title: 'The header Idempotency-Key is malformed',
-    retrySafe: false,
   },
   'idempotency-key-reused': {
     status: 400,
     title: 'The Idempotency-Key was used for another payload',
-    retrySafe: false,
   },
-  'content-type-unsupported': { status: 400, title: 'The body is not application/json', retrySafe: false },
-  'body-missing': { status: 400, title: 'The request has no body', retrySafe: false },
-  'json-invalid': { status: 400, title: 'The body is not valid JSON', retrySafe: false },
-  'body-too-large': { status: 413, title: 'The body is too large', retrySafe: false },
+  'content-type-unsupported': { status: 400, title: 'The body is not application/json' },
+  'body-missing': { status: 400, title: 'The request has no body' },
+  'json-invalid': { status: 400, title: 'The body is not valid JSON' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
   'payload-invalid': {
     status: 400,
     title: 'The payload is missing data or has invalid data',
-    retrySafe: false,
   },
-  'labels-limit': { status: 400, title: 'The job has too many labels', retrySafe: false },
-  'request-malformed': { status: 400, title: 'The request could not be read', retrySafe: false },
+  'labels-limit': { status: 400, title: 'The job has too many labels' },
+  'request-malformed': { status: 400, title: 'The request could not be read' },
   'template-not-found': {
     status: 404,
     title: 'The template does not exist in the tenant',
-    retrySafe: false,
   },
-  'printer-unknown': { status: 400, title: 'The printer is not known', retrySafe: false },
-  'printer-ambiguous': { status: 400, title: 'Several printers have this name', retrySafe: false },
-  'printer-unassigned': { status: 400, title: 'No agent is assigned to the printer', retrySafe: false },
-  'format-unknown': { status: 400, title: 'The printer has no such format', retrySafe: false },
+  'printer-unknown': { status: 400, title: 'The printer is not known' },
+  'printer-ambiguous': { status: 400, title: 'Several printers have this name' },
+  'printer-unassigned': { status: 400, title: 'No agent is assigned to the printer' },
+  'format-unknown': { status: 400, title: 'The printer has no such format' },
   'format-ambiguous': {
     status: 400,
     title: 'Several formats of the printer have this name',
-    retrySafe: false,
   },
   'format-incompatible': {
     status: 400,
     title: 'The template cannot be printed in this format',
-    retrySafe: false,
   },
-  'data-unprintable': { status: 400, title: 'A value cannot be printed', retrySafe: false },
-  'quota-exceeded': { status: 403, title: 'The print quota blocks the request', retrySafe: false },
+  'data-unprintable': { status: 400, title: 'A value cannot be printed' },
+  'quota-exceeded': { status: 403, title: 'The print quota blocks the request' },
   'enqueue-failed': { status: 500, title: 'The job could not be enqueued', retrySafe: true },
   // The interface knows no other status for it than 500.
   overloaded: { status: 500, title: 'The service has too much in hand', retrySafe: true },
-  'job-not-found': { status: 404, title: 'The job does not exist', retrySafe: false },
-  'job-not-queued': { status: 409, title: 'The job can no longer be canceled', retrySafe: false },
-  'job-not-held': { status: 409, title: 'The job is neither held nor failed', retrySafe: false },
-  'labels-uncertain': { status: 409, title: 'Nobody knows which labels are out', retrySafe: false },
-  'template-exists': { status: 409, title: 'Another template has this name', retrySafe: false },
-  'tenant-exists': { status: 409, title: 'The tenant exists already', retrySafe: false },
-  'tenant-not-found': { status: 404, title: 'The tenant does not exist', retrySafe: false },
-  'integration-not-found': { status: 404, title: 'The integration does not exist', retrySafe: false },
+  'job-not-found': { status: 404, title: 'The job does not exist' },
+  'job-not-queued': { status: 409, title: 'The job can no longer be canceled' },
+  'job-not-held': { status: 409, title: 'The job is neither held nor failed' },
+  'labels-uncertain': { status: 409, title: 'Nobody knows which labels are out' },
+  'template-exists': { status: 409, title: 'Another template has this name' },
+  'tenant-exists': { status: 409, title: 'The tenant exists already' },
+  'tenant-not-found': { status: 404, title: 'The tenant does not exist' },
+  'integration-not-found': { status: 404, title: 'The integration does not exist' },
   'authorization-external': {
     status: 409,
     title: 'Service accounts are kept by an external authorization server',
-    retrySafe: false,
   },
-  'not-found': { status: 404, title: 'There is no such resource', retrySafe: false },
-  'method-not-allowed': { status: 405, title: 'The resource does not take this method', retrySafe: false },
-  'unauthorized-admin': { status: 401, title: 'The admin token is missing or wrong', retrySafe: false },
+  'not-found': { status: 404, title: 'There is no such resource' },
+  'method-not-allowed': { status: 405, title: 'The resource does not take this method' },
+  'unauthorized-admin': { status: 401, title: 'The admin token is missing or wrong' },
   'not-ready': { status: 503, title: 'The service is not ready', retrySafe: true },
   internal: { status: 500, title: 'The service failed in an unforeseen way', retrySafe: true },
-} as const satisfies Record<string, { status: number; title: string; retrySafe: boolean }>;
+} as const satisfies Record<string, FaultKind & { status: number; title: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
-export const PROBLEM_CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+export const PROBLEM_CODES = wordsOf(PROBLEMS);
 
 export const PROBLEM_TYPE = 'application/problem+json';
 /** Most faults that one answer lists. */
@@ -126,17 +118,14 @@ export type Problem = z.infer<typeof problem>;
 type Extra = { errors?: readonly Fault[]; headers?: Readonly<Record<string, string>>; cause?: unknown };
 
 /** Thrown anywhere in the service; `app.ts` turns it into the answer. */
-export class ProblemError extends Error {
-  override readonly name = 'ProblemError';
-  readonly code: ProblemCode;
+export class ProblemError extends defineFaults('ProblemError', PROBLEMS) {
   readonly errors: readonly Fault[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ProblemCode, detail: string, extra: Extra = {}) {
-    super(detail, extra.cause === undefined ? undefined : { cause: extra.cause });
-    this.code = code;
-    this.errors = extra.errors;
-    this.headers = extra.headers ?? {};
+  constructor(code: ProblemCode, detail: string, { errors, headers = {}, ...cause }: Extra = {}) {
+    super(code, detail, cause);
+    this.errors = errors;
+    this.headers = headers;
   }
 
   get status(): number {
@@ -145,14 +134,14 @@ export class ProblemError extends Error {
 
   /** The body of the answer. */
   body(requestId: string): Problem {
-    const { status, title, retrySafe } = PROBLEMS[this.code];
+    const { status, title } = PROBLEMS[this.code];
     return {
       type: `urn:platen:problem:${this.code}`,
       title,
       status,
       detail: this.message,
       code: this.code,
-      retrySafe,
+      retrySafe: this.retrySafe,
       requestId,
       ...(this.errors === undefined ? {} : { errors: this.errors.slice(0, MAX_FAULTS) }),
     };

@@ -1,33 +1,20 @@
 /** What can go wrong with the embedded database, in one table. Messages name paths and processes, never a password. */
+import { defineFaults } from '../../contract/define-faults.ts';
 
-export const EMBEDDED_FAULTS = {
+export class EmbeddedError extends defineFaults('EmbeddedError', {
   /** No PostgreSQL binaries for this platform: use `DATABASE_URL`. */
-  'platform-unsupported': { retrySafe: false },
+  'platform-unsupported': {},
   /** The binaries are there but do not run as the user they have to run as. */
-  'binaries-unusable': { retrySafe: false },
+  'binaries-unusable': {},
   /** Another live process has this data directory. */
   'directory-in-use': { retrySafe: true },
   /** The data directory cannot be written, or belongs to another user. */
-  'directory-unusable': { retrySafe: false },
+  'directory-unusable': {},
   /** `initdb` or `postgres` ended, or did not answer in time. */
   'start-failed': { retrySafe: true },
   /** The database ended without having been asked to. */
   lost: { retrySafe: true },
-} as const satisfies Record<string, { retrySafe: boolean }>;
-
-export type EmbeddedFault = keyof typeof EMBEDDED_FAULTS;
-
-export class EmbeddedError extends Error {
-  readonly code: EmbeddedFault;
-  readonly retrySafe: boolean;
-
-  constructor(code: EmbeddedFault, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'EmbeddedError';
-    this.code = code;
-    this.retrySafe = EMBEDDED_FAULTS[code].retrySafe;
-  }
-}
+}) {}
 
 /** For a message: what a program said on stderr, where it said something. */
 export function reasonOf(error: unknown): string {
