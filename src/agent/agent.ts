@@ -39,6 +39,8 @@ export interface AgentOptions {
   drivers?: Drivers;
   /** IDs of printers whose next certificate counts, whatever they have shown before. */
   forgetCertificates?: readonly string[];
+  /** Told each time that its scans have gone round, with or without an answer: it lives. */
+  onTurn?: () => void;
   /** Besides the printers that the configuration names. */
   providers?: readonly DiscoveryProvider[];
 }
@@ -136,6 +138,7 @@ export class Agent {
       device: (candidate) => deviceFor(candidate, config, drivers, certificates),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       onNews: () => this.#tell(STATUS_SOON),
+      onTurn: this.#options.onTurn ?? (() => {}),
       logger,
     });
     const pruning = setInterval(prune, PRUNE_EVERY).unref();

@@ -14,5 +14,6 @@ export const AGENT_COMMANDS: Commands = {
   agents: async () => (await import('./agents.ts')).agentsCommand(),
   render: async () => (await import('./render.ts')).renderCommand(),
   discover: async () => (await import('./discover.ts')).discoverCommand(),
+  config: async () => (await import('./config.ts')).configCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
 };

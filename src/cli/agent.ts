@@ -4,12 +4,14 @@ import { queueSource } from '../agent/source/queue-source.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { awaitedQueues, serverAt } from './awaiting.ts';
+import { agentFile, readConfigFile } from './config-file.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { append } from './option-values.ts';
 import { printLine } from './output.ts';
-import { placesFromEnv } from './places.ts';
+import { placesFromEnv, placesOver } from './places.ts';
 import { keepFilesPrivate } from './private-files.ts';
+import { serviceManager } from './service-manager.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 
 interface AgentCommandOptions {
@@ -38,9 +40,9 @@ export function agentCommand(): Command {
       append,
       [],
     )
-    .addHelpText('after', '\nREDIS_URL says where the jobs come from.')
+    .addHelpText('after', '\nREDIS_URL says where the jobs come from, or "redisUrl" in the configuration.')
     .action(async (options: AgentCommandOptions) => {
-      const { databaseUrl, redisUrl, queuePrefix } = placesFromEnv();
+      const { databaseUrl, ...told } = placesFromEnv();
       if (databaseUrl !== undefined) {
         throw new CommandFailure(
           'An agent is never on PostgreSQL, since whoever has the database can make himself any right in the service: ' +
@@ -49,8 +51,13 @@ export function agentCommand(): Command {
           EXIT.usage,
         );
       }
+      const written = options.config === undefined ? {} : await readConfigFile(options.config, agentFile);
+      const { redisUrl, queuePrefix } = placesOver(told, written);
       if (redisUrl === undefined) {
-        throw new CommandFailure('Set REDIS_URL to where the service has its queues.', EXIT.usage);
+        throw new CommandFailure(
+          'Set REDIS_URL, or "redisUrl" in the configuration, to where the service has its queues.',
+          EXIT.usage,
+        );
       }
       const { data, config: file, discover, name, tenant, printer } = options;
       const config = await agentConfigOf(file, discover && EVERYWHERE, {
@@ -62,6 +69,7 @@ export function agentCommand(): Command {
       keepFilesPrivate();
       const logger = createLogger();
       const stopSignal = untilToldToStop(logger);
+      const manager = await serviceManager(logger);
       await using stack = new AsyncDisposableStack();
       const queues = await awaitedQueues(
         {
@@ -80,10 +88,12 @@ export function agentCommand(): Command {
         config,
         source: queueSource(queues),
         forgetCertificates: options.forgetCertificate,
+        onTurn: () => manager?.beat('agent'),
         logger,
       });
       await agent.start();
       stack.defer(() => ending('agent', () => agent.stop()));
+      manager?.ready(stopSignal, ['agent']);
       printLine(
         `agent ${agent.id} runs, on ${serverAt('Redis', redisUrl)} with the prefix "${queuePrefix ?? 'platen'}"`,
       );

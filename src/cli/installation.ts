@@ -10,7 +10,7 @@ import { Agent } from '../agent/agent.ts';
 import type { AgentConfigInput, PrinterEntry } from '../agent/config.ts';
 import { queueSource } from '../agent/source/queue-source.ts';
 import type { Logger } from '../log.ts';
-import { configFromEnv } from '../server/config.ts';
+import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
@@ -43,9 +43,13 @@ export interface InstallationOptions extends Places {
   printedDir?: string;
   /** Other printers, by URI. */
   printers: string[];
+  /** What a file says of the service; the environment wins over it. */
+  service?: Partial<ServerConfigInput>;
   /** The agent that runs here too, or the service alone. */
   agent: Omit<AgentConfigInput, 'dataDir'> | false;
   logger: Logger;
+  /** Told when the agent's loop has come round. */
+  onAgentTurn?: () => void;
   /** Called when the embedded database ends by itself: nothing works any more. */
   onLost?: (error: Error) => void;
 }
@@ -103,12 +107,19 @@ export class Installation {
     const { host, port } = this.#options;
     // Of the environment, where they are set there: the same for all instances, and the way to change them.
     const set = (name: string) => (process.env[name] ?? '') !== '';
-    const config = configFromEnv(process.env, {
-      host,
-      port,
-      ...(!set('PLATEN_ADMIN_TOKEN') && { adminToken: await ownAdminToken(dataDir) }),
-      ...(!set('PLATEN_KEY') && { secretKey: await ownSecretKey(dataDir) }),
-    });
+    const { adminToken, secretKey } = this.#options.service ?? {};
+    const ownToken = !set('PLATEN_ADMIN_TOKEN') && adminToken === undefined;
+    const ownKey = !set('PLATEN_KEY') && secretKey === undefined;
+    const config = configFromEnv(
+      process.env,
+      {
+        host,
+        port,
+        ...(ownToken && { adminToken: await ownAdminToken(dataDir) }),
+        ...(ownKey && { secretKey: await ownSecretKey(dataDir) }),
+      },
+      this.#options.service,
+    );
 
     const database = await this.#startDatabase(stack, signal);
     const { databaseUrl, redisUrl, queuePrefix: prefix } = this.#options;
@@ -139,7 +150,12 @@ export class Installation {
       const others = this.#options.printers.map((uri) => ({ uri }));
       const printers = [...virtual, ...others, ...(agentConfig.printers ?? [])];
       const config = { ...agentConfig, dataDir, printers };
-      const agent = new Agent({ config, source: queueSource(queues), logger });
+      const agent = new Agent({
+        config,
+        source: queueSource(queues),
+        ...(this.#options.onAgentTurn && { onTurn: this.#options.onAgentTurn }),
+        logger,
+      });
       await agent.start();
       stack.defer(() => ending('agent', () => agent.stop({ graceMs: AGENT_GRACE_MS })));
     }

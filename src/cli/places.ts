@@ -8,6 +8,16 @@ export interface Places {
   queuePrefix?: string | undefined;
 }
 
+/** What is set of some places, over others. */
+export function placesOver(places: Places, others: Places): Places {
+  const {
+    databaseUrl = others.databaseUrl,
+    redisUrl = others.redisUrl,
+    queuePrefix = others.queuePrefix,
+  } = places;
+  return { databaseUrl, redisUrl, queuePrefix };
+}
+
 /** Where the environment says that database and queues are; nothing: both are embedded. */
 export function placesFromEnv(): Places {
   // A variable that is set to nothing, as compose files and units make it, is not set.

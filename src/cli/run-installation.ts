@@ -1,10 +1,15 @@
 /** Runs an installation until the process is told to stop, or until it cannot go on. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../log.ts';
 import { mustEnd } from './ending.ts';
 import { Installation, type InstallationOptions, type Ready } from './installation.ts';
 import { printLine } from './output.ts';
 import { keepFilesPrivate } from './private-files.ts';
+import { serviceManager } from './service-manager.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
+
+/** How often the service manager is told of the service, ms. */
+const ASK_EVERY_MS = 10_000;
 
 /**
  * Prints the ready line when everything runs, after `whenReady` has done its part.
@@ -19,11 +24,22 @@ export async function runInstallation(
   const toldToStop = untilToldToStop(logger);
   const lost = new AbortController();
   const end = AbortSignal.any([toldToStop, lost.signal]);
-  const installation = new Installation({ ...options, logger, onLost: (error) => lost.abort(error) });
+  const manager = await serviceManager(logger);
+  const onAgentTurn = () => manager?.beat('agent');
+  const installation = new Installation({
+    ...options,
+    logger,
+    onAgentTurn,
+    onLost: (error) => lost.abort(error),
+  });
   try {
     const ready = await installation.start(end);
     await whenReady(installation, ready);
     printLine(`platen is ready at ${ready.url}`);
+    if (manager !== null) {
+      manager.ready(end, ['service', ...(options.agent === false ? [] : ['agent'])]);
+      void answering(ready.url, end, () => manager.beat('service'));
+    }
     await stopped(end);
     lost.signal.throwIfAborted();
   } catch (error) {
@@ -31,5 +47,16 @@ export async function runInstallation(
   } finally {
     mustEnd();
     await installation.stop();
+  }
+}
+
+/** Asks the service over HTTP, as its callers do, until the end; a late answer is none. */
+async function answering(url: string, end: AbortSignal, onAnswer: () => void): Promise<void> {
+  while (!end.aborted) {
+    const limit = AbortSignal.any([end, AbortSignal.timeout(ASK_EVERY_MS)]);
+    const answer = await fetch(`${url}/healthz`, { signal: limit }).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer?.ok) onAnswer();
+    await pause(ASK_EVERY_MS, undefined, { signal: end, ref: false }).catch(() => {});
   }
 }

@@ -1,7 +1,15 @@
 import { Command } from 'commander';
-import { numberFrom } from './option-values.ts';
-import { placesFromEnv } from './places.ts';
+import { platenFile, readConfigFile } from './config-file.ts';
+import { HOST, hostOption, PORT, portOption } from './listening.ts';
+import { placesFromEnv, placesOver } from './places.ts';
 import { runInstallation } from './run-installation.ts';
+
+interface ServerCommandOptions {
+  data: string;
+  host?: string;
+  port?: number;
+  config?: string;
+}
 
 /** `platen server` */
 export function serverCommand(): Command {
@@ -12,22 +20,25 @@ export function serverCommand(): Command {
       'where its admin token is kept, and its database when DATABASE_URL is not set',
       'data',
     )
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0 picks one', numberFrom(0, 65_535), 8310)
+    .option('--config <file>', 'platen.json; environment and other options win over it')
+    .addOption(hostOption())
+    .addOption(portOption())
     .addHelpText(
       'after',
       '\nDATABASE_URL and REDIS_URL name the PostgreSQL and the Redis that service and agents share;' +
         '\nPLATEN_PUBLIC_URL is the address that callers see when a proxy stands before the service.',
     )
-    .action(async (options: { data: string; host: string; port: number }) => {
+    .action(async (options: ServerCommandOptions) => {
+      const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       await runInstallation({
         dataDir: options.data,
-        host: options.host,
-        port: options.port,
+        host: options.host ?? written?.host ?? HOST,
+        port: options.port ?? written?.port ?? PORT,
         virtualPrinters: [],
         printers: [],
         agent: false,
-        ...placesFromEnv(),
+        service: written?.service ?? {},
+        ...placesOver(placesFromEnv(), written ?? {}),
       });
     });
 }

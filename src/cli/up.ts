@@ -1,18 +1,21 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
+import { platenFile, readConfigFile } from './config-file.ts';
 import { virtualPrinters } from './installation.ts';
+import { HOST, hostOption, PORT, portOption } from './listening.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
-import { placesFromEnv } from './places.ts';
+import { placesFromEnv, placesOver } from './places.ts';
 import { runInstallation } from './run-installation.ts';
 import { addSamples } from './samples.ts';
 
 interface UpOptions {
   data: string;
-  host: string;
-  port: number;
-  virtual: number;
+  host?: string;
+  port?: number;
+  config?: string;
+  virtual?: number;
   virtualIpp: number;
   virtualSpeed: number;
   printer: string[];
@@ -27,9 +30,14 @@ export function upCommand(): Command {
   return new Command('up')
     .description('run service, agent and virtual printers in one process')
     .option('--data <dir>', 'where all state is kept', 'data')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0 picks one', numberFrom(0, 65_535), 8310)
-    .option('--virtual <n>', 'number of virtual printers (ZPL)', numberFrom(0, 100), 1)
+    .option('--config <file>', 'platen.json; environment and other options win over it')
+    .addOption(hostOption())
+    .addOption(portOption())
+    .option(
+      '--virtual <n>',
+      'number of virtual printers (ZPL); 1 without a configuration',
+      numberFrom(0, 100),
+    )
     .option('--virtual-ipp <n>', 'number of virtual IPP printers (PDF and ZPL)', numberFrom(0, 100), 0)
     .option('--virtual-speed <ips>', 'how fast they print, inches per second', positiveNumber, 6)
     .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
@@ -45,14 +53,22 @@ export function upCommand(): Command {
       '\nDATABASE_URL and REDIS_URL name a PostgreSQL and a Redis server to use instead of the embedded database.',
     )
     .action(async (options: UpOptions) => {
-      const { data: dataDir, host, port, printer: printers, readyFile, samples } = options;
-      const virtual = virtualPrinters(options.virtual, options.virtualIpp, options.virtualSpeed);
-      const agent = await agentConfigOf(options.agentConfig, options.discover && EVERYWHERE, { dataDir });
+      const { data: dataDir, printer: printers, readyFile, samples } = options;
+      const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
+      const zpl = options.virtual ?? (written === null ? 1 : 0);
+      const virtual = virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed);
+      const search = options.discover && EVERYWHERE;
+      const agent = await agentConfigOf(options.agentConfig ?? written?.agent, search, { dataDir });
       // Told before anything is started; they stand beside those of the file.
       await agentConfigOf(undefined, undefined, { dataDir, printers: printers.map((uri) => ({ uri })) });
-      const places = placesFromEnv();
+      const service = {
+        host: options.host ?? written?.host ?? HOST,
+        port: options.port ?? written?.port ?? PORT,
+        ...placesOver(placesFromEnv(), written ?? {}),
+        service: written?.service ?? {},
+      };
       await runInstallation(
-        { dataDir, host, port, virtualPrinters: virtual, printers, agent, ...places },
+        { dataDir, ...service, virtualPrinters: virtual, printers, agent },
         async (installation, ready) => {
           if (samples) printLine(await addSamples(installation.client, dataDir, ready));
           if (readyFile !== undefined) await writeWhole(readyFile, JSON.stringify(ready));

@@ -130,16 +130,21 @@ function parse(variable: Variable, text: string): { value: unknown } | { expecte
 }
 
 /**
- * The configuration from environment variables; `overrides` (command-line flags) win over them.
+ * The configuration from environment variables; `overrides` (command-line flags) win over them, and they over what a
+ * file says.
  * @throws ConfigError naming every variable that is wrong.
  */
 export function configFromEnv(
   env: Readonly<Record<string, string | undefined>>,
   overrides: Partial<ServerConfigInput> = {},
+  file: Partial<ServerConfigInput> = {},
 ): ServerConfig {
   const faults: string[] = [];
   const root: Record<string, unknown> = {};
-  const groups: Record<string, Record<string, unknown>> = {};
+  const groups: Record<string, Record<string, unknown>> = {
+    ...(file.limits && { limits: file.limits }),
+    ...(file.externalAuth && { externalAuth: file.externalAuth }),
+  };
   for (const [name, variable] of Object.entries(VARIABLES)) {
     const text = env[name];
     if (text === undefined || text === '') continue;
@@ -153,7 +158,7 @@ export function configFromEnv(
     if (inner === undefined) root[outer] = parsed.value;
     else groups[outer] = { ...groups[outer], [inner]: parsed.value };
   }
-  const result = serverConfig.safeParse({ ...root, ...groups, ...overrides });
+  const result = serverConfig.safeParse({ ...file, ...root, ...groups, ...overrides });
   if (!result.success) {
     for (const issue of result.error.issues) faults.push(describe(issue, env));
   }

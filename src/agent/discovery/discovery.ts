@@ -61,6 +61,8 @@ export interface DiscoveryOptions {
   onEvent(event: DiscoveryEvent, printer: FoundPrinter): void;
   /** Something is listed or reached that was not before, or the reverse; it may be no printer yet. */
   onNews?(): void;
+  /** A round of a provider's is over, whatever became of it. */
+  onTurn?: () => void;
   logger: Logger;
 }
 

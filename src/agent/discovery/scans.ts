@@ -17,6 +17,8 @@ export interface ScansOptions {
   timings: Pick<Timings, 'scan' | 'near' | 'scanTimeout'>;
   /** A provider's whole list. */
   onList(provider: DiscoveryProvider, found: readonly Finding[]): void;
+  /** A round is over, whatever became of it. */
+  onTurn?: () => void;
   logger: Logger;
 }
 
@@ -75,6 +77,7 @@ export class Scans {
         this.news.set(provider.id, { provider: provider.id, found: [], error });
         logger.warn({ err: error, provider: provider.id }, 'scan failed');
       }
+      this.#options.onTurn?.();
       await pause(rest, stopped, news.signal);
     }
   }

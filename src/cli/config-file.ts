@@ -1,0 +1,100 @@
+/**
+ * The configuration files: `agent.json` of an agent alone, `platen.json` of service and agent. One schema each, which
+ * `platen config schema` publishes. Environment variables win over a file, and flags over both.
+ */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { agentConfig } from '../agent/config.ts';
+import { nearest } from '../contract/nearest.ts';
+import { serverConfig } from '../server/config.ts';
+import { CommandFailure, EXIT, explain } from './failure.ts';
+
+const places = {
+  $schema: z.string().optional().describe('for editors; not looked at'),
+  redisUrl: z
+    .string()
+    .regex(/^rediss?:\/\//, { error: 'expected a redis:// or rediss:// address' })
+    .optional()
+    .describe('where the queues are; in PostgreSQL without it'),
+  queuePrefix: z.string().min(1).max(100).optional().describe('keeps deployments that share a Redis apart'),
+};
+
+const agent = agentConfig.omit({ dataDir: true });
+
+export const agentFile = agent.extend(places);
+
+export const platenFile = z.strictObject({
+  ...places,
+  host: z.string().min(1).optional().describe('address to listen on; 127.0.0.1 without it'),
+  port: z.int().min(0).max(65_535).optional().describe('8310 without it; 0 picks one'),
+  databaseUrl: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, { error: 'expected a postgres:// or postgresql:// address' })
+    .optional()
+    .describe('PostgreSQL of your own; one is brought along'),
+  service: serverConfig.omit({ host: true, port: true }).prefault({}),
+  agent: agent.prefault({}),
+});
+
+export const CONFIG_FILES = { agent: agentFile, platen: platenFile } as const;
+export type ConfigKind = keyof typeof CONFIG_FILES;
+
+/** By its name, as the packages call them. */
+export function kindOf(file: string): ConfigKind {
+  return /agent/i.test(basename(file)) ? 'agent' : 'platen';
+}
+
+/** @throws CommandFailure for a file that cannot be read, is no JSON, or has what the schema does not allow */
+export async function readConfigFile<S extends z.ZodObject>(file: string, schema: S): Promise<z.output<S>> {
+  const parsed = schema.safeParse(await readJson(file));
+  if (!parsed.success) throw new CommandFailure(`${file}:\n${faultsOf(parsed.error, schema)}`, EXIT.usage);
+  return parsed.data;
+}
+
+/** What stands in it, not looked at yet. @throws CommandFailure for a file that cannot be read, or holds no object */
+export async function readJson(file: string): Promise<Record<string, unknown>> {
+  try {
+    return z.looseObject({}).parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`, EXIT.usage);
+  }
+}
+
+/** For a person; an unknown key with the one that was meant. */
+export function faultsOf(error: z.ZodError, schema: z.ZodType): string {
+  const issues = error.issues.flatMap((issue): z.core.$ZodIssue[] => {
+    if (issue.code !== 'unrecognized_keys') return [issue];
+    const known = keysAt(jsonSchemaOf(schema), issue.path);
+    return issue.keys.map((key) => {
+      const meant = nearest(key, known);
+      const message = `unknown key "${key}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+      return { ...issue, keys: [key], message };
+    });
+  });
+  return z.prettifyError({ issues });
+}
+
+const jsonSchema = z.looseObject({
+  properties: z.record(z.string(), z.unknown()).exactOptional(),
+  items: z.unknown().exactOptional(),
+});
+
+/** @param io what may stand in a file, without what this machine's defaults are */
+export function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    // Of the machine's own: its name, and one less than it has cores.
+    override: ({ jsonSchema: made, path }) => {
+      const name = path.at(-1);
+      if (name === 'name' || name === 'renderThreads') delete made.default;
+    },
+  });
+}
+
+function keysAt(schema: unknown, [step, ...rest]: readonly PropertyKey[]): string[] {
+  const { properties = {}, items } = jsonSchema.catch({}).parse(schema);
+  if (step === undefined) return Object.keys(properties);
+  return keysAt(typeof step === 'number' ? items : properties[String(step)], rest);
+}

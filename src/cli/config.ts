@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { Argument, Command, Option } from 'commander';
+import { withoutCredentials } from '../log.ts';
+import { CONFIG_FILES, type ConfigKind, jsonSchemaOf, kindOf, readConfigFile } from './config-file.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+import { printJson, printLine } from './output.ts';
+
+/** Where the packages keep them. */
+const INSTALLED = ['/etc/platen/platen.json', '/etc/platen/agent.json'];
+
+interface FileOptions {
+  kind?: ConfigKind;
+}
+
+const file = () => new Argument('[file]', 'by default the one in /etc/platen');
+const kind = () =>
+  new Option(
+    '--kind <kind>',
+    'of an agent alone, or of the service; by default as the file is called',
+  ).choices(Object.keys(CONFIG_FILES));
+
+/** `platen config` */
+export function configCommand(): Command {
+  const config = new Command('config').description('the configuration files agent.json and platen.json');
+  config
+    .command('check')
+    .description('say what is wrong with a file')
+    .addArgument(file())
+    .addOption(kind())
+    .action(async (given: string | undefined, options: FileOptions) => {
+      const path = fileOf(given);
+      await readConfigFile(path, CONFIG_FILES[options.kind ?? kindOf(path)]);
+      printLine(`${path} is in order`);
+    });
+  config
+    .command('show')
+    .description('print a file with the defaults of what it leaves out, and without secrets')
+    .addArgument(file())
+    .addOption(kind())
+    .action(async (given: string | undefined, options: FileOptions) => {
+      const path = fileOf(given);
+      const read = await readConfigFile(path, CONFIG_FILES[options.kind ?? kindOf(path)]);
+      printLine(JSON.stringify(read, withoutSecrets, 2));
+    });
+  config
+    .command('schema')
+    .description('print the JSON Schema of a file')
+    .addArgument(new Argument('<kind>').choices(Object.keys(CONFIG_FILES)))
+    .action((of: ConfigKind) => printJson(jsonSchemaOf(CONFIG_FILES[of])));
+  return config;
+}
+
+function fileOf(given: string | undefined): string {
+  const path = given ?? INSTALLED.find((installed) => existsSync(installed));
+  if (path === undefined)
+    throw new CommandFailure('There is none in /etc/platen: name the file.', EXIT.usage);
+  return path;
+}
+
+const SECRET = /password|secret|token$|community|key$/i;
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return SECRET.test(name) ? '[redacted]' : withoutCredentials(value);
+}

@@ -1,0 +1,57 @@
+/** The configuration files: a wrong word is named with the one that was meant, and the schema says what there is. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { agentFile, jsonSchemaOf, kindOf, platenFile, readConfigFile } from '../../src/cli/config-file.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'platen-config-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function file(content: unknown): string {
+  const path = join(directory, 'file.json');
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+test.each([
+  ['at the top', { printrs: [] }, 'unknown key "printrs"; did you mean "printers"?'],
+  ['within', { discovery: { dnssd: true } }, 'unknown key "dnssd"; did you mean "dnsSd"?\n  → at discovery'],
+  [
+    'in a list',
+    { printers: [{ uri: 'socket://10.0.0.7', heigt: 3 }] },
+    'did you mean "height"?\n  → at printers[0]',
+  ],
+  ['like nothing', { zzzzzz: 1 }, 'unknown key "zzzzzz"'],
+  ['no address', { redisUrl: 'http://queue' }, 'expected a redis:// or rediss:// address'],
+  ['no JSON', '{', 'Cannot read'],
+])('a key %s', async (_what, content, said) => {
+  await expect(readConfigFile(file(content), agentFile)).rejects.toThrow(said);
+});
+
+test('the part of the service and that of the agent have the keys that they have alone', async () => {
+  const read = await readConfigFile(
+    file({ port: 80, service: { tokenLifetime: 60 }, agent: { name: 'dock 3' } }),
+    platenFile,
+  );
+  expect(read).toMatchObject({ port: 80, service: { tokenLifetime: 60 }, agent: { name: 'dock 3' } });
+  const wrong = file({ service: { limits: { bodybites: 1 } } });
+  await expect(readConfigFile(wrong, platenFile)).rejects.toThrow(
+    'unknown key "bodybites"; did you mean "bodyBytes"?\n  → at service.limits',
+  );
+});
+
+test('the schema is the same on every machine', () => {
+  const { properties } = jsonSchemaOf(agentFile);
+  expect(Object.keys(properties ?? {})).toEqual(expect.arrayContaining(['printers', 'redisUrl', '$schema']));
+  expect(properties?.['name']).not.toHaveProperty('default');
+  expect(properties?.['renderThreads']).not.toHaveProperty('default');
+});
+
+test('which of the two it is, its name says', () => {
+  expect(['/etc/platen/agent.json', 'platen.json', 'dock-agent.json'].map(kindOf)).toEqual([
+    'agent',
+    'platen',
+    'agent',
+  ]);
+});
