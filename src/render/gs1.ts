@@ -6,6 +6,7 @@
  * whose whole value is one placeholder takes the bracketed form from the record.
  */
 
+import { endsWithGs1, gs1 } from '../values/check-digits.ts';
 import type { Part } from '../values/merge.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from './bwip.ts';
 import { FNC1 } from './code128.ts';
@@ -81,8 +82,8 @@ function wrongKey(value: string): SymbolError | undefined {
   for (const [, ai = '', data = ''] of value.matchAll(/\((\d{2,4})\)([^(]*)/g)) {
     const length = KEYS.find(([pattern]) => pattern.test(ai))?.[1];
     const key = data.slice(0, length);
-    if (length === undefined || key.length < length || !/^\d+$/.test(key) || hasCheckDigit(key)) continue;
-    const { message, fault } = wrongCheckDigit(checkDigit(key.slice(0, -1)));
+    if (length === undefined || key.length < length || !/^\d+$/.test(key) || endsWithGs1(key)) continue;
+    const { message, fault } = wrongCheckDigit(gs1(key.slice(0, -1)));
     return new SymbolError(`AI (${ai}): ${message}`, fault);
   }
   return undefined;
@@ -105,18 +106,5 @@ const WELL_KNOWN =
 function isWellKnown(value: string): boolean {
   const groups = WELL_KNOWN.exec(value)?.groups;
   const digits = groups?.['sscc'] ?? groups?.['gtin'];
-  return digits !== undefined && hasCheckDigit(digits);
-}
-
-/** Mod 10 with weights 3 and 1 from the right (GS1 General Specifications). */
-export function checkDigit(digits: string): number {
-  let sum = 0;
-  for (let at = 0; at < digits.length; at++) {
-    sum += (digits.charCodeAt(digits.length - 1 - at) - 48) * (at % 2 === 0 ? 3 : 1);
-  }
-  return (10 - (sum % 10)) % 10;
-}
-
-export function hasCheckDigit(digits: string): boolean {
-  return checkDigit(digits.slice(0, -1)) === digits.charCodeAt(digits.length - 1) - 48;
+  return digits !== undefined && endsWithGs1(digits);
 }

@@ -118,7 +118,7 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
       }
       return (value) => {
         const digit = check(value);
-        if (digit === null)
+        if (digit === undefined)
           throw new ValueFault(`the value has characters that ${kind} has no check digit for`);
         return value + digit;
       };

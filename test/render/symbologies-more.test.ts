@@ -6,7 +6,7 @@ import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterize } from '../../src/render/raster.ts';
 import { encodeSymbol } from '../../src/render/symbol.ts';
-import { code11Checks } from '../../src/render/symbology/check-digits.ts';
+import { code11Checks } from '../../src/values/check-digits.ts';
 import { design, readSymbols } from '../kit/judges/judges.ts';
 import { zintRows } from '../kit/judges/zint.ts';
 import { CASES } from './symbology-cases.ts';

@@ -6,7 +6,7 @@ import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';
 import type { BarsItem, DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { checkOptions, encodeSymbol } from '../../src/render/symbol.ts';
-import { deutschePost, luhn, mod11, mod16, mod43 } from '../../src/render/symbology/check-digits.ts';
+import { deutschePost, luhn, mod11, mod16, mod43 } from '../../src/values/check-digits.ts';
 import { design } from '../kit/judges/judges.ts';
 import { zintRows } from '../kit/judges/zint.ts';
 import { CASES } from './symbology-cases.ts';
@@ -222,13 +222,8 @@ test('check digits are those that another encoder adds', () => {
     fc.property(digits, (v) => {
       same('msi', v + luhn(v), v, { checktype: 'mod10' });
       same('msi', v + luhn(v) + luhn(v + luhn(v)), v, { checktype: 'mod1010' });
-      let check: string;
-      try {
-        check = mod11(v);
-      } catch {
-        return;
-      }
-      same('msi', v + check, v, { checktype: 'mod11' });
+      const check = mod11(v);
+      if (check !== undefined) same('msi', v + check, v, { checktype: 'mod11' });
     }),
     { numRuns: 60 },
   );

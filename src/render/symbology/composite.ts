@@ -4,8 +4,9 @@
  *
  * The linear part is as high as its own standard wants it, and has no digits below: a text can say them.
  */
+import { endsWithGs1, gs1 } from '../../values/check-digits.ts';
 import { bwipMatrix, SymbolError, wrongCheckDigit } from '../bwip.ts';
-import { checkDigit, elementString, encoderString, hasCheckDigit } from '../gs1.ts';
+import { elementString, encoderString } from '../gs1.ts';
 import { type MatrixSymbol, type QuietZone, requireValue, type SymbologyRules } from './rules.ts';
 import { stacked } from './stacked.ts';
 
@@ -28,8 +29,8 @@ function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol 
   else {
     requireValue(below, digits, 'before the "|" stand the digits, the check digit among them');
     // UPC-E has its check digit from another number than it shows.
-    if (bcid !== 'upcecomposite' && !hasCheckDigit(below)) {
-      throw wrongCheckDigit(checkDigit(below.slice(0, -1)));
+    if (bcid !== 'upcecomposite' && !endsWithGs1(below)) {
+      throw wrongCheckDigit(gs1(below.slice(0, -1)));
     }
   }
   elementString(above);

@@ -2,8 +2,9 @@
  * Symbols of pharmacies and hospitals: numbers of medicines in Code 39, Laetus' Pharmacode, and HIBC, which is data of a
  * certain form, with a check character, in a symbology for data in general.
  */
+
+import { mod43 } from '../../values/check-digits.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
-import { mod43 } from './check-digits.ts';
 import { LINEAR } from './linear.ts';
 import { MATRIX } from './matrix.ts';
 import { beside, type LinearSymbol, linear, requireValue, type SymbologyRules } from './rules.ts';

@@ -1,8 +1,17 @@
 /** Symbologies of one row of bars for data in general: Code 128, Code 39, Code 93, Codabar, ITF, MSI. */
+import {
+  code11Checks,
+  deutschePost,
+  endsWithGs1,
+  gs1,
+  luhn,
+  mod11,
+  mod16,
+  mod43,
+} from '../../values/check-digits.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 import { code128Widths, encodeCode128, encodeInSet, FNC1 } from '../code128.ts';
-import { checkDigit, elementString, hasCheckDigit } from '../gs1.ts';
-import { code11Checks, deutschePost, luhn, mod11, mod16, mod43 } from './check-digits.ts';
+import { elementString } from '../gs1.ts';
 import {
   beside,
   type LinearSymbol,
@@ -132,7 +141,7 @@ function interleaved(digits: string, text: string, bearer?: SymbolOptions['beare
 
 function itf(value: string, { checkDigit: kind, bearer }: SymbolOptions): LinearSymbol {
   requireValue(value, /^\d+$/, 'ITF holds digits only');
-  const digits = kind === 'mod10' ? value + checkDigit(value) : value;
+  const digits = kind === 'mod10' ? value + gs1(value) : value;
   if (digits.length % 2 !== 0) {
     throw new SymbolError('ITF holds an even number of digits, a check digit included');
   }
@@ -141,10 +150,10 @@ function itf(value: string, { checkDigit: kind, bearer }: SymbolOptions): Linear
 
 function itf14(value: string, { bearer }: SymbolOptions): LinearSymbol {
   requireValue(value, /^\d{13,14}$/, 'ITF-14 holds 13 digits, or 14 with the check digit');
-  if (value.length === 14 && !hasCheckDigit(value)) {
-    throw wrongCheckDigit(checkDigit(value.slice(0, -1)));
+  if (value.length === 14 && !endsWithGs1(value)) {
+    throw wrongCheckDigit(gs1(value.slice(0, -1)));
   }
-  const digits = value.length === 14 ? value : value + checkDigit(value);
+  const digits = value.length === 14 ? value : value + gs1(value);
   return interleaved(digits, digits, bearer ?? 'bars');
 }
 
@@ -165,7 +174,11 @@ function deutschePostCode(name: string, length: number, groups: RegExp, format: 
 function msi(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
   requireValue(value, /^\d+$/, 'MSI holds digits only');
   let digits = value;
-  if (kind === 'mod11' || kind === 'mod1110') digits += mod11(digits);
+  if (kind === 'mod11' || kind === 'mod1110') {
+    const check = mod11(digits);
+    if (check === undefined) throw new SymbolError('the value has no modulo 11 check digit');
+    digits += check;
+  }
   if (kind === 'mod10' || kind === 'mod1010' || kind === 'mod1110') digits += luhn(digits);
   if (kind === 'mod1010') digits += luhn(digits);
   return twoWidths(bwipWidths('msi', digits), digits);

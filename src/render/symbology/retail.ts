@@ -1,6 +1,7 @@
 /** EAN and UPC with their add-ons (ISO/IEC 15420; GS1 General Specifications). */
+import { endsWithGs1, gs1 } from '../../values/check-digits.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
-import { checkDigit, hasCheckDigit } from '../gs1.ts';
+
 import { beside, type LinearSymbol, type RetailParts, requireValue, type SymbologyRules } from './rules.ts';
 
 /** Between a symbol and its add-on: 9 X is right for all (EAN 7 to 12, UPC 9 to 12). */
@@ -24,8 +25,8 @@ function complete(digits: string, length: number, name: string): string {
     new RegExp(`^\\d{${length - 1},${length}}$`),
     `${name} holds ${length - 1} digits, or ${length} with the check digit`,
   );
-  if (digits.length < length) return digits + checkDigit(digits);
-  if (!hasCheckDigit(digits)) throw wrongCheckDigit(checkDigit(digits.slice(0, -1)));
+  if (digits.length < length) return digits + gs1(digits);
+  if (!endsWithGs1(digits)) throw wrongCheckDigit(gs1(digits.slice(0, -1)));
   return digits;
 }
 
@@ -160,7 +161,7 @@ function upce(value: string): LinearSymbol {
     'UPC-E holds 6 digits, 7 with the number system (0 or 1), or 8 with the check digit',
   );
   const seven = main.length === 6 ? `0${main}` : main.slice(0, 7);
-  const digits = `${seven}${checkDigit(expandUpce(seven))}`;
+  const digits = `${seven}${gs1(expandUpce(seven))}`;
   if (main.length === 8 && main !== digits) throw wrongCheckDigit(digits.slice(-1));
   return retail(digits, addOn, {
     bcid: 'upce',
