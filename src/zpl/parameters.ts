@@ -11,8 +11,3 @@ export function whole(value: string | undefined, fallback: number, min: number, 
   const number = Number.parseInt(value ?? '', 10);
   return Number.isNaN(number) ? fallback : Math.min(Math.max(number, min), max);
 }
-
-/** The character of `^FH` that announces two hexadecimal digits. */
-export function hexIndicator(command: ZplCommand): string {
-  return text(command).charAt(0) || '_';
-}

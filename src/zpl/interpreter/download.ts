@@ -1,6 +1,8 @@
 /** `~DG`, `~DY` and `~EG`: what is stored in the printer before a format refers to it. */
+
+import { objectName } from '../names.ts';
 import { downloadedGraphic, GraphicError } from './graphic-field.ts';
-import { objectName, type PrinterMemory } from './printer-memory.ts';
+import type { PrinterMemory } from './printer-memory.ts';
 
 /** Does what the command says; returns why it could not, if so. */
 export function download(name: string, params: Buffer, memory: PrinterMemory): string | undefined {

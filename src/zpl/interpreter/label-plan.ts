@@ -10,13 +10,15 @@
  * Source: ZPL II Programming Guide, the commands named.
  */
 
-import { hexIndicator, text, whole } from '../parameters.ts';
+import { hexIndicator, plainField } from '../field-data.ts';
+import { objectName } from '../names.ts';
+import { text, whole } from '../parameters.ts';
 import type { ZplCommand, ZplFormat } from '../stream.ts';
-import { fieldData, type Serial, serialField, serialValue } from './field-data.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicError, graphicField } from './graphic-field.ts';
 import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
-import { isLastingSetting, type LastingSetting, objectName, type PrinterMemory } from './printer-memory.ts';
+import { isLastingSetting, type LastingSetting, type PrinterMemory } from './printer-memory.ts';
+import { type Serial, serialField, serialValue } from './serial.ts';
 import { recall } from './stored-format.ts';
 import { toDots } from './units.ts';
 
@@ -219,11 +221,11 @@ class PlanBuilder {
       this.#fields.command(name, this.#dots(head), command.at);
     }
     if (name === 'FD' || name === 'FV') {
-      if (this.#maxiCode === undefined) this.#print(fieldData(name, command.params, this.#hex));
+      if (this.#maxiCode === undefined) this.#print(plainField(name, command.params, this.#hex));
       else this.#printMaxiCode(this.#maxiCode, command.params);
     } else if (name === 'BD') this.#maxiCode = text(command);
     else if (name === 'SN') this.#print(serialField(text(command)));
-    else if (name === 'FH') this.#hex = hexIndicator(command);
+    else if (name === 'FH') this.#hex = hexIndicator(text(command));
     else if (name === 'FS') {
       this.#hex = undefined;
       this.#maxiCode = undefined;

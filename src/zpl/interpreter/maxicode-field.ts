@@ -4,6 +4,7 @@
  * Source: ZPL II Programming Guide, ^BD: of modes 2 and 3 the data begins with class of service (3 digits), country
  * (3 digits) and postal code (9 digits, or 6 characters).
  */
+import { fieldPieces } from '../field-data.ts';
 import { GraphicError } from './graphic-field.ts';
 
 export { GraphicError } from './graphic-field.ts';
@@ -36,30 +37,15 @@ export function maxiCodeField(
 ): { field: string; height: number } {
   const mode = Number.parseInt(params, 10) || 2;
   if (data.length > LONGEST) throw new GraphicError('a MaxiCode of too much data');
-  const text = decoded(data, hex).toString(utf8 ? 'utf8' : 'latin1');
+  const pieces = fieldPieces(data.toString('latin1').replace(/[\r\n]/g, ''), hex);
+  const plain = Array.from(pieces, ({ text: char, byte }) =>
+    byte === undefined ? char : String.fromCharCode(byte),
+  );
+  const text = Buffer.from(plain.join(''), 'latin1').toString(utf8 ? 'utf8' : 'latin1');
   const coded = mode === 2 || mode === 3 ? carrierData(text, mode) : text;
   const { data: bytes, stride, height } = draw(coded, mode, dpi);
   const dots = Buffer.from(bytes).toString('hex').toUpperCase();
   return { field: `^GFA,${bytes.length},${bytes.length},${stride},${dots}`, height };
-}
-
-/** Bytes that `^FH` gives as hexadecimal digits. Line ends in data mean nothing. */
-function decoded(data: Buffer, hex: string | undefined): Buffer {
-  const text = data.toString('latin1').replace(/[\r\n]/g, '');
-  const plain =
-    hex === undefined
-      ? text
-      : text
-          .split(hex)
-          .map((part, index) => {
-            if (index === 0) return part;
-            const byte = /^[0-9A-Fa-f]{2}/.exec(part)?.[0];
-            return byte === undefined
-              ? hex + part
-              : String.fromCharCode(Number.parseInt(byte, 16)) + part.slice(2);
-          })
-          .join('');
-  return Buffer.from(plain, 'latin1');
 }
 
 /** In the order of the encoder: postal code, country and class of service after the header, parted by GS. */

@@ -19,17 +19,8 @@ export type StoredObject =
   | { kind: 'format'; commands: readonly ZplCommand[]; bytes: number }
   | { kind: 'graphic'; definition: string; bytes: number };
 
-/** Longest name and extension that count, characters; and most objects. Firmware has such limits too. */
-const NAME = 16;
-const EXTENSION = 3;
+/** Most objects in the memory. Firmware has such a limit too. */
 const MOST_OBJECTS = 1_000;
-
-/** `d:o.x` in upper case, with the printer's defaults for what is left out. */
-export function objectName(text: string, extension: string): string {
-  const match = /^(?:([A-Z]):)?([^.:]*)(?:\.(.*))?$/.exec(text.trim().toUpperCase());
-  const name = match?.[2]?.slice(0, NAME) || 'UNKNOWN';
-  return `${match?.[1] ?? 'R'}:${name}.${match?.[3]?.slice(0, EXTENSION) || extension}`;
-}
 
 /**
  * Whether a name fits a pattern with `*` for any text. Only the last `*` is ever taken back, so the work is at most

@@ -3,9 +3,11 @@
  *
  * Source: ZPL II Programming Guide, ^DF, ^XF and ^FN.
  */
-import { hexIndicator, text, whole } from '../parameters.ts';
+import { hexIndicator } from '../field-data.ts';
+import { objectName } from '../names.ts';
+import { text, whole } from '../parameters.ts';
 import type { ZplCommand } from '../stream.ts';
-import { objectName, type PrinterMemory } from './printer-memory.ts';
+import type { PrinterMemory } from './printer-memory.ts';
 
 /** Most commands that stored formats add to one label: a few bytes recall many. */
 const MOST_RECALLED = 100_000;
@@ -33,7 +35,7 @@ export function recall(
     const data = field.find((command) => command.name === 'FD' || command.name === 'FV');
     const hex = field.find((command) => command.name === 'FH');
     if (number && data) {
-      values.set(fieldNumber(number), { data, hex: hex ? hexIndicator(hex) : undefined });
+      values.set(fieldNumber(number), { data, hex: hex ? hexIndicator(text(hex)) : undefined });
     } else rest.push(...field);
     field = [];
   };

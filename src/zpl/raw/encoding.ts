@@ -4,6 +4,7 @@
  *
  * Source: ZPL II Programming Guide, "^CI – Change International Font/Encoding", "^FH"; Zebra Code Page 850.
  */
+import { fieldPieces, hexEscapes } from '../field-data.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
 /** A ^CI in force. */
@@ -76,22 +77,15 @@ function tokens(text: string, indicator: string | undefined): Token[] {
     ascii = '';
     bytes = [];
   };
-  for (let at = 0; at < text.length; ) {
-    const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
-    const digits = char === indicator ? text.slice(at + 1, at + 3) : '';
-    const byte = /^[89A-Fa-f][0-9A-Fa-f]$/.test(digits) ? Number.parseInt(digits, 16) : undefined;
-    if (byte !== undefined) {
-      if (ascii !== '') flush();
-      bytes.push(byte);
-      at += 3;
-      continue;
-    }
-    if (bytes.length > 0) flush();
-    if (char > '\x7f') {
+  for (const piece of fieldPieces(text, indicator)) {
+    const byte = piece.byte ?? 0;
+    const isByte = byte >= 0x80;
+    if (isByte ? ascii !== '' : bytes.length > 0) flush();
+    if (isByte) bytes.push(byte);
+    else if (piece.text > '\x7f') {
       flush();
-      found.push({ char });
-    } else ascii += char;
-    at += char.length;
+      found.push({ char: piece.text });
+    } else ascii += piece.text;
   }
   flush();
   return found;
@@ -117,10 +111,6 @@ function utf8Text(bytes: Iterable<number>): string | undefined {
   }
 }
 
-function escaped(bytes: Iterable<number>, indicator: string): string {
-  return [...bytes].map((byte) => `${indicator}${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
-}
-
 /**
  * Fixed text in UTF-8, for a field with ^FH and `indicator`; undefined where a byte's character is not known.
  * @param guess bytes may be UTF-8 already
@@ -134,13 +124,13 @@ export function inUtf8(
   let out = '';
   for (const token of tokens(text, indicator)) {
     if ('ascii' in token) out += token.ascii;
-    else if ('char' in token) out += escaped(Buffer.from(token.char, 'utf8'), indicator);
-    else if (guess && utf8Text(token.bytes) !== undefined) out += escaped(token.bytes, indicator);
+    else if ('char' in token) out += hexEscapes(Buffer.from(token.char, 'utf8'), indicator);
+    else if (guess && utf8Text(token.bytes) !== undefined) out += hexEscapes(token.bytes, indicator);
     else {
       if (high === undefined) return undefined;
       const decoded = token.bytes.map((byte) => high.charAt(byte - 0x80)).join('');
       if (decoded.includes('\ufffd')) return undefined;
-      out += escaped(Buffer.from(decoded, 'utf8'), indicator);
+      out += hexEscapes(Buffer.from(decoded, 'utf8'), indicator);
     }
   }
   return out;
@@ -151,11 +141,11 @@ export function inCodePage(text: string, indicator: string, { high }: Encoding):
   let out = '';
   for (const token of tokens(text, indicator)) {
     if ('ascii' in token) out += token.ascii;
-    else if ('bytes' in token) out += escaped(token.bytes, indicator);
+    else if ('bytes' in token) out += hexEscapes(token.bytes, indicator);
     else {
       const at = high?.indexOf(token.char) ?? -1;
       if (at < 0) return undefined;
-      out += escaped([0x80 + at], indicator);
+      out += hexEscapes([0x80 + at], indicator);
     }
   }
   return out;

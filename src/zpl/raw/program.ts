@@ -9,7 +9,7 @@
  * What cannot be taken is refused with its line.
  */
 import { LIMITS } from '../../contract/limits.ts';
-import { objectName } from '../interpreter/printer-memory.ts';
+import { objectName } from '../names.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
 import { ruling } from './rules.ts';
 

@@ -23,7 +23,8 @@ import {
 } from '../../values/built-ins.ts';
 import { ValueFault } from '../../values/filters.ts';
 import { parsePlaceholders, placeholderText } from '../../values/merge.ts';
-import { ownName } from '../own-names.ts';
+import { hexIndicator } from '../field-data.ts';
+import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { type Encoding, encodingOf, escapesAreUtf8, inCodePage, inUtf8, POWER_ON, UTF8 } from './encoding.ts';
 import { fieldText, type RawField, rawField, type Slot } from './field.ts';
@@ -278,7 +279,7 @@ function fieldNumbers(commands: readonly RawCommand[]): Map<number, string> {
 }
 
 function noteFieldCommand({ code, params }: RawCommand, state: FieldState): void {
-  if (code === '^FH') state.indicator = params.charAt(0) === '' ? '_' : params.charAt(0);
+  if (code === '^FH') state.indicator = hexIndicator(params);
   else if (code === '^FB' || code === '^TB') state.block = true;
   else if (/^\^B[0-9A-Z]$/.test(code) && code !== '^BY') state.barcode = code.slice(1);
 }

@@ -1,31 +1,8 @@
 /**
- * Field data on its way to the rasteriser: ASCII, with every byte that is not plain text as an `^FH` escape; and
- * `^SN`, field data that counts.
+ * `^SN`, field data that counts from label to label.
  *
- * Source: ZPL II Programming Guide, ^FD ^FH ^SN.
+ * Source: ZPL II Programming Guide, ^SN.
  */
-
-const INDICATORS = '_|@#$%=+;!"\'[]{}()<>abcdefghijklmnopqrstuvwxyz\\';
-
-/**
- * `^FD…` (or `^FV…`) that reads the same under any prefix and delimiter.
- * `hex`: the indicator of the `^FH` in force for this field, if there is one. Line ends in data mean nothing.
- */
-export function fieldData(name: string, data: Buffer, hex: string | undefined): string {
-  const indicator = hex ?? [...INDICATORS].find((candidate) => !data.includes(candidate)) ?? '_';
-  let escaped = hex !== undefined;
-  let out = '';
-  for (const byte of data) {
-    if (byte === 0x0a || byte === 0x0d) continue;
-    const plain = byte >= 0x20 && byte < 0x7e && byte !== 0x5e;
-    if (plain) out += String.fromCharCode(byte);
-    else {
-      out += indicator + byte.toString(16).toUpperCase().padStart(2, '0');
-      escaped = true;
-    }
-  }
-  return `${escaped ? `^FH${indicator}` : ''}^${name}${out}`;
-}
 
 /** A field whose number goes up (or down) from label to label. */
 export interface Serial {
