@@ -1,5 +1,6 @@
 /** The dots of a MaxiCode for the interpreter of ZPL, whose rasteriser draws modes 2 and 3 of some carriers alone. */
-import { type DrawMaxiCode, GraphicError } from '../zpl/interpreter/maxicode-field.ts';
+import { GraphicError } from '../zpl/graphic-data.ts';
+import type { DrawMaxiCode } from '../zpl/interpreter/maxicode-field.ts';
 import { SymbolError } from './bwip.ts';
 import { encodeSymbol } from './symbol.ts';
 import { maxiCodeBitmap } from './symbology/maxicode.ts';

@@ -9,6 +9,7 @@
  *
  * Source: ZPL II Programming Guide, "ZPL Commands", ^CC ^CD ^CT ^GF ~DY; SGD section for `! U1`.
  */
+import { changesSyntax, DOWNLOADS, type SyntaxChange, USUAL_SYNTAX, words } from './commands.ts';
 
 /** One command of a format: `^FO10,20` is `{name: 'FO', params: '10,20'}`; `^A0N,30` is `{name: 'A0', …}`. */
 export interface ZplCommand {
@@ -38,7 +39,8 @@ export interface ZplSyntax {
 }
 
 export function defaultSyntax(): ZplSyntax {
-  return { format: 0x5e, control: 0x7e, delimiter: 0x2c };
+  const { CC, CT, CD } = USUAL_SYNTAX;
+  return { format: CC.charCodeAt(0), control: CT.charCodeAt(0), delimiter: CD.charCodeAt(0) };
 }
 
 const COMMA = 0x2c;
@@ -48,19 +50,7 @@ const SGD_START = '! U1 ';
 const SGD_LINE_LIMIT = 1024;
 
 /** Control commands without parameters: complete with their second letter. */
-const BARE_CONTROLS = new Set(
-  ['HS', 'HI', 'HM', 'HD', 'HB', 'JA', 'JR', 'JC', 'JP', 'JX', 'PS', 'PP', 'PH', 'WC', 'EG', 'RV'].concat([
-    'PR',
-    'JE',
-    'JD',
-    'JG',
-    'JI',
-    'JL',
-    'KB',
-    'HU',
-    'WQ',
-  ]),
-);
+const BARE_CONTROLS = words('HS HI HM HD HB JA JR JC JP JX PS PP PH WC EG RV PR JE JD JG JI JL KB HU WQ');
 /** Control commands whose parameters have a fixed length. */
 const FIXED_CONTROLS = new Map([
   ['HQ', 2],
@@ -70,12 +60,11 @@ const FIXED_CONTROLS = new Map([
   ['SD', 2],
 ]);
 /** Control commands whose parameters run to the next prefix; line ends within them mean nothing. */
-const DOWNLOADS = new Set(['DG', 'DY', 'DB', 'DS', 'DT', 'DU', 'DE', 'DN']);
+const LONG_CONTROLS = new Set([...Object.keys(DOWNLOADS), 'DE', 'DN']);
 /** Control commands whose parameters end with the line, or at the next prefix. */
-const LINE_CONTROLS = new Set(['TA', 'JB', 'JF', 'JN', 'JO', 'JQ', 'JS', 'NC', 'NR', 'NT', 'PL', 'PM', 'RO']);
+const LINE_CONTROLS = words('TA JB JF JN JO JQ JS NC NR NT PL PM RO');
 /** Commands whose parameters are data, in which a changed delimiter is not a delimiter. */
-const DATA_COMMANDS = new Set(['FD', 'FV', 'FX']);
-const ONE_CHARACTER = new Set(['CC', 'CD', 'CT']);
+const DATA_COMMANDS = words('FD FV FX');
 
 class ByteBuffer {
   #bytes = Buffer.allocUnsafe(64);
@@ -176,7 +165,7 @@ export class ZplStream {
       return;
     }
     if (this.#control && this.#controlByte(this.#control, byte)) return;
-    if (this.#command && ONE_CHARACTER.has(this.#command.name)) {
+    if (this.#command && changesSyntax(this.#command.name)) {
       this.#change(this.#command.name, byte);
       this.#command = undefined;
       return;
@@ -294,19 +283,23 @@ export class ZplStream {
       control.name += String.fromCharCode(byte).toUpperCase();
       const { name } = control;
       // A real printer swallows what it does not know as well: a `~` in field data has to be escaped (^FH).
-      const known = FIXED_CONTROLS.has(name) || DOWNLOADS.has(name) || LINE_CONTROLS.has(name);
+      const known = FIXED_CONTROLS.has(name) || LONG_CONTROLS.has(name) || LINE_CONTROLS.has(name);
       if (control.name.length === 2 && (BARE_CONTROLS.has(name) || !known)) this.#finishControl(control);
       return true;
     }
     const fixed = FIXED_CONTROLS.get(control.name);
     if (fixed !== undefined) {
-      if (ONE_CHARACTER.has(control.name)) this.#change(control.name, byte);
-      else if (prefix) {
+      if (changesSyntax(control.name)) {
+        this.#change(control.name, byte);
+        this.#control = undefined;
+        return true;
+      }
+      if (prefix) {
         this.#finishControl(control);
         return false;
-      } else control.params.push(byte);
-      if (ONE_CHARACTER.has(control.name)) this.#control = undefined;
-      else if (control.params.length === fixed) this.#finishControl(control);
+      }
+      control.params.push(byte);
+      if (control.params.length === fixed) this.#finishControl(control);
       return true;
     }
     if (prefix) {
@@ -333,7 +326,7 @@ export class ZplStream {
     } else this.#emit({ kind: 'control', name: control.name, params: control.params.copy() });
   }
 
-  #change(name: string, byte: number): void {
+  #change(name: SyntaxChange, byte: number): void {
     if (name === 'CC') this.#syntax.format = byte;
     else if (name === 'CT') this.#syntax.control = byte;
     else this.#syntax.delimiter = byte;

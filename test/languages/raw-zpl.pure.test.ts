@@ -26,6 +26,7 @@ describe('placeholders', () => {
     ['named ^FN', '^FN3"v"^FS', '^FH^FD_5EXZ^FS'],
     ['named ^FN with ^FH', '^FH^FN3"v"^FS', '^FH^FD_5EXZ^FS'],
     ['named ^FN with a default', '^FN3"v"^FDnone^FS', '^FH^FD_5EXZ^FS'],
+    ['in ^FD with ^FH before a line end', '^FH\n^FD{{v}}^FS', '^FH\n^FD_5EXZ^FS'],
     ['lower case commands', '^fd{{v}}^fs', '^FH^fd_5EXZ^fs'],
   ])('%s', (_, field, expected) => {
     const text = filled(`^XA^FO1,1^A0N,30,30${field}^XZ`, { v: '^XZ' });

@@ -42,6 +42,17 @@ describe('what a format prints', () => {
     expect(plan && labelZpl(plan, 0)).toBe('^XA^LH0,0^FS^FO1,1^FH_^FD_C3_A9^FS^FO2,2^FDkept^FS^FS^XZ');
   });
 
+  it('takes the height of every linear barcode in the unit in force', () => {
+    for (const [bars, expected] of [
+      ['^BCN,10,N', '^BCN,80,N'],
+      ['^B8N,10', '^B8N,80'],
+      ['^BKN,N,10', '^BKN,N,80'],
+    ]) {
+      const [plan] = plans(`^XA^MUM^FO1,1${bars}^FD1^FS^XZ`);
+      expect(plan && labelZpl(plan, 0)).toContain(`^FO8,8${expected}^FD1`);
+    }
+  });
+
   it('does not let stored objects outgrow the memory', () => {
     const memory = new PrinterMemory(10_000);
     for (let index = 0; index < 50; index++)

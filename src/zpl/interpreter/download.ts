@@ -1,7 +1,8 @@
 /** `~DG`, `~DY` and `~EG`: what is stored in the printer before a format refers to it. */
 
+import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
-import { downloadedGraphic, GraphicError } from './graphic-field.ts';
+import { downloadedGraphic } from './graphic-field.ts';
 import type { PrinterMemory } from './printer-memory.ts';
 
 /** Does what the command says; returns why it could not, if so. */

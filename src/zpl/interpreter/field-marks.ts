@@ -5,6 +5,7 @@
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
+import { barHeightParameter, isBarcode, isFont } from '../commands.ts';
 
 /** A field on the label, dots; half-open. */
 export interface FieldMark {
@@ -18,26 +19,6 @@ export interface FieldMark {
   readonly height: number;
 }
 
-/** Which parameter of a linear barcode is its height, by index. */
-const BAR_HEIGHT: Readonly<Record<string, number>> = {
-  B1: 2,
-  B2: 1,
-  B3: 2,
-  B5: 1,
-  B8: 1,
-  B9: 1,
-  BA: 1,
-  BC: 1,
-  BE: 1,
-  BI: 1,
-  BJ: 1,
-  BK: 2,
-  BM: 2,
-  BP: 2,
-  BS: 1,
-  BU: 1,
-  BZ: 1,
-};
 /** Data of a field, or the number of data that comes later. */
 const DATA = new Set(['FD', 'FV', 'SN', 'FN']);
 
@@ -121,10 +102,10 @@ export class FieldMarks {
     else if (name === 'FB' || name === 'TB') {
       const block = name === 'FB' ? first : second;
       if (block !== undefined) this.#field = { ...this.#field, block };
-    } else if (/^A[A-Z0-9@]$/.test(name)) {
+    } else if (isFont(name)) {
       this.#field = { ...this.#field, tall: second ?? this.#characters, turn: turn ?? this.#turn };
-    } else if (/^B[A-Z0-9]$/.test(name)) {
-      const index = BAR_HEIGHT[name];
+    } else if (isBarcode(name)) {
+      const index = barHeightParameter(name);
       const tall = index === undefined ? 0 : (numbers(params)[index] ?? this.#bars);
       this.#field = { ...this.#field, tall, turn: turn ?? this.#turn };
     } else if (DATA.has(name)) this.#data(name, at);

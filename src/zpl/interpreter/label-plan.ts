@@ -10,12 +10,14 @@
  * Source: ZPL II Programming Guide, the commands named.
  */
 
+import { isBarcode, PRINTS, words } from '../commands.ts';
 import { hexIndicator, plainField } from '../field-data.ts';
+import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
 import { text, whole } from '../parameters.ts';
 import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
-import { GraphicError, graphicField } from './graphic-field.ts';
+import { graphicField } from './graphic-field.ts';
 import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
 import { isLastingSetting, type LastingSetting, type PrinterMemory } from './printer-memory.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
@@ -51,47 +53,9 @@ export interface LabelPlan {
   readonly faults: readonly string[];
 }
 
-/** Commands that put something on the label. */
-const PRINTABLE = new Set(['FD', 'FV', 'SN', 'GB', 'GC', 'GD', 'GE', 'GF', 'XG', 'IM', 'IL']);
 /** Commands that end here: they are done in this file, or mean nothing to a picture. */
-const NOT_DRAWN = new Set(
-  [
-    'PQ',
-    'PP',
-    'FX',
-    'FN',
-    'FH',
-    'ID',
-    'EF',
-    'DF',
-    'XF',
-    'CC',
-    'CD',
-    'CT',
-    'XA',
-    'XZ',
-    'HH',
-    'HV',
-    'HW',
-  ].concat([
-    'HF',
-    'HG',
-    'HY',
-    'HZ',
-    'JU',
-    'SP',
-    'MM',
-    'MN',
-    'MT',
-    'MD',
-    'MF',
-    'MP',
-    'PR',
-    'PF',
-    'PH',
-    'SZ',
-    'ST',
-  ]),
+const NOT_DRAWN = words(
+  'PQ PP FX FN FH ID EF DF XF CC CD CT XA XZ HH HV HW HF HG HY HZ JU SP MM MN MT MD MF MP PR PF PH SZ ST',
 );
 /** Bytes in which parameters end and data begins. */
 const HEAD = 128;
@@ -137,7 +101,7 @@ export function planLabel(
 }
 
 /** Settings of the label as a whole: they count wherever in the format they stand. */
-const WHOLE_LABEL = new Set<string>(['LL', 'LS', 'LT', 'MU', 'PM', 'PO', 'PW']);
+const WHOLE_LABEL = words('LL LS LT MU PM PO PW');
 
 /** What is in force after a command that leaves some parameters out; a font of ^CF comes with a size of its own. */
 function lastingValue(name: LastingSetting, before: string | undefined, value: string): string {
@@ -244,10 +208,10 @@ class PlanBuilder {
       const value = this.#set(command);
       if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
     } else if (name === 'GB') this.#print(boxField(this.#dots(command)));
-    else if (PRINTABLE.has(name)) this.#print(this.#plain(command));
+    else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
       // What a field is last told to be it is.
-      if (/^B[0-9A-Z]$/.test(name) && name !== 'BY') this.#maxiCode = undefined;
+      if (isBarcode(name)) this.#maxiCode = undefined;
       if (name === 'FO' || name === 'FT') this.#origin = this.#pieces.length;
       this.#pieces.push(this.#plain(command));
     }

@@ -5,9 +5,7 @@
  * (3 digits) and postal code (9 digits, or 6 characters).
  */
 import { fieldPieces } from '../field-data.ts';
-import { GraphicError } from './graphic-field.ts';
-
-export { GraphicError } from './graphic-field.ts';
+import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 
 /**
  * Draws a MaxiCode; lent by the renderer, which knows the symbols.
@@ -44,8 +42,7 @@ export function maxiCodeField(
   const text = Buffer.from(plain.join(''), 'latin1').toString(utf8 ? 'utf8' : 'latin1');
   const coded = mode === 2 || mode === 3 ? carrierData(text, mode) : text;
   const { data: bytes, stride, height } = draw(coded, mode, dpi);
-  const dots = Buffer.from(bytes).toString('hex').toUpperCase();
-  return { field: `^GFA,${bytes.length},${bytes.length},${stride},${dots}`, height };
+  return { field: graphicCommand(bytes.length, stride, hexDigits(bytes)), height };
 }
 
 /** In the order of the encoder: postal code, country and class of service after the header, parted by GS. */

@@ -1,5 +1,6 @@
 /** A raw ZPL program, command by command, with the line that each stands on. */
 import { JobFaultError } from '../../contract/fault.ts';
+import { changesSyntax, USUAL_SYNTAX } from '../commands.ts';
 
 export interface RawCommand {
   /** `^FD`, `~DG`, …; upper case. */
@@ -18,9 +19,6 @@ const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
 /** A printer obeys them wherever they stand: STX, ETX and SI are ^XA, ^XZ and ^FS, others flow control. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;
 const NEW_LINE = 0x0a;
-/** What ^CC, ^CT and ^CD (and ~CC, …) name where they change nothing. */
-const PREFIXES: Readonly<Record<string, string>> = { CC: '^', CT: '~', CD: ',' };
-
 /** @throws JobFaultError `template-invalid` always */
 export function rawFault(reason: string, line?: number): JobFaultError {
   const where = line === undefined ? '' : `line ${line}: `;
@@ -54,7 +52,8 @@ export function rawCommands(source: string): { lead: string; commands: RawComman
     COMMAND.lastIndex = at;
     const code = (COMMAND.exec(source)?.[0] ?? source.charAt(at)).toUpperCase();
     let from = at + code.length;
-    const usual = PREFIXES[code.slice(1)];
+    const name = code.slice(1);
+    const usual = changesSyntax(name) ? USUAL_SYNTAX[name] : undefined;
     if (usual !== undefined) {
       const named = source.charAt(from);
       if (named !== usual) {

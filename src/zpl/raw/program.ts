@@ -9,6 +9,7 @@
  * What cannot be taken is refused with its line.
  */
 import { LIMITS } from '../../contract/limits.ts';
+import { DOWNLOADS, isDownload, PRINTS, words } from '../commands.ts';
 import { objectName } from '../names.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
 import { ruling } from './rules.ts';
@@ -41,15 +42,6 @@ export interface ProgramOptions {
   readonly printerCommands: boolean;
 }
 
-/** `~DGd:o.x,…` and its kind, with the extension of an object that gives none. */
-const DOWNLOADS: Readonly<Record<string, string>> = {
-  '~DB': 'FNT',
-  '~DG': 'GRF',
-  '~DS': 'FNT',
-  '~DT': 'FNT',
-  '~DU': 'FNT',
-  '~DY': '',
-};
 /** ~DY: pictures and fonts. Its other extensions are set-up, pages and certificates. */
 const OBJECTS_OF_DY: Readonly<Record<string, string>> = {
   B: 'BMP',
@@ -67,8 +59,8 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
   '^A@': [3, 'FNT'],
   '^CW': [1, 'FNT'],
 };
-/** Commands that put something on a label. */
-const PRINTS = /^\^(?:F[DNV]|S[NF]|G[BCDEFS]|XG|XF|I[LM])$/;
+/** Commands that print, besides those that do by themselves: with data or a format that comes from elsewhere. */
+const PRINTS_LATER = words('FN SF GS XF');
 const BOM = '\ufeff';
 /** Commands that stored formats add to a label. */
 const MOST_RECALLED = 100_000;
@@ -113,8 +105,13 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
   return { downloads: objects.downloads, label: [begin, ...before.flat(), ...rest], leftOut };
 }
 
+function printing({ code }: RawCommand): boolean {
+  const name = code.slice(1);
+  return code.startsWith('^') && (PRINTS.has(name) || PRINTS_LATER.has(name));
+}
+
 function prints(format: Format): boolean {
-  return format.some(({ code }) => PRINTS.test(code)) && storing(format) === undefined;
+  return format.some(printing) && storing(format) === undefined;
 }
 
 function storing(format: Format): RawCommand | undefined {
@@ -133,9 +130,9 @@ function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downlo
   let before: RawCommand[] = [];
   for (const command of commands) {
     const { code, line } = command;
-    if (code in DOWNLOADS) downloads.push(command);
+    if (code.startsWith('~') && isDownload(code.slice(1))) downloads.push(command);
     else if (code === '^XA') {
-      if (open?.some((other) => PRINTS.test(other.code))) {
+      if (open?.some(printing)) {
         throw rawFault('^XA begins a second label before ^XZ has ended the first', line);
       }
       // A format that begins again, before anything was on it, goes on.
@@ -279,7 +276,9 @@ class OwnObjects {
   }
 
   #extension(code: string, [kind = '', extension = '']: readonly string[], line: number): string {
-    if (code !== '~DY') return DOWNLOADS[code] ?? 'GRF';
+    const name = code.slice(1);
+    const fixed = isDownload(name) ? DOWNLOADS[name] : undefined;
+    if (fixed !== undefined) return fixed;
     const known = OBJECTS_OF_DY[extension.trim().toUpperCase()];
     if (known === undefined) throw rawFault('~DY takes pictures and fonts only: B, E, G, P, T or X', line);
     // Binary data runs over what follows it, and a template is text.

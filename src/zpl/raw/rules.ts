@@ -5,6 +5,7 @@
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
+import { isFont, words } from '../commands.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
 /** What becomes of a command: printed as it stands, or left out, and then why. */
@@ -17,7 +18,6 @@ const LABEL =
   words(`XA XZ FS FO FT FD FV FH FX FN FB TB FR FW FP FC FM CF CI CV CW GB GC GD GE GF GS XG IM IL XF
   LH LL LR LS LT MU MC PM PO PQ PW PA RB RF XB`);
 const BARCODE = /^B[0-9ABCDEFIJKLMOPQRSTUXYZ]$/;
-const FONT = /^A[A-Z0-9@]$/;
 
 /** Set-up that labels carry, and the member of a printer's format that has it. */
 const SET_UP: Readonly<Record<string, string | undefined>> = {
@@ -91,10 +91,6 @@ const AT_ONCE = /^~(?:H.|J[ABCDEFGILPQRX]|P[HPRS]|W.|EG|RO|KB)$/;
 /** Fonts that a printer has; the others are free for ^CW. */
 const BUILT_IN_FONT = /^\s*[A-H0P-V]/i;
 
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
-}
-
 /**
  * @param setUp the command stands in a format that prints nothing, before the label, as label designers write one
  * @param allowed the tenant may send printer commands
@@ -120,7 +116,7 @@ export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): R
 }
 
 function draws(name: string): boolean {
-  return LABEL.has(name) || BARCODE.test(name) || FONT.test(name);
+  return LABEL.has(name) || BARCODE.test(name) || isFont(name);
 }
 
 /** Set-up that changes nothing for others when it is left out. */

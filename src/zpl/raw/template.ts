@@ -23,6 +23,7 @@ import {
 } from '../../values/built-ins.ts';
 import { ValueFault } from '../../values/filters.ts';
 import { parsePlaceholders, placeholderText } from '../../values/merge.ts';
+import { isBarcode } from '../commands.ts';
 import { hexIndicator } from '../field-data.ts';
 import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
@@ -281,7 +282,7 @@ function fieldNumbers(commands: readonly RawCommand[]): Map<number, string> {
 function noteFieldCommand({ code, params }: RawCommand, state: FieldState): void {
   if (code === '^FH') state.indicator = hexIndicator(params);
   else if (code === '^FB' || code === '^TB') state.block = true;
-  else if (/^\^B[0-9A-Z]$/.test(code) && code !== '^BY') state.barcode = code.slice(1);
+  else if (code.startsWith('^') && isBarcode(code.slice(1))) state.barcode = code.slice(1);
 }
 
 function filled(

@@ -1,0 +1,69 @@
+/**
+ * What the commands of ZPL are, for all that read it: which print, which are barcodes and fonts, what their parameters
+ * measure. Names are without prefix.
+ *
+ * Source: ZPL II Programming Guide, the commands named.
+ */
+
+/** The prefixes and the delimiter that a printer has at first, by the command that changes each. */
+export const USUAL_SYNTAX = { CC: '^', CT: '~', CD: ',' } as const;
+
+export type SyntaxChange = keyof typeof USUAL_SYNTAX;
+
+export function changesSyntax(name: string): name is SyntaxChange {
+  return Object.hasOwn(USUAL_SYNTAX, name);
+}
+
+/** Commands that put something on the label by themselves, or by the data that they carry. */
+export const PRINTS: ReadonlySet<string> = words('FD FV SN GB GC GD GE GF XG IM IL');
+
+/** Downloads of objects, and the extension of one whose name gives none; ~DY says it in a parameter. */
+export const DOWNLOADS = { DB: 'FNT', DG: 'GRF', DS: 'FNT', DT: 'FNT', DU: 'FNT', DY: undefined } as const;
+
+export function isDownload(name: string): name is keyof typeof DOWNLOADS {
+  return Object.hasOwn(DOWNLOADS, name);
+}
+
+export function isFont(name: string): boolean {
+  return /^A[A-Z0-9@]$/.test(name);
+}
+
+/** ^BY sets bars up, and is none. */
+export function isBarcode(name: string): boolean {
+  return /^B[0-9A-Z]$/.test(name) && name !== 'BY';
+}
+
+/** Which parameter of a linear barcode is its height, by index. */
+const BAR_HEIGHT: Readonly<Record<string, number>> = {
+  ...indexed('B2 B5 B8 B9 BA BC BE BI BJ BS BU BZ', 1),
+  ...indexed('B1 B3 BK BM BP', 2),
+};
+
+export function barHeightParameter(name: string): number | undefined {
+  return BAR_HEIGHT[name];
+}
+
+/** Which parameters of a command are places and sizes on the label, by index; counts, flags and ratios are not. */
+const MEASURED: Readonly<Record<string, readonly number[]>> = {
+  ...indexed('LL LS LT PW', [0]),
+  ...indexed('FO FT LH GC', [0, 1]),
+  ...indexed('GB GD GE', [0, 1, 2]),
+  ...indexed('CF TB', [1, 2]),
+  FB: [0, 2, 4],
+  BY: [2],
+};
+
+export function measuredParameters(name: string): readonly number[] {
+  if (isFont(name)) return [1, 2];
+  const height = BAR_HEIGHT[name];
+  return height === undefined ? (MEASURED[name] ?? []) : [height];
+}
+
+/** The names in a text, parted by blanks. */
+export function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+function indexed<T>(names: string, index: T): Record<string, T> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, index]));
+}

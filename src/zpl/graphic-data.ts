@@ -1,0 +1,121 @@
+/**
+ * The data of graphics (`^GF`, `~DG`), to and from rows of dots.
+ *
+ * Run-length is the guide's "Alternative Data Compression Scheme": hex digits with repeat counts G–Y (1–19) and
+ * g–z (20–400), `,` for the rest of a row white, `!` for the rest black, `:` for a row like the one before. Z64 is zlib,
+ * base64, and a CRC-16/XMODEM over the base64 text.
+ */
+import { deflateSync } from 'node:zlib';
+
+/** The most bytes that one graphic may unpack to; 24 dots/mm, 4 × 12 inches. */
+const MOST_UNPACKED = 8 * 1024 * 1024;
+/** A repeat count's character stands for its code less this: G is 1, g is 1 × 20. */
+const ONES = 0x46;
+const TWENTIES = 0x66;
+const MOST_REPEATS = 400;
+
+/** Thrown for a graphic that cannot be drawn; the message says why. */
+export class GraphicError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'GraphicError';
+  }
+}
+
+export function hexDigits(data: Uint8Array): string {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('hex').toUpperCase();
+}
+
+/** `^GFA` of whole rows. @param stride bytes of a row @param text the data, in any of its forms */
+export function graphicCommand(bytes: number, stride: number, text: string): string {
+  return `^GFA,${bytes},${bytes},${stride},${text}`;
+}
+
+function repeated(digit: string, times: number): string {
+  const rest = times % MOST_REPEATS;
+  let text = 'z'.repeat(Math.floor(times / MOST_REPEATS));
+  if (rest >= 20) text += String.fromCharCode(TWENTIES + Math.floor(rest / 20));
+  if (rest % 20 > 0 && times > 1) text += String.fromCharCode(ONES + (rest % 20));
+  return text + digit;
+}
+
+function runLength(data: Uint8Array, stride: number): string {
+  const digits = hexDigits(data);
+  let text = '';
+  let before = '';
+  for (let start = 0; start < digits.length; start += 2 * stride) {
+    const row = digits.slice(start, start + 2 * stride);
+    if (row === before) {
+      text += ':';
+      continue;
+    }
+    before = row;
+    let end = row.length;
+    while (row[end - 1] === '0') end -= 1;
+    const used = row.slice(0, end);
+    text += used.replace(/(.)\1*/g, (run, digit: string) => repeated(digit, run.length));
+    if (used.length < row.length) text += ',';
+  }
+  return text;
+}
+
+/**
+ * Run-length data as hex digits, the last row as long as it is.
+ * @throws GraphicError it has no rows, or unpacks to more than a label's worth
+ */
+export function unpackRuns(data: string, stride: number): string {
+  const row = stride * 2;
+  if (!(row > 0)) throw new GraphicError('a graphic with no bytes per row');
+  const rows: string[] = [];
+  let line = '';
+  let run = 0;
+  const end = () => {
+    while (line.length >= row) {
+      rows.push(line.slice(0, row));
+      line = line.slice(row);
+    }
+    if (rows.length * stride > MOST_UNPACKED) throw new GraphicError('a graphic that is too large');
+  };
+  for (const char of data) {
+    if (char >= 'G' && char <= 'Y') run += char.charCodeAt(0) - ONES;
+    else if (char >= 'g' && char <= 'z') run += (char.charCodeAt(0) - TWENTIES) * 20;
+    else {
+      if (char === ',') line = line.padEnd(row, '0');
+      else if (char === '!') line = line.padEnd(row, 'F');
+      else if (char === ':') line = rows.at(-1) ?? ''.padEnd(row, '0');
+      else line += char.repeat(Math.min(run || 1, MOST_UNPACKED));
+      run = 0;
+      end();
+    }
+  }
+  return rows.join('') + line;
+}
+
+const crcTable = Uint16Array.from({ length: 256 }, (_, index) => {
+  let crc = index << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc & 0xffff;
+});
+
+/** CRC-16/XMODEM. */
+function crc16(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) crc = ((crc << 8) ^ (crcTable[((crc >> 8) ^ byte) & 0xff] ?? 0)) & 0xffff;
+  return crc;
+}
+
+function z64(data: Uint8Array): string {
+  const text = deflateSync(data, { level: 9 }).toString('base64');
+  return `:Z64:${text}:${crc16(Buffer.from(text, 'latin1')).toString(16).padStart(4, '0').toUpperCase()}`;
+}
+
+/** Below this many characters zlib's own overhead cannot win. */
+const SHORT = 80;
+
+/** The shorter of run-length and Z64. @param stride bytes of a row */
+export function graphicData(data: Uint8Array, stride: number): string {
+  const runs = runLength(data, stride);
+  if (runs.length <= SHORT) return runs;
+  const packed = z64(data);
+  return packed.length < runs.length ? packed : runs;
+}
