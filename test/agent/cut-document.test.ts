@@ -1,10 +1,11 @@
 /** What nobody can know of a document: whether it came whole, and whether one that still waits comes out. */
-import { once } from 'node:events';
+
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
+import { listening } from '../kit/wire/listening.ts';
 
 const site = useSite();
 
@@ -30,12 +31,10 @@ async function roadThatEndsAt(words: string, printerUri: string): Promise<{ uri:
     });
     agent.on('close', () => printer.end());
     printer.pipe(agent);
-  }).listen(0, '127.0.0.1');
-  await once(road, 'listening');
+  });
+  const near = await listening(road);
   site.running({ stop: () => road.close() });
-  const address = road.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return { uri: `ipp://127.0.0.1:${address.port}${pathname}` };
+  return { uri: `ipp://127.0.0.1:${near}${pathname}` };
 }
 
 test.each(['label 2', 'label 11'])('cut at %s, printed as far as it goes: held', async (words) => {

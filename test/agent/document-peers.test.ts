@@ -1,7 +1,7 @@
 /** The same label through printing systems of others: a CUPS queue, the PWG's sample printer, and over TLS. */
+
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -17,10 +17,11 @@ import { designedJob } from '../kit/agent/ipp-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
-import { type Cupsd, freePort, startCupsd } from '../kit/programs/cupsd.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
 import { selfSigned } from '../kit/wire/certificate.ts';
 import { startDocumentSink } from '../kit/wire/document-sink.ts';
+import { freePort, listening } from '../kit/wire/listening.ts';
 
 const site = useSite();
 let cups: Cupsd;
@@ -240,12 +241,9 @@ test('over TLS: only the printer with the certificate that it is known by, and n
     socket.once('data', (bytes) => headers.push(bytes.toString('latin1')));
     for (const end of [socket, on]) end.on('error', () => undefined);
     socket.pipe(on).pipe(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const host = `127.0.0.1:${await listening(server)}`;
   site.running({ stop: () => server.close() });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  const host = `127.0.0.1:${address.port}`;
   const uri = `ipps://${host}/ipp/print`;
   const { fingerprint256 } = new X509Certificate(identity.cert);
   const access = { host, user: 'agent', password: 'the secret word', fingerprint256 };

@@ -3,11 +3,13 @@
  * not come out after the agent has sent it again. The road is as a kernel: what a connection holds when it is closed is
  * delivered later, what it holds when it is reset is not.
  */
+
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
+import { listening } from '../kit/wire/listening.ts';
 
 const site = useSite();
 
@@ -45,16 +47,14 @@ async function roadSilentAt(words: string, port: number): Promise<Road> {
     agent.on('close', () => {
       if (silent?.printer !== printer) printer.destroy();
     });
-  }).listen(0, '127.0.0.1');
-  await once(road, 'listening');
+  });
+  const near = await listening(road);
   onTestFinished(() => {
     silent?.printer.destroy();
     road.close();
   });
-  const address = road.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
   return {
-    uri: `socket://127.0.0.1:${address.port}`,
+    uri: `socket://127.0.0.1:${near}`,
     release: async () => {
       if (silent === undefined) throw new Error('it was never silent');
       const gone = once(silent.printer, 'close');

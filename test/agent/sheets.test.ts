@@ -1,6 +1,5 @@
 /** Sheets of labels on printers that print pages: the printer counts pages, everybody else labels. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+
 import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
@@ -9,6 +8,7 @@ import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/ag
 import { expected } from '../kit/agent/site.ts';
 import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
 import { drawPdf } from '../kit/judges/judges.ts';
+import { startDocumentSink } from '../kit/wire/document-sink.ts';
 
 const site = useSite();
 
@@ -133,28 +133,17 @@ test('a stop in the middle hands the job back at a page, and it goes on with the
 });
 
 test('a printer that takes a stream of PDF gets a document for each page', async () => {
-  const documents: Buffer[] = [];
-  const server = createServer(async (socket) => {
-    const parts: Buffer[] = [];
-    socket.on('error', () => undefined);
-    for await (const part of socket) parts.push(part);
-    documents.push(Buffer.concat(parts));
-    server.emit('document');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  site.running({ stop: () => server.close() });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  const uri = `socket://127.0.0.1:${address.port}`;
-  const { agent, printerId } = await startAgent({ uri }, PER_PAGE, {
+  const device = await startDocumentSink();
+  site.running(device);
+  const { agent, printerId } = await startAgent(device, PER_PAGE, {
     config: { printer: { language: 'pdf', dpi: 203, ...PAGE, confirmation: 'transport' } },
   });
   const job = sheetJob(printerId, ['a', 'b', 'c'], 2);
   await site.queues.enqueue(job);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
   await agent.stop({ graceMs: 0 });
-  const stream = () => Buffer.concat(documents).toString('latin1');
-  while (stream().split('%%EOF').length <= 2) await once(server, 'document');
+  const stream = () => Buffer.concat(device.documents).toString('latin1');
+  for (let each = 0; stream().split('%%EOF').length <= 2; each += 1) await device.document(each);
   const whole = stream();
   const second = whole.indexOf('%PDF-', 1);
   const files = [whole.slice(0, second), whole.slice(second)].map((one) => Buffer.from(one, 'latin1'));

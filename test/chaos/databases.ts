@@ -1,4 +1,5 @@
 /** A Redis and a PostgreSQL that can be killed, put to sleep and started again on what they had written. */
+
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,7 +7,8 @@ import { chownSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, idOf, postgresBinaries } from '../kit/servers/start-servers.ts';
+import { idOf, postgresBinaries } from '../kit/servers/start-servers.ts';
+import { freePort } from '../kit/wire/listening.ts';
 
 const UP_TIMEOUT_MS = 60_000;
 

@@ -7,9 +7,11 @@
  * next connection's bytes, until `~JX` or `^XZ`: what is printed then carries two labels, and is seen to. Within a
  * format no SGD question is answered. A format that recalls what the printer does not have prints a spoiled label.
  */
+
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { hostIdentification, hostQuery, hostStatus, sgdValue } from '../../src/virtual/zpl/host-replies.ts';
+import { listening } from '../kit/wire/listening.ts';
 
 export interface PaperPrinterOptions {
   serial: string;
@@ -91,11 +93,7 @@ export class PaperPrinter {
     const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
     if (this.options.single) server.maxConnections = 1;
     this.#server = server;
-    server.listen(this.#port, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    this.#port = address.port;
+    this.#port = await listening(server, this.#port);
   }
 
   /** Loses connections, what waits, the label under the head, and the stored formats; not the odometer. */

@@ -1,9 +1,10 @@
 /** A whole site of real processes, in a directory of its own: databases, service, agents, and printers on TCP ports. */
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AdminClient, serviceFile } from '../../src/cli/admin-client.ts';
-import { freePort } from '../kit/servers/start-servers.ts';
+import { freePort } from '../kit/wire/listening.ts';
 import { type Database, postgresIn, redisIn } from './databases.ts';
 import { PaperPrinter, type PaperPrinterOptions } from './paper-printer.ts';
 import { PlatenProcess } from './platen-process.ts';

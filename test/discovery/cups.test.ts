@@ -10,8 +10,9 @@ import { TransportError } from '../../drivers/transports/transport.ts';
 import { candidate, finding } from '../../src/agent/discovery/provider.ts';
 import { cupsDiscovery } from '../../src/agent/discovery/providers/cups.ts';
 import { anyMessage } from '../ipp/messages.ts';
-import { type Cupsd, freePort, startCupsd } from '../kit/programs/cupsd.ts';
+import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
+import { freePort } from '../kit/wire/listening.ts';
 import { drivable } from './drivable.ts';
 
 const run = promisify(execFile);

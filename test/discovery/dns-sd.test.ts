@@ -14,7 +14,7 @@ import { DnsRecords } from '../../src/agent/discovery/providers/dns-sd/dns-recor
 import { type DnsSdDiscovery, dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-sd.ts';
 import { parseTxt } from '../../src/agent/discovery/providers/dns-sd/dns-sd-txt.ts';
 import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
-import { freePort } from '../kit/programs/cupsd.ts';
+import { freePort } from '../kit/wire/listening.ts';
 import { drivable } from './drivable.ts';
 
 const UUID = '4509a320-00a0-008f-00b6-002507510eca';

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { FirstUse, type IppTls } from '../../drivers/ipp/tls.ts';
 import { selfSigned } from '../kit/wire/certificate.ts';
 import { ippAnswer } from '../kit/wire/http-peer.ts';
+import { listeningForTest } from '../kit/wire/listening.ts';
 import { peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
@@ -25,17 +25,9 @@ async function securePrinter() {
     connections++;
   });
   server.on('tlsClientError', () => undefined);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const port = await listeningForTest(server);
   const { fingerprint256 } = new X509Certificate(identity.cert);
-  const uri = `ipps://127.0.0.1:${address.port}/ipp/print`;
+  const uri = `ipps://127.0.0.1:${port}/ipp/print`;
   return { ...identity, fingerprint256, uri, seen, connections: () => connections };
 }
 

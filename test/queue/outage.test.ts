@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -9,6 +8,7 @@ import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/ind
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
+import { listening } from '../kit/wire/listening.ts';
 
 // The embedded database is the same PostgreSQL, and its socket has no road to break.
 describe.each(backends().filter(({ embedded }) => !embedded))(
@@ -378,11 +378,7 @@ it('refuses an address that is none, without showing it', async () => {
 it('speaks TLS to a rediss:// address', async () => {
   const first = Promise.withResolvers<Buffer>();
   const server = createServer((socket) => socket.on('error', () => undefined).once('data', first.resolve));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  const redisUrl = `rediss://:hunter2@127.0.0.1:${address.port}`;
+  const redisUrl = `rediss://:hunter2@127.0.0.1:${await listening(server)}`;
   const refused = openQueues({ redisUrl, logger: keepingLogger(), startTimeoutMs: 500 });
   const result = expect(refused).rejects.toMatchObject({ code: 'unavailable' });
   const hello = await first.promise;

@@ -2,8 +2,8 @@
  * What opens printers, and what templates bring, stays where it was put: a run at the most talkative log level, with
  * printers that ask for a password in each way, and not one of the secrets in what it wrote or kept.
  */
+
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { OCR_B } from '../kit/judges/sample-fonts.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { listeningForTest } from '../kit/wire/listening.ts';
 
 const USER = `user-${randomUUID()}`;
 const PASSWORD = `password-${randomUUID()}`;
@@ -36,16 +37,8 @@ async function guarded(challenge: string, then: (asked: IncomingMessage, answer:
     asked.resume();
     answer.writeHead(401, { 'www-authenticate': challenge }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return { host: `127.0.0.1:${address.port}`, heard };
+  const port = await listeningForTest(server);
+  return { host: `127.0.0.1:${port}`, heard };
 }
 
 async function printer(): Promise<VirtualIppPrinter> {

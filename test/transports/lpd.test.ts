@@ -1,14 +1,15 @@
 /** LPD: against CUPS's own server for it, and against servers that fail at each step. */
+
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { DocumentPort } from '../../drivers/transports/document/document.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { type Lpd, startLpd } from '../kit/programs/cups-lpd.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
-import { everything, peer } from '../kit/wire/peer.ts';
+import { startDocumentSink } from '../kit/wire/document-sink.ts';
+import { peer } from '../kit/wire/peer.ts';
 
 const signal = new AbortController().signal;
 const media = { width: 50, height: 25 };
@@ -37,21 +38,13 @@ const create = (port: DocumentPort, name: string) => port.create({ name, languag
 
 /** Takes one connection after the other, each to its end. */
 async function sink() {
-  const documents: Buffer[] = [];
-  const device = createServer({ allowHalfOpen: true }, async (socket) => {
-    documents.push(await everything(socket));
-    socket.end();
-    device.emit('document');
-  }).listen(0, '127.0.0.1');
-  await once(device, 'listening');
-  onTestFinished(() => void device.close());
-  const address = device.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const device = await startDocumentSink();
+  onTestFinished(() => device.stop());
   const next = async (count: number) => {
-    while (documents.length < count) await once(device, 'document');
-    return documents;
+    await device.document(count - 1);
+    return device.documents;
   };
-  return { next, uri: `socket://127.0.0.1:${address.port}` };
+  return { next, uri: device.uri };
 }
 
 test('cups-lpd: every byte value and a large document arrive as they are, each once', async () => {

@@ -1,6 +1,4 @@
 /** The Windows spooler: what can be tried on Linux, and the same sources under Wine. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -17,7 +15,7 @@ import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { startWine, type Wine } from '../kit/programs/wine.ts';
 import { backends } from '../kit/servers/backends.ts';
-import { everything } from '../kit/wire/peer.ts';
+import { startDocumentSink } from '../kit/wire/document-sink.ts';
 import { DOCUMENTS } from './documents.ts';
 
 const directories = new Directories();
@@ -34,17 +32,9 @@ afterAll(async () => {
 });
 
 test('under Wine: found, asked, and what is sent arrives byte for byte', async () => {
-  const documents: Buffer[] = [];
-  const device = createServer({ allowHalfOpen: true }, async (socket) => {
-    documents.push(await everything(socket));
-    socket.end();
-    device.emit('document');
-  }).listen(0, '127.0.0.1');
-  await once(device, 'listening');
-  onTestFinished(() => void device.close());
-  const address = device.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  await cups.addQueue('labels', `socket://127.0.0.1:${address.port}`);
+  const device = await startDocumentSink();
+  onTestFinished(() => device.stop());
+  await cups.addQueue('labels', device.uri);
 
   // What Wine calls the port, as if it were one of Windows' TCP/IP ports.
   await wine.setPort('CUPS:labels', { host: '10.0.0.7', port: 9_100, protocol: 1, queue: '' });
@@ -80,8 +70,8 @@ test('under Wine: found, asked, and what is sent arrives byte for byte', async (
   expect(all('aborted')).toEqual([{ name: 'Error', message: 'stop' }]);
   expect(all('end')).toEqual([null]);
 
-  while (documents.length < DOCUMENTS.length) await once(device, 'document');
-  expect(documents.toSorted((a, b) => a.length - b.length)).toEqual(DOCUMENTS);
+  await device.document(DOCUMENTS.length - 1);
+  expect(device.documents.toSorted((a, b) => a.length - b.length)).toEqual(DOCUMENTS);
 });
 
 test('under Wine: an agent finds the printer by itself, and prints a job of the queue', async () => {

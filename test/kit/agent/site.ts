@@ -1,6 +1,6 @@
 /** A site for tests: queues on a real backend, a virtual printer on a TCP port, and everything that was reported. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,44 +89,54 @@ export class TestPrinter extends VirtualZplPrinter {
   }
 }
 
+/** How long a report is waited for, ms: the rest of a test's time is for saying which one did not come. */
+const REPORT_TIMEOUT_MS = 120_000;
+
 /** Reports as they come, and promises for those that are waited for. */
 export class Reports {
   readonly all: Report[] = [];
-  #waiting: { matches: (report: Report) => boolean; resolve: (report: Report) => void }[] = [];
+  readonly #news = new EventEmitter().setMaxListeners(0);
 
   add(report: Report): void {
     this.all.push(report);
-    this.#waiting = this.#waiting.filter(({ matches, resolve }) => {
-      if (!matches(report)) return true;
-      resolve(report);
-      return false;
-    });
+    this.#news.emit('report', report);
   }
 
-  /** The first report, past or future, that matches. */
+  /** The first report, past or future, that matches. @throws Error with the last ones, where none comes within 120 s */
   async job(jobId: string, matches: (report: JobReport) => boolean): Promise<JobReport> {
-    const wanted = (report: Report): report is JobReport =>
-      report.kind === 'job' && report.jobId === jobId && matches(report);
-    return this.all.find(wanted) ?? (await this.#next(wanted));
+    return await this.#first(
+      (report): report is JobReport => report.kind === 'job' && report.jobId === jobId && matches(report),
+    );
   }
 
   async end(jobId: string): Promise<JobReport> {
     return await this.job(jobId, ({ status }) => status !== 'queued' && status !== 'printing');
   }
 
-  async agent(matches: (report: AgentStateReport) => boolean): Promise<AgentStateReport> {
-    const wanted = (report: Report): report is AgentStateReport => report.kind === 'agent' && matches(report);
-    return this.all.find(wanted) ?? (await this.#next(wanted));
+  /** The same of an agent. @param since what an agent said before that time (ISO) does not count */
+  async agent(matches: (report: AgentStateReport) => boolean, since = ''): Promise<AgentStateReport> {
+    return await this.#first(
+      (report): report is AgentStateReport =>
+        report.kind === 'agent' && report.at >= since && matches(report),
+    );
   }
 
   of(jobId: string): JobReport[] {
     return this.all.filter((report) => report.kind === 'job').filter((report) => report.jobId === jobId);
   }
 
-  #next<T extends Report>(wanted: (report: Report) => report is T): Promise<T> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ matches: wanted, resolve: (report) => wanted(report) && resolve(report) });
-    });
+  async #first<T extends Report>(wanted: (report: Report) => report is T): Promise<T> {
+    const signal = AbortSignal.timeout(REPORT_TIMEOUT_MS);
+    let looked = 0;
+    for (;;) {
+      for (; looked < this.all.length; looked += 1) {
+        const report = this.all[looked];
+        if (report !== undefined && wanted(report)) return report;
+      }
+      await once(this.#news, 'report', { signal }).catch((cause) => {
+        throw new Error(`the report did not come, but ${JSON.stringify(this.all.slice(-3))}`, { cause });
+      });
+    }
   }
 }
 

@@ -111,12 +111,15 @@ export class UsedSite {
     const { dataDir = this.directories.make(), queues = this.queues, drivers = testDrivers } = options;
     const config = agentConfig(dataDir, printer, options.config);
     const agent = new Agent({ config, source: queueSource(queues), drivers, logger });
+    // One that has the same data, and is stopped by now, has told of the printer too.
+    const since = new Date().toISOString();
     await agent.start();
     this.running({ stop: () => agent.stop({ graceMs: 0 }) });
     const { id } = agent;
     const report = await this.reports.agent(
       ({ agentId, online, printers }) =>
         agentId === id && online && printers.some(({ reasons }) => !reasons.includes('offline')),
+      since,
     );
     const [found] = report.printers;
     if (found === undefined) throw new Error('no printer found');

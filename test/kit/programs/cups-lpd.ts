@@ -1,7 +1,9 @@
 /** CUPS's LPD server (`cups-lpd`, which inetd would start), for the queues of a private cupsd. */
+
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Cupsd, freePort } from './cupsd.ts';
+import { freePort } from '../wire/listening.ts';
+import type { Cupsd } from './cupsd.ts';
 import { Programs } from './programs.ts';
 
 export interface Lpd {

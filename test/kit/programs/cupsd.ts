@@ -1,11 +1,11 @@
 /** A private CUPS server on a loopback port, or in a network of the test's: everything it has is in a directory of its own. */
+
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../wire/listening.ts';
 import type { Avahi } from './avahi.ts';
 import type { Network } from './network.ts';
 import { Programs } from './programs.ts';
@@ -114,14 +114,4 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
     },
     stop,
   };
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return address.port;
 }

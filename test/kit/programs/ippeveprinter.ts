@@ -3,12 +3,13 @@
  *
  * It wants a D-Bus to find Avahi on, even when it is told not to announce itself; a private, empty bus is enough.
  */
+
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../wire/listening.ts';
 import type { Avahi } from './avahi.ts';
 import { startBus } from './bus.ts';
-import { freePort } from './cupsd.ts';
 import type { Network } from './network.ts';
 import { Programs } from './programs.ts';
 

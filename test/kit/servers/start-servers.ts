@@ -2,16 +2,17 @@
  * A Redis and a PostgreSQL from the distribution, on loopback ports of their own, in directories that are deleted
  * afterwards; nothing of the machine's own servers is touched.
  */
+
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { freePort } from '../wire/listening.ts';
 import { type Needed, onPath } from './debian-packages.ts';
 
 const root = process.getuid?.() === 0;
@@ -40,11 +41,15 @@ export async function startServers(options: { durable: boolean }): Promise<Runni
     await Promise.all(running.map(stop));
     rmSync(directory, { recursive: true, force: true });
   };
+  const starting = [
+    startRedis(directory, running, options.durable),
+    startPostgres(running, options.durable),
+  ] as const;
   try {
-    const redisUrl = await startRedis(directory, running, options.durable);
-    const databaseUrl = await startPostgres(running, options.durable);
+    const [redisUrl, databaseUrl] = await Promise.all(starting);
     return { redisUrl, databaseUrl, stop: teardown };
   } catch (error) {
+    await Promise.allSettled(starting);
     await teardown();
     throw error;
   }
@@ -174,16 +179,6 @@ async function stop(child: ChildProcess): Promise<void> {
   const limit = setTimeout(() => child.kill('SIGKILL'), 10_000);
   await exited;
   clearTimeout(limit);
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return address.port;
 }
 
 export function postgresBinaries(): string | undefined {

@@ -1,6 +1,8 @@
 /** A TCP road to a real server, which a test can close, and open again on the same port. */
+
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listening } from './listening.ts';
 
 export class BreakableRoad {
   readonly #target: { host: string; port: number };
@@ -32,11 +34,8 @@ export class BreakableRoad {
       upstream.on('close', () => client.destroy());
       client.pipe(upstream);
       upstream.pipe(client);
-    }).listen(this.port, this.#address);
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    this.port = address.port;
+    });
+    this.port = await listening(server, this.port, this.#address);
     this.#server = server;
   }
 

@@ -1,6 +1,8 @@
 /** A device that takes all that it is sent: each connection, to its end, is one document. */
+
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:net';
+import { listening } from './listening.ts';
 
 export interface DocumentSink {
   readonly uri: string;
@@ -19,12 +21,10 @@ export async function startDocumentSink({ port = 0, address = '127.0.0.1' } = {}
     socket.end();
     documents.push(Buffer.concat(parts));
     news.emit('document');
-  }).listen(port, address);
-  await once(server, 'listening');
-  const listening = server.address();
-  if (listening === null || typeof listening === 'string') throw new Error('no TCP address');
+  });
+  const uri = `socket://${address}:${await listening(server, port, address)}`;
   return {
-    uri: `socket://${address}:${listening.port}`,
+    uri,
     documents,
     document: async (number) => {
       for (;;) {

@@ -1,10 +1,10 @@
 /** A real HTTP server that answers IPP as a test wants it. */
-import { once } from 'node:events';
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { onTestFinished } from 'vitest';
 import { decodeIpp } from '../../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
 import type { IppGroup, IppMessage } from '../../../drivers/ipp/message.ts';
+import { listeningForTest } from './listening.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -16,16 +16,8 @@ export async function httpPeer(
   server.on('connection', () => {
     connections++;
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return { uri: `ipp://127.0.0.1:${address.port}/ipp/print`, server, connections: () => connections };
+  const port = await listeningForTest(server);
+  return { uri: `ipp://127.0.0.1:${port}/ipp/print`, server, connections: () => connections };
 }
 
 /** Reads each request as IPP and answers with what `reply` says. */

@@ -1,7 +1,9 @@
 /** The other end of a connection: a real TCP server of the test's own on loopback. */
+
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listening } from './listening.ts';
 
 export interface Peer {
   uri: string;
@@ -23,16 +25,13 @@ export async function peer(
     onConnection(socket);
     resolve(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listening(server);
   onTestFinished(async () => {
     for (const socket of open) socket.destroy();
     server.close();
     await once(server, 'close');
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  return { uri: `socket://127.0.0.1:${address.port}`, port: address.port, server, accepted: promise };
+  return { uri: `socket://127.0.0.1:${port}`, port, server, accepted: promise };
 }
 
 /** A device that answers what `answer` says to each line it gets; undefined: it says nothing. */

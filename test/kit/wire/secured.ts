@@ -1,9 +1,10 @@
 /** A printer's TLS, with a certificate of its own making. */
+
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createServer } from 'node:tls';
 import { selfSigned } from './certificate.ts';
+import { listening } from './listening.ts';
 
 export async function secured(printer: { port: number }, port = 0) {
   const identity = selfSigned();
@@ -13,15 +14,13 @@ export async function secured(printer: { port: number }, port = 0) {
     socket.on('close', () => on.destroy());
     open.add(socket);
     socket.pipe(on).pipe(socket);
-  }).listen(port, '127.0.0.1');
+  });
   const open = new Set<{ destroy(): unknown }>();
-  await once(server, 'listening');
+  const bound = await listening(server, port);
   const stop = async () => {
     for (const socket of open) socket.destroy();
     if (server.listening) await new Promise((done) => void server.close(done));
   };
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP address');
   const shown = new X509Certificate(identity.cert).fingerprint256.replaceAll(':', '').toLowerCase();
-  return { uri: `ipps://127.0.0.1:${address.port}/ipp/print`, port: address.port, shown, stop };
+  return { uri: `ipps://127.0.0.1:${bound}/ipp/print`, port: bound, shown, stop };
 }

@@ -1,6 +1,8 @@
 /** An agent's own way to a printer that others reach too; what it sends of labels is noted, in the order of all. */
+
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listening } from './listening.ts';
 
 /** Whose label bytes came, one entry for each time that the sender changed. */
 export type Senders = string[];
@@ -42,11 +44,8 @@ export class Tap {
       printer.on('close', () => agent.destroy());
       agent.pipe(printer);
       printer.pipe(agent);
-    }).listen(this.#port, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    this.#port = address.port;
+    });
+    this.#port = await listening(server, this.#port);
     this.#server = server;
   }
 

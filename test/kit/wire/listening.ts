@@ -1,0 +1,32 @@
+/** Servers of a test's own on loopback. */
+import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
+import { createServer, type Server } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** Resolves with the port once the server listens; without `port` on a free one. */
+export async function listening(server: Server, port = 0, address = '127.0.0.1'): Promise<number> {
+  server.listen(port, address);
+  await once(server, 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('no TCP address');
+  return bound.port;
+}
+
+/** The same for a server of HTTP that ends with the test, whoever is still connected. */
+export async function listeningForTest(server: HttpServer): Promise<number> {
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((done) => void server.close(done));
+  });
+  return await listening(server);
+}
+
+/** One that nobody has at the moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  const port = await listening(probe);
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
