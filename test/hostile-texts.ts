@@ -9,7 +9,8 @@ import { LIMITS } from '../src/contract/limits.ts';
 import { designedTemplate, fieldName } from '../src/contract/template.ts';
 import { withoutCredentials } from '../src/log.ts';
 import { templateProblems } from '../src/render/template-check.ts';
-import { parseJson } from '../src/server/json-body.ts';
+import { readJson } from '../src/server/json-body.ts';
+import { whole } from '../src/server/stretches.ts';
 import { decimalText, parseDecimal } from '../src/values/decimal.ts';
 import { compileFilters } from '../src/values/filters.ts';
 import { planLabel } from '../src/zpl/interpreter/label-plan.ts';
@@ -25,13 +26,13 @@ function filled(piece: string, length: number): string {
 }
 
 function body(piece: string): void {
-  parseJson(`[${filled(`${piece},`, BODY)}1]`);
+  whole(readJson(`[${filled(`${piece},`, BODY)}1]`));
 }
 
 /** What is refused; how long that takes is the question. */
 function refused(text: string): void {
   try {
-    parseJson(text);
+    whole(readJson(text));
   } catch {
     return;
   }
@@ -58,14 +59,14 @@ async function template(text: string): Promise<void> {
 }
 
 export const TEXTS: Readonly<Record<string, () => unknown>> = {
-  'a number of zeros with a one at its end': () => parseJson(`{"x":1${'0'.repeat(300_000)}1}`),
-  'a number as long as the body': () => parseJson(`[${'7'.repeat(BODY)}]`),
-  'zeros behind the point': () => parseJson(`[0.${'0'.repeat(BODY)}1]`),
+  'a number of zeros with a one at its end': () => whole(readJson(`{"x":1${'0'.repeat(300_000)}1}`)),
+  'a number as long as the body': () => whole(readJson(`[${'7'.repeat(BODY)}]`)),
+  'zeros behind the point': () => whole(readJson(`[0.${'0'.repeat(BODY)}1]`)),
   'exact numbers of 20 digits': () => body('10000000000000000000'),
   'numbers of 20 digits that are not exact': () => body('12345678901234567891'),
   'exact numbers of 390 digits': () => body(`1.${'0'.repeat(388)}`),
   exponents: () => body('-1.5e-100'),
-  'names with backslashes': () => parseJson(`{"${filled('\\\\\\"', BODY)}":12345678901234567891}`),
+  'names with backslashes': () => whole(readJson(`{"${filled('\\\\\\"', BODY)}":12345678901234567891}`)),
   'arrays in arrays': () => refused('['.repeat(BODY)),
   'objects in objects': () => refused(filled('{"a":', BODY)),
   'arrays without number': () => refused(`[${filled('[],', BODY)}1]`),

@@ -61,10 +61,10 @@ const JOB = 'the job: its ID, or as much of its beginning as no other has';
 /** `platen job show|cancel|release|retry` */
 export function jobCommand(): Command {
   const command = new Command('job').description('one job');
+  const oneJob = (name: string, description: string) =>
+    withService(command.command(name)).description(description).argument('<id>', JOB);
 
-  withService(command.command('show'))
-    .description("show a job's state")
-    .argument('<id>', JOB)
+  oneJob('show', "show a job's state")
     .option('--follow', 'stay until the job has ended')
     .option('--timeout <seconds>', 'how long --follow stays', numberFrom(1, 1_000_000), 3600)
     .option('--json', 'print JSON')
@@ -76,9 +76,7 @@ export function jobCommand(): Command {
       },
     );
 
-  withService(command.command('cancel'))
-    .description('cancel a job; one that prints stops at the next label')
-    .argument('<id>', JOB)
+  oneJob('cancel', 'cancel a job; one that prints stops at the next label')
     .option('--force', 'also if no agent serves its printer, and some labels may be out')
     .option('--json', 'print JSON')
     .action(async (begun: string, options: ServiceOptions & { force?: true; json?: true }) => {
@@ -87,9 +85,7 @@ export function jobCommand(): Command {
       options.json ? printJson(job) : printLine(jobLine(job) + nextStep(job));
     });
 
-  withService(command.command('release'))
-    .description('have a held job go on, after a look at which labels are out')
-    .argument('<id>', JOB)
+  oneJob('release', 'have a held job go on, after a look at which labels are out')
     .option('--print-uncertain', 'the uncertain labels are not there: print them, and what follows')
     .option('--skip-uncertain', 'the uncertain labels are there: print what follows')
     .option('--from <label>', 'print from this label on, counted from 1', numberFrom(1, 1_000_000))
@@ -100,9 +96,7 @@ export function jobCommand(): Command {
       options.json ? printJson(resumed) : printLine(jobLine(resumed));
     });
 
-  withService(command.command('retry'))
-    .description('have a failed job go on at its first label that is not printed')
-    .argument('<id>', JOB)
+  oneJob('retry', 'have a failed job go on at its first label that is not printed')
     .option('--json', 'print JSON')
     .action(async (begun: string, options: ServiceOptions & { json?: true }) => {
       const { client, id } = await theJob(begun, options);

@@ -41,17 +41,11 @@ export function pageBitmap(page: Page): Bitmap {
   return sheet;
 }
 
-/** The page as a PNG, as `rasterize` makes it of a label. */
+/**
+ * The page as a PNG, one bit a dot, that carries its resolution.
+ * Lets the event loop turn once, without which the drawing library does not give its memory back.
+ */
 export async function rasterizePage(page: Page): Promise<Uint8Array> {
   await setImmediate();
   return encodePng(pageBitmap(page), page.dpi);
-}
-
-/**
- * The label as a PNG, one bit a dot, that carries its resolution: the list's own dpi.
- * Lets the event loop turn once, without which the drawing library does not give its memory back.
- */
-export async function rasterize(list: DisplayList): Promise<Uint8Array> {
-  await setImmediate();
-  return encodePng(rasterBitmap(list), list.dpi);
 }

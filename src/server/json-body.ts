@@ -5,7 +5,7 @@
  *
  * A body is a stranger's: each look at it takes time in proportion to its length, and is given in stretches.
  */
-import { type Long, whole } from './stretches.ts';
+import type { Long } from './stretches.ts';
 
 /** A number in the body that a double does not hold. */
 export class InexactNumber {
@@ -52,11 +52,6 @@ const DEEPEST = 100;
 const POOR = 1_000;
 
 /** @throws SyntaxError, ForbiddenKey, BodyTooRich */
-export function parseJson(text: string): unknown {
-  return whole(readJson(text));
-}
-
-/** As `parseJson`, in stretches. */
 export function* readJson(text: string, mostValues = MOST_VALUES): Long<unknown> {
   if (text.length > POOR) yield* checkRichness(text, mostValues);
   const value: unknown = JSON.parse(text);

@@ -5,80 +5,58 @@
  * The token endpoint is the exception: RFC 6749 §5.2 lays down its own errors (`oauth/token-endpoint.ts`).
  */
 import { z } from 'zod';
-import { defineFaults, type FaultKind, wordsOf } from '../contract/define-faults.ts';
+import { defineFaults, wordsOf } from '../contract/define-faults.ts';
 import { InexactNumber } from './json-body.ts';
 
+/** What an answer of this code always says. `retrySafe`: as `FaultKind` has it. */
+function kind(status: number, title: string, retrySafe?: true) {
+  return { status, title, ...(retrySafe && { retrySafe }) };
+}
+
 export const PROBLEMS = {
-  'token-missing': { status: 401, title: 'The request carries no bearer token' },
-  'token-invalid': { status: 401, title: 'The bearer token is expired or invalid' },
-  'tenant-missing': { status: 400, title: 'The header x-tenant is missing' },
-  'tenant-invalid': { status: 400, title: 'The header x-tenant is not a tenant ID' },
-  'tenant-forbidden': {
-    status: 403,
-    title: 'The service account does not belong to this tenant',
-  },
-  'permission-missing': { status: 403, title: 'The service account lacks a permission' },
-  'idempotency-key-missing': {
-    status: 400,
-    title: 'The header Idempotency-Key is missing',
-  },
-  'idempotency-key-invalid': {
-    status: 400,
-    title: 'The header Idempotency-Key is malformed',
-  },
-  'idempotency-key-reused': {
-    status: 400,
-    title: 'The Idempotency-Key was used for another payload',
-  },
-  'content-type-unsupported': { status: 400, title: 'The body is not application/json' },
-  'body-missing': { status: 400, title: 'The request has no body' },
-  'json-invalid': { status: 400, title: 'The body is not valid JSON' },
-  'body-too-large': { status: 413, title: 'The body is too large' },
-  'payload-invalid': {
-    status: 400,
-    title: 'The payload is missing data or has invalid data',
-  },
-  'labels-limit': { status: 400, title: 'The job has too many labels' },
-  'request-malformed': { status: 400, title: 'The request could not be read' },
-  'template-not-found': {
-    status: 404,
-    title: 'The template does not exist in the tenant',
-  },
-  'printer-unknown': { status: 400, title: 'The printer is not known' },
-  'printer-ambiguous': { status: 400, title: 'Several printers have this name' },
-  'printer-unassigned': { status: 400, title: 'No agent is assigned to the printer' },
-  'format-unknown': { status: 400, title: 'The printer has no such format' },
-  'format-ambiguous': {
-    status: 400,
-    title: 'Several formats of the printer have this name',
-  },
-  'format-incompatible': {
-    status: 400,
-    title: 'The template cannot be printed in this format',
-  },
-  'data-unprintable': { status: 400, title: 'A value cannot be printed' },
-  'quota-exceeded': { status: 403, title: 'The print quota blocks the request' },
-  'enqueue-failed': { status: 500, title: 'The job could not be enqueued', retrySafe: true },
+  'token-missing': kind(401, 'The request carries no bearer token'),
+  'token-invalid': kind(401, 'The bearer token is expired or invalid'),
+  'tenant-missing': kind(400, 'The header x-tenant is missing'),
+  'tenant-invalid': kind(400, 'The header x-tenant is not a tenant ID'),
+  'tenant-forbidden': kind(403, 'The service account does not belong to this tenant'),
+  'permission-missing': kind(403, 'The service account lacks a permission'),
+  'idempotency-key-missing': kind(400, 'The header Idempotency-Key is missing'),
+  'idempotency-key-invalid': kind(400, 'The header Idempotency-Key is malformed'),
+  'idempotency-key-reused': kind(400, 'The Idempotency-Key was used for another payload'),
+  'content-type-unsupported': kind(400, 'The body is not application/json'),
+  'body-missing': kind(400, 'The request has no body'),
+  'json-invalid': kind(400, 'The body is not valid JSON'),
+  'body-too-large': kind(413, 'The body is too large'),
+  'payload-invalid': kind(400, 'The payload is missing data or has invalid data'),
+  'labels-limit': kind(400, 'The job has too many labels'),
+  'request-malformed': kind(400, 'The request could not be read'),
+  'template-not-found': kind(404, 'The template does not exist in the tenant'),
+  'printer-unknown': kind(400, 'The printer is not known'),
+  'printer-ambiguous': kind(400, 'Several printers have this name'),
+  'printer-unassigned': kind(400, 'No agent is assigned to the printer'),
+  'format-unknown': kind(400, 'The printer has no such format'),
+  'format-ambiguous': kind(400, 'Several formats of the printer have this name'),
+  'format-incompatible': kind(400, 'The template cannot be printed in this format'),
+  'data-unprintable': kind(400, 'A value cannot be printed'),
+  'quota-exceeded': kind(403, 'The print quota blocks the request'),
+  'enqueue-failed': kind(500, 'The job could not be enqueued', true),
   // The interface knows no other status for it than 500.
-  overloaded: { status: 500, title: 'The service has too much in hand', retrySafe: true },
-  'job-not-found': { status: 404, title: 'The job does not exist' },
-  'job-not-queued': { status: 409, title: 'The job can no longer be canceled' },
-  'job-not-held': { status: 409, title: 'The job is neither held nor failed' },
-  'labels-uncertain': { status: 409, title: 'Nobody knows which labels are out' },
-  'template-exists': { status: 409, title: 'Another template has this name' },
-  'tenant-exists': { status: 409, title: 'The tenant exists already' },
-  'tenant-not-found': { status: 404, title: 'The tenant does not exist' },
-  'integration-not-found': { status: 404, title: 'The integration does not exist' },
-  'authorization-external': {
-    status: 409,
-    title: 'Service accounts are kept by an external authorization server',
-  },
-  'not-found': { status: 404, title: 'There is no such resource' },
-  'method-not-allowed': { status: 405, title: 'The resource does not take this method' },
-  'unauthorized-admin': { status: 401, title: 'The admin token is missing or wrong' },
-  'not-ready': { status: 503, title: 'The service is not ready', retrySafe: true },
-  internal: { status: 500, title: 'The service failed in an unforeseen way', retrySafe: true },
-} as const satisfies Record<string, FaultKind & { status: number; title: string }>;
+  overloaded: kind(500, 'The service has too much in hand', true),
+  'job-not-found': kind(404, 'The job does not exist'),
+  'job-not-queued': kind(409, 'The job can no longer be canceled'),
+  'job-not-held': kind(409, 'The job is neither held nor failed'),
+  'labels-uncertain': kind(409, 'Nobody knows which labels are out'),
+  'template-exists': kind(409, 'Another template has this name'),
+  'tenant-exists': kind(409, 'The tenant exists already'),
+  'tenant-not-found': kind(404, 'The tenant does not exist'),
+  'integration-not-found': kind(404, 'The integration does not exist'),
+  'authorization-external': kind(409, 'Service accounts are kept by an external authorization server'),
+  'not-found': kind(404, 'There is no such resource'),
+  'method-not-allowed': kind(405, 'The resource does not take this method'),
+  'unauthorized-admin': kind(401, 'The admin token is missing or wrong'),
+  'not-ready': kind(503, 'The service is not ready', true),
+  internal: kind(500, 'The service failed in an unforeseen way', true),
+};
 
 export type ProblemCode = keyof typeof PROBLEMS;
 export const PROBLEM_CODES = wordsOf(PROBLEMS);

@@ -5,9 +5,9 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { rawZplTemplate, type Symbology } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterize } from '../../src/render/raster.ts';
 import { escapeFieldData } from '../../src/zpl/field-data.ts';
 import { design, drawZpl, jobFor, labelText, readSymbols, readText } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 
 const HOSTILE: readonly string[] = [
   '^XZ~JR',

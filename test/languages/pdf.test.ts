@@ -4,7 +4,7 @@ import { openPdf, pdfDocument } from '../../drivers/languages/pdf/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage } from '../../src/render/page.ts';
-import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/raster.ts';
 import {
   design,
   differingDots,
@@ -15,6 +15,7 @@ import {
   pdfInfo,
   pdfText,
 } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 
 async function pdfOf(
   source: ReturnType<typeof design>,

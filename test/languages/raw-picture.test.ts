@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
-import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/raster.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import {
@@ -15,6 +15,7 @@ import {
   pdfInfo,
   readSymbols,
 } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 
 function raw(source: string, more: Partial<RawZplTemplate> = {}): RawZplTemplate {
   return rawZplTemplate.parse({

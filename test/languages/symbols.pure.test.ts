@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/raster.ts';
 import {
   design,
   differingDots,
@@ -13,6 +13,7 @@ import {
   labelText,
   readSymbols,
 } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 
 test('a native symbol is a command, and so short; its bars are where the raster has them', async () => {
   const source = design(60, 40, [

@@ -3,8 +3,9 @@ import { turnBitmap } from '../../src/render/bitmap.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import type { DisplayList, TextItem } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/raster.ts';
 import { design, differingDots, dotsOf, inkBox, readText } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 
 const DPI = 203;
 const mm = (dots: number) => (dots * 25.4) / DPI;

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
 import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterize } from '../../src/render/raster.ts';
 import { encodeSymbol } from '../../src/render/symbol.ts';
 import { code11Checks } from '../../src/values/check-digits.ts';
 import { design, readSymbols } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 import { zintRows } from '../kit/judges/zint.ts';
 import { CASES } from './symbology-cases.ts';
 

@@ -14,7 +14,7 @@ import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import type { DisplayList, Turn } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { encodePng } from '../../src/render/png-encoder.ts';
-import { rasterBitmap, rasterize } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/raster.ts';
 import {
   design,
   differingDots,
@@ -26,6 +26,7 @@ import {
   labelText,
   readSymbols,
 } from '../kit/judges/judges.ts';
+import { rasterize } from '../kit/judges/label-picture.ts';
 import {
   barsOnPicture,
   everyOther,

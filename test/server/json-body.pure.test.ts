@@ -2,7 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLabelRecord, labelRecord } from '../../src/contract/print-request.ts';
-import { BodyTooRich, ForbiddenKey, InexactNumber, parseJson } from '../../src/server/json-body.ts';
+import { BodyTooRich, ForbiddenKey, InexactNumber, readJson } from '../../src/server/json-body.ts';
+import { whole } from '../../src/server/stretches.ts';
+
+const parseJson = (text: string) => whole(readJson(text));
 
 test('every number that a JavaScript program sends is taken as it is', () => {
   fc.assert(
