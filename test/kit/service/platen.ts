@@ -19,6 +19,8 @@ const START_TIMEOUT_MS = 60_000;
 
 export interface UpOptions {
   dataDir: string;
+  /** Another one than this checkout's. */
+  program?: string;
   args?: string[];
   env?: Record<string, string>;
   /** Run as this user ID (the tests being root). */
@@ -133,7 +135,7 @@ function spawnUp(options: UpOptions, output: { text: string }): ChildProcess {
   const args = ['up', '--data', options.dataDir, '--port', '0', ...(options.args ?? [])];
   // The servers of the machine are not the test's: it names its own or none.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
-  const child = spawn(PLATEN, args, {
+  const child = spawn(options.program ?? PLATEN, args, {
     env: { ...env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
