@@ -1,7 +1,7 @@
 /**
  * The agent: finds printers, takes their jobs, prints them, and says how it goes.
  *
- *   providers ─▶ Discovery ─▶ a PrinterStation for each printer ─▶ JobRun ─▶ Device
+ *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ JobRun ─▶ Device
  *                    │            ▲       ▲   │                       │
  *                    ▼         Leases  JobSource └── Reporter ◀─ Journal ┘
  *              agent reports                        │
@@ -15,9 +15,7 @@ import type { Logger } from '../log.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfigWith } from './config.ts';
 import { openDataDir } from './data-dir.ts';
-import { Discovery, type DiscoveryEvent } from './discovery/discovery.ts';
-import type { FoundPrinter } from './discovery/found-printer.ts';
-import { KnownPrinters } from './discovery/known-printers.ts';
+import { KnownPrinters } from './discovery/known.ts';
 import type { DiscoveryProvider } from './discovery/provider.ts';
 import { configuredPrinters } from './discovery/providers/configured.ts';
 import { providersOf } from './discovery/providers/index.ts';
@@ -27,7 +25,8 @@ import { PrinterStation } from './job/station.ts';
 import { CancelRequests } from './lease/cancel-requests.ts';
 import { Leases } from './lease/leases.ts';
 import { PinnedCertificates } from './printer/certificates.ts';
-import { deviceFor } from './printer/devices.ts';
+import type { Printer } from './printer/printer.ts';
+import { type PrinterEvent, Printers } from './printer/printers.ts';
 import { Reporter } from './reports/reporter.ts';
 import type { JobSource } from './source/job-source.ts';
 
@@ -54,7 +53,7 @@ const REPORTS_OUT = 5_000;
 
 interface Running {
   agentId: string;
-  discovery: Discovery;
+  printers: Printers;
   stations: Map<string, PrinterStation>;
   /** Stations of printers that are gone, while they end. */
   leaving: Set<Promise<void>>;
@@ -86,7 +85,7 @@ export class Agent {
 
   /** The printers as the service is told of them. */
   get printers(): PrinterDescription[] {
-    return this.#running?.discovery.printers.map((printer) => printer.describe()) ?? [];
+    return this.#running?.printers.all.map((printer) => printer.describe()) ?? [];
   }
 
   /** Resolves when it works; printers and queues follow as they come. @throws DataDirError */
@@ -122,20 +121,18 @@ export class Agent {
     const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
     const certificates = new PinnedCertificates(dataDir.db);
     for (const id of this.#options.forgetCertificates ?? []) certificates.forget(id);
-    const discovery = new Discovery({
+    const printers = new Printers({
       host: dataDir.agentId,
+      config,
+      drivers,
+      certificates,
       providers: [
         configuredPrinters(config.printers),
         ...providersOf(config.discovery),
         ...(this.#options.providers ?? []),
       ],
-      fingerprints: config.discovery.fingerprints,
-      confirmation: config.confirmation,
       known: new KnownPrinters(dataDir.db),
       busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
-      timings: config.timings,
-      transports: drivers.transports,
-      device: (candidate) => deviceFor(candidate, config, drivers, certificates),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       onNews: () => this.#tell(STATUS_SOON),
       onTurn: this.#options.onTurn ?? (() => {}),
@@ -145,7 +142,7 @@ export class Agent {
     const beating = setInterval(() => this.#tell(SOON), config.timings.heartbeat).unref();
     this.#running = {
       agentId,
-      discovery,
+      printers,
       stations: new Map(),
       leaving: new Set(),
       leases,
@@ -160,7 +157,7 @@ export class Agent {
     };
     reporter.start();
     leases.start();
-    discovery.start();
+    printers.start();
     this.#tell(SOON);
     logger.info({ agent: dataDir.agentId, name: config.name, dataDir: config.dataDir }, 'agent started');
   }
@@ -173,22 +170,22 @@ export class Agent {
   async stop({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
     const running = this.#running;
     if (running === null) return;
-    const { discovery, stations, leaving, leases, reporter } = running;
+    const { printers, stations, leaving, leases, reporter } = running;
     await Promise.all([
-      discovery.stop(),
+      printers.stop(),
       ...[...stations.values()].map((station) => station.stop(graceMs)),
       ...leaving,
     ]);
     await leases.stop();
     clearTimeout(running.telling?.timer);
     reporter.agent(this.#report(running, false));
-    await Promise.all([reporter.stop(REPORTS_OUT), ...discovery.printers.map(({ device }) => device.drop())]);
+    await Promise.all([reporter.stop(REPORTS_OUT), ...printers.all.map(({ device }) => device.drop())]);
     for (const release of running.release) await release();
     this.#running = null;
     this.#logger.info({ agent: running.agentId }, 'agent stopped');
   }
 
-  #printerEvent(event: DiscoveryEvent, printer: FoundPrinter, journal: Journal, pool: RenderPool): void {
+  #printerEvent(event: PrinterEvent, printer: Printer, journal: Journal, pool: RenderPool): void {
     const running = this.#running;
     if (running === null) return;
     const { id } = printer;
@@ -259,8 +256,8 @@ export class Agent {
       tenantId: this.#config.tenantId,
       at: new Date().toISOString(),
       online,
-      printers: running.discovery.printers.map((printer) => printer.describe()),
-      ...(running.discovery.unreached.length > 0 && { unreached: running.discovery.unreached }),
+      printers: running.printers.all.map((printer) => printer.describe()),
+      ...(running.printers.unreached.length > 0 && { unreached: running.printers.unreached }),
     };
   }
 }

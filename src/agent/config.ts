@@ -2,59 +2,13 @@
 import { X509Certificate } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
-import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
 import type { Transports } from '../../drivers/transports/transports.ts';
 import { tenantId } from '../contract/admin.ts';
-import { languageId, printerSettings } from '../contract/format.ts';
-import { printerId } from '../contract/printer.ts';
 import { agentId } from '../contract/report.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
-import { confirmation } from './printer/confirmation.ts';
-
-const millimetres = z.number().positive().max(2_000);
-const dotsPerInch = z.number().min(50).max(2_400);
-
-export const formatEntry = z
-  .strictObject({
-    name: z.string().trim().min(1).max(200).optional(),
-    language: languageId.default('zpl'),
-    dpi: dotsPerInch,
-    /** Printable width and length of the media, mm. */
-    width: millimetres,
-    height: millimetres,
-    ...printerSettings,
-  })
-  .superRefine(({ language, darkness }, context) => {
-    const range = LANGUAGES[language].darkness;
-    if (darkness === undefined || range === undefined) return;
-    if (Number.isInteger(darkness) && darkness >= range.from && darkness <= range.to) return;
-    const message = `expected a whole number from ${range.from} to ${range.to} for ${language}, got ${darkness}`;
-    context.addIssue({ code: 'custom', path: ['darkness'], message });
-  });
-export type FormatEntry = z.infer<typeof formatEntry>;
-
-/** A printer that the configuration names. What is set here wins over what the device says. */
-export const printerEntry = z.strictObject({
-  uri: z.string().max(500).refine(URL.canParse, { error: 'expected a URI like socket://10.0.0.7:9100' }),
-  name: z.string().trim().min(1).max(200).optional(),
-  /** Fixes the printer's ID; otherwise it comes from the device itself. */
-  id: printerId.optional(),
-  language: languageId.default('zpl'),
-  dpi: dotsPerInch.optional(),
-  width: millimetres.optional(),
-  height: millimetres.optional(),
-  /** How the printer is set, for the formats that are made from dpi, width and height. */
-  ...printerSettings,
-  /** All formats of the printer; without it, those that dpi, width and height make. */
-  formats: z.array(formatEntry).min(1).max(200).optional(),
-  /** Without it, as the model's line in `discovery.fingerprints` says, or else the agent. */
-  confirmation: confirmation.exactOptional(),
-  /** It is driven wherever something says that it is this printer; otherwise at the addresses named only. */
-  mayMove: z.boolean().exactOptional(),
-});
-export type PrinterEntry = z.infer<typeof printerEntry>;
+import { confirmation, printerEntry } from './printer-entry.ts';
 
 /** One that can be driven, which what is merely found need not be. */
 const configuredPrinter = (transports: Transports) =>

@@ -65,6 +65,9 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     const columns = db.prepare('PRAGMA table_info(jobs)').all();
     if (!columns.some(({ name }) => name === 'document'))
       db.exec('ALTER TABLE jobs ADD COLUMN document TEXT');
+    // Of a version that had other names for what is kept of a printer.
+    db.exec(`UPDATE printers SET seen = replace(replace(seen, '"ways":', '"endpoints":'), '"candidate":', '"driver":')
+      WHERE seen LIKE '%"ways":%'`);
     chmodSync(file, 0o600);
     const insert = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
     insert.run('agent-id', uuid());

@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
-import { Discovery, type DiscoveryEvent } from '../agent/discovery/discovery.ts';
-import type { FoundPrinter } from '../agent/discovery/found-printer.ts';
-import type { Finding } from '../agent/discovery/provider.ts';
+import type { Sighting } from '../agent/discovery/provider.ts';
 import { configuredPrinters } from '../agent/discovery/providers/configured.ts';
 import { providersOf } from '../agent/discovery/providers/index.ts';
 import type { ProviderNews } from '../agent/discovery/scans.ts';
 import { standardDrivers } from '../agent/drivers.ts';
-import { deviceFor } from '../agent/printer/devices.ts';
+import type { Printer } from '../agent/printer/printer.ts';
+import { type PrinterEvent, Printers } from '../agent/printer/printers.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, EVERYWHERE } from './agent-config.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';
@@ -67,41 +66,41 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
     dataDir: '.',
     ...(printer.length > 0 && { printers: printer.map((uri) => ({ uri })) }),
   });
-  const discovery: Discovery = new Discovery({
+  const printers: Printers = new Printers({
+    config,
+    drivers: standardDrivers,
     // An ID that is made from an address of this computer is made with the agent's ID: an agent's is another.
     host: hostname(),
     busy: () => false,
     providers: [configuredPrinters(config.printers), ...providersOf(config.discovery)],
-    fingerprints: config.discovery.fingerprints,
-    confirmation: config.confirmation,
     known: { all: () => [], put: () => {}, forget: () => {} },
-    timings: config.timings,
-    transports: standardDrivers.transports,
-    device: (candidate) => deviceFor(candidate, config, standardDrivers),
-    onEvent: (event, found) => tell(event, described(found, discovery), options),
+    onEvent: (event, found) => tell(event, described(found, printers), options),
     logger: createLogger({ level: 'silent' }),
   });
-  discovery.start();
+  printers.start();
   try {
     await stopped(end);
-    const printers = discovery.printers.map((found) => described(found, discovery));
+    const found = printers.all.map((printer) => described(printer, printers));
     if (options.json && !options.follow) {
-      printJson({ printers, providers: discovery.news.map((news) => newsOf(news, discovery.unreachedAt)) });
-    } else if (!options.follow) sum(printers, discovery.news, discovery.unreachedAt);
+      printJson({
+        printers: found,
+        providers: printers.news.map((news) => newsOf(news, printers.unreachedAt)),
+      });
+    } else if (!options.follow) sum(found, printers.news, printers.unreachedAt);
   } finally {
-    await discovery.stop();
-    await Promise.all(discovery.printers.map(({ device }) => device.drop()));
+    await printers.stop();
+    await Promise.all(printers.all.map(({ device }) => device.drop()));
   }
 }
 
-/** With every way that leads to it. */
-function described(printer: FoundPrinter, discovery: Discovery) {
-  return { ...printer.describe(), ways: discovery.waysTo(printer) };
+/** With every address at which it is. */
+function described(printer: Printer, printers: Printers) {
+  return { ...printer.describe(), ways: printers.addressesOf(printer) };
 }
 type Described = ReturnType<typeof described>;
 
 /** While it looks: on stderr for people, so that the result can be piped; on stdout where events are the result. */
-function tell(event: DiscoveryEvent, printer: Described, { follow, json }: DiscoverOptions): void {
+function tell(event: PrinterEvent, printer: Described, { follow, json }: DiscoverOptions): void {
   if (json && follow) {
     printLine(JSON.stringify({ event, at: new Date().toISOString(), printer }));
   } else if (!json) {
@@ -147,7 +146,7 @@ function stateOf({ state, reasons }: Described): string {
 }
 
 /** A way, and what was told of who is there. */
-function saidOf({ uri, name, evidence, status }: Finding, unreached: string | null): string {
+function saidOf({ uri, name, evidence, status }: Sighting, unreached: string | null): string {
   const said = Object.entries(evidence).map(([key, value]) => `${key} ${value}`);
   const how = status === undefined ? [] : [[status.state, ...status.reasons].join(', ')];
   const why = unreached === null ? [] : [`! ${unreached}`];

@@ -3,14 +3,12 @@
 import { EventEmitter, once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Discovery } from '../../src/agent/discovery/discovery.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { configuredPrinters } from '../../src/agent/discovery/providers/configured.ts';
 import { PinnedCertificates } from '../../src/agent/printer/certificates.ts';
-import { deviceFor } from '../../src/agent/printer/devices.ts';
+import { Printers } from '../../src/agent/printer/printers.ts';
 import { Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 
 const directories = new Directories();
@@ -44,24 +42,23 @@ test('printers that are found beyond a number are left out, those that are confi
   );
   const late: DiscoveryProvider = {
     ...configured,
-    find: async (signal) => (discovery.printers.length < 2 ? [] : await configured.find(signal)),
+    find: async (signal) => (printers.all.length < 2 ? [] : await configured.find(signal)),
   };
   const config = agentConfig.parse({ dataDir: '.', timings: { scan: 20, near: 20 } });
-  const discovery: Discovery = new Discovery({
+  const printers: Printers = new Printers({
+    config,
+    drivers: testDrivers,
     host: 'this computer',
     busy: () => false,
     providers: [announced, late],
     known: { all: () => [], put: () => {}, forget: () => {} },
-    timings: config.timings,
-    transports: standardTransports,
-    device: (candidate) => deviceFor(candidate, config, testDrivers),
     mostPrinters: 2,
     onEvent: () => emitter.emit('news'),
     logger,
   });
-  discovery.start();
-  onTestFinished(() => discovery.stop());
-  const uris = () => discovery.printers.map(({ known }) => known.uri);
+  printers.start();
+  onTestFinished(() => printers.stop());
+  const uris = () => printers.all.map(({ known }) => known.uri);
   while (!uris().includes(own.uri)) await once(emitter, 'news');
   for (const enough = scans + 5; scans < enough; ) await once(emitter, 'news');
   expect(uris()).toHaveLength(3);

@@ -2,18 +2,17 @@
 
 import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { standardTransports } from '../../drivers/transports/index.ts';
-import { printerEntry } from '../../src/agent/config.ts';
+import { agentConfig } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
 import type { Fingerprint } from '../../src/agent/discovery/fingerprints.ts';
-import { formatsOf } from '../../src/agent/discovery/formats.ts';
-import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { addressOf, printerIdOf } from '../../src/agent/discovery/identity.ts';
-import { KnownPrinters } from '../../src/agent/discovery/known-printers.ts';
-import type { Candidate, DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
+import { KnownPrinters } from '../../src/agent/discovery/known.ts';
+import type { DiscoveryProvider, DriverChoice } from '../../src/agent/discovery/provider.ts';
 import { configuredPrinters } from '../../src/agent/discovery/providers/configured.ts';
-import { Device } from '../../src/agent/printer/stream-device.ts';
+import { formatsOf } from '../../src/agent/printer/formats.ts';
+import type { Printer } from '../../src/agent/printer/printer.ts';
+import { type PrinterEvent, Printers } from '../../src/agent/printer/printers.ts';
+import { printerEntry } from '../../src/agent/printer-entry.ts';
 import { dots, millimetres } from '../../src/contract/dots.ts';
 import { printerId } from '../../src/contract/printer.ts';
 import { Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
@@ -41,7 +40,7 @@ async function startPrinter(
 /** What tells this computer from others. */
 const HOST = 'agent-1';
 
-function candidate(uri: string, more: object = {}): Candidate {
+function driver(uri: string, more: object = {}): DriverChoice {
   return printerEntry.parse({ uri, ...more });
 }
 
@@ -51,32 +50,27 @@ class Watch {
   readonly all: string[] = [];
   /** Printers that have a job under way. */
   readonly busy = new Set<string>();
-  readonly discovery: Discovery;
+  readonly printers: Printers;
   readonly #emitter = new EventEmitter();
-  #printers: FoundPrinter[] = [];
+  #printers: Printer[] = [];
 
   constructor(
     providers: DiscoveryProvider[],
     { dropAfter = 3_600_000, fingerprints = [] }: { dropAfter?: number; fingerprints?: Fingerprint[] } = {},
   ) {
     const directory = openDataDir(dataDir);
-    this.discovery = new Discovery({
+    this.printers = new Printers({
       host: HOST,
+      config: agentConfig.parse({
+        dataDir,
+        timings: { scan: 30, near: 30, scanTimeout: 200, dropAfter, idleConnection: 100 },
+        transport: { connect: 1_000, write: 1_000, query: 150 },
+        discovery: { fingerprints },
+      }),
+      drivers: testDrivers,
       busy: (id) => this.busy.has(id),
       providers,
-      fingerprints,
       known: new KnownPrinters(directory.db),
-      timings: { scan: 30, near: 30, scanTimeout: 200, dropAfter },
-      transports: standardTransports,
-      device: ({ uri, language }) =>
-        new Device({
-          uri,
-          open: (to, signal) =>
-            standardTransports.open(to, signal, { connect: 1_000, write: 1_000, query: 150 }),
-          dialect: testDrivers.dialectFor(language),
-          idleMs: 100,
-          unfinishedMs: 15_000,
-        }),
       onEvent: (event, printer) => this.#record(event, printer),
       logger,
     });
@@ -85,22 +79,22 @@ class Watch {
       stop: async () => {
         if (ended) return;
         ended = true;
-        await this.discovery.stop();
+        await this.printers.stop();
         directory.close();
       },
     });
     this.stop = open[open.length - 1]?.stop ?? (async () => undefined);
-    this.discovery.start();
+    this.printers.start();
   }
 
   readonly stop: () => Promise<void>;
 
   get ids(): string[] {
-    return this.discovery.printers.map(({ id }) => id);
+    return this.printers.all.map(({ id }) => id);
   }
 
   /** The next such event, past ones included that were not waited for yet. */
-  async until(event: DiscoveryEvent): Promise<FoundPrinter> {
+  async until(event: PrinterEvent): Promise<Printer> {
     for (;;) {
       const at = this.events.indexOf(event);
       const printer = this.#printers[at];
@@ -114,15 +108,15 @@ class Watch {
   }
 
   /** The one printer that there is, once it is as described. */
-  async one(is: (printer: FoundPrinter, ways: string[]) => boolean): Promise<FoundPrinter> {
+  async one(is: (printer: Printer, endpoints: string[]) => boolean): Promise<Printer> {
     for (;;) {
-      const [printer, ...others] = this.discovery.printers;
-      if (printer && others.length === 0 && is(printer, this.discovery.waysTo(printer))) return printer;
+      const [printer, ...others] = this.printers.all;
+      if (printer && others.length === 0 && is(printer, this.printers.addressesOf(printer))) return printer;
       await once(this.#emitter, 'event');
     }
   }
 
-  #record(event: DiscoveryEvent, printer: FoundPrinter): void {
+  #record(event: PrinterEvent, printer: Printer): void {
     this.events.push(event);
     this.all.push(event);
     this.#printers.push(printer);
@@ -131,9 +125,9 @@ class Watch {
 }
 
 /** A provider whose list the test changes; `scanned` resolves after the next scan that begins from now on. */
-function listing(list: Candidate[], exhaustive = false) {
+function listing(list: DriverChoice[], exhaustive = false) {
   const scans = new EventEmitter();
-  const provider: DiscoveryProvider & { list: Candidate[]; scanned(): Promise<void> } = {
+  const provider: DiscoveryProvider & { list: DriverChoice[]; scanned(): Promise<void> } = {
     id: 'listing',
     exhaustive,
     list,
@@ -152,7 +146,7 @@ function listing(list: Candidate[], exhaustive = false) {
 test('a printer that is off at the first start gets its ID when it is on, and keeps it when it is off', async () => {
   const printer = await startPrinter({ serial: 'SN-77' });
   await printer.powerOff();
-  const list = listing([candidate(printer.uri)]);
+  const list = listing([driver(printer.uri)]);
   const first = new Watch([list]);
   await list.scanned();
   expect(first.ids).toEqual([]);
@@ -163,7 +157,7 @@ test('a printer that is off at the first start gets its ID when it is on, and ke
   await first.stop();
 
   await printer.powerOff();
-  const second = new Watch([listing([candidate(printer.uri)])]);
+  const second = new Watch([listing([driver(printer.uri)])]);
   const known = await second.until('added');
   expect(known.describe()).toMatchObject({ id, state: 'unknown', reasons: ['offline'] });
   await printer.powerOn();
@@ -176,34 +170,34 @@ test('a printer that is off at the first start gets its ID when it is on, and ke
 
 test('a printer keeps its ID at another address, and is one over two addresses', async () => {
   const printer = await startPrinter({ serial: 'SN-1' });
-  const list = listing([candidate(printer.uri)]);
+  const list = listing([driver(printer.uri)]);
   const watch = new Watch([list]);
   const { id } = await watch.until('back');
   const elsewhere = await startPrinter({ serial: 'SN-1' });
-  list.list = [candidate(printer.uri), candidate(elsewhere.uri)];
-  const both = await watch.one((_, ways) => ways.length === 2);
+  list.list = [driver(printer.uri), driver(elsewhere.uri)];
+  const both = await watch.one((_, endpoints) => endpoints.length === 2);
   expect(both.describe()).toMatchObject({ id, uri: addressOf(printer.uri), state: 'idle' });
   await printer.powerOff();
-  list.list = [candidate(elsewhere.uri)];
+  list.list = [driver(elsewhere.uri)];
   const moved = await watch.one(({ known, online }) => online && known.uri === elsewhere.uri);
   expect(moved.describe()).toMatchObject({ id, uri: addressOf(elsewhere.uri), state: 'idle' });
 });
 
 test('a printer that the configuration has at another address after a restart is that one, and never gone', async () => {
   const printer = await startPrinter({ serial: 'SN-1' });
-  const first = new Watch([configuredPrinters([candidate(printer.uri)])]);
+  const first = new Watch([configuredPrinters([driver(printer.uri)])]);
   const { id } = await first.until('back');
   await first.stop();
   await printer.powerOff();
   const elsewhere = await startPrinter({ serial: 'SN-1' });
-  const second = new Watch([configuredPrinters([candidate(elsewhere.uri)])]);
+  const second = new Watch([configuredPrinters([driver(elsewhere.uri)])]);
   expect((await second.until('back')).id).toBe(id);
   expect(second.all).toEqual(['added', 'back']);
 });
 
 test('another printer at the address is another printer', async () => {
   const printer = await startPrinter({ serial: 'SN-1' });
-  const watch = new Watch([listing([candidate(printer.uri)])]);
+  const watch = new Watch([listing([driver(printer.uri)])]);
   const { id } = await watch.until('back');
   await printer.powerOff();
   const { port } = printer;
@@ -211,12 +205,12 @@ test('another printer at the address is another printer', async () => {
   const added = await watch.until('added');
   expect(added.id).not.toBe(id);
   expect(watch.ids).toEqual([id, added.id]);
-  expect(watch.discovery.printers[0]?.online).toBe(false);
+  expect(watch.printers.all[0]?.online).toBe(false);
 });
 
 test('a device that says nothing gets an ID by its address at the third scan', async () => {
   const printer = await startPrinter({ answers: false });
-  const list = listing([candidate(printer.uri)]);
+  const list = listing([driver(printer.uri)]);
   const watch = new Watch([list]);
   const { id } = await watch.until('back');
   // An address on this computer is only this computer's.
@@ -239,21 +233,21 @@ test('a provider that fails and one that hangs hold up nobody', async () => {
     exhaustive: false,
     find: () => new Promise(() => undefined),
   };
-  const watch = new Watch([broken, hanging, configuredPrinters([candidate(printer.uri)])]);
+  const watch = new Watch([broken, hanging, configuredPrinters([driver(printer.uri)])]);
   await watch.until('back');
   expect(watch.ids).toHaveLength(1);
 });
 
 test('a printer that is listed no more: gone where the list is all there is, else offline for a time', async () => {
   const printer = await startPrinter();
-  const list = listing([candidate(printer.uri)], true);
+  const list = listing([driver(printer.uri)], true);
   const watch = new Watch([list]);
   const { id } = await watch.until('back');
   list.list = [];
   expect((await watch.until('gone')).id).toBe(id);
   await watch.stop();
 
-  const found = listing([candidate(printer.uri)]);
+  const found = listing([driver(printer.uri)]);
   const patient = new Watch([found], { dropAfter: 300 });
   await patient.until('back');
   found.list = [];
@@ -265,7 +259,7 @@ test('a printer that is listed no more: gone where the list is all there is, els
 test('what the operator sets wins over what the device says', async () => {
   const printer = await startPrinter({ name: 'VZ' });
   const set = { id: 'queue-abcdefgh', name: 'Ward 3', dpi: 300, width: 76.2, height: 50.8 };
-  const watch = new Watch([configuredPrinters([candidate(printer.uri, set)])]);
+  const watch = new Watch([configuredPrinters([driver(printer.uri, set)])]);
   const found = await watch.until('back');
   expect(found.describe()).toMatchObject({
     id: 'queue-abcdefgh',
@@ -279,13 +273,13 @@ test('what is set for a model holds for its printers, and what is set for a prin
   const models = [
     { match: '*zd421*', printMode: 'cutter' as const, darkness: 12, width: 76.2, height: 50.8 },
   ];
-  const plain = new Watch([configuredPrinters([candidate(printer.uri)])], { fingerprints: models });
+  const plain = new Watch([configuredPrinters([driver(printer.uri)])], { fingerprints: models });
   const found = await plain.until('back');
   expect(found.describe().formats.map(({ id }) => id)).toEqual([
     'zpl-203-76.2x50.8-darkness-12-print-mode-cutter',
   ]);
   await plain.stop();
-  const set = candidate(printer.uri, { printMode: 'peel-off', width: 50, height: 25 });
+  const set = driver(printer.uri, { printMode: 'peel-off', width: 50, height: 25 });
   const own = new Watch([configuredPrinters([set])], { fingerprints: models });
   expect((await own.until('back')).describe().formats).toMatchObject([
     { printMode: 'peel-off', darkness: 12, width: 50, height: 25 },
@@ -293,7 +287,7 @@ test('what is set for a model holds for its printers, and what is set for a prin
 });
 
 test('formats have IDs made from what they are', () => {
-  const plain = candidate('socket://10.0.0.7:9100');
+  const plain = driver('socket://10.0.0.7:9100');
   const said = (width: number, height: number) =>
     ({ evidence: 'serial', value: 'x', dpi: 203, width, height }) as const;
   // 813 × 1219 dots and 812 × 1218 dots are both what is sold as 4 × 6 in.
@@ -312,7 +306,7 @@ test('formats have IDs made from what they are', () => {
     }
   }
   expect(formatsOf(plain, null)[0]?.id).toBe('zpl-203-101.6x152.4');
-  const two = candidate('socket://10.0.0.7:9100', {
+  const two = driver('socket://10.0.0.7:9100', {
     formats: [
       { dpi: 203, width: 50, height: 25, name: 'Shelf' },
       { dpi: 203, width: 50, height: 30 },

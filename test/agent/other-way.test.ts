@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { DeviceIdentity } from '../../drivers/device.ts';
 import { agentConfig } from '../../src/agent/config.ts';
-import { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
+import { Printer } from '../../src/agent/printer/printer.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { designedJob } from '../kit/agent/ipp-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
@@ -65,15 +65,15 @@ test('what it takes by another way is not offered for the one that it is driven 
   const bytes = { uri: 'socket://10.0.0.9:9100', language: 'zpl' } as const;
   const documents = { uri: 'ipp://10.0.0.9/ipp/print', language: 'pdf' } as const;
   const said = { evidence: 'serial', value: 'S-9', dpi: 300, languages: ['pdf'] } satisfies DeviceIdentity;
-  const way = { provider: 'dns-sd', told: {}, said: {}, listedAt: 0 };
-  const ways = [
-    { ...way, uri: bytes.uri, candidate: bytes, identity: null, answers: false },
-    { ...way, uri: documents.uri, candidate: documents, identity: said, answers: true },
+  const endpoint = { provider: 'dns-sd', told: {}, said: {}, listedAt: 0 };
+  const endpoints = [
+    { ...endpoint, uri: bytes.uri, driver: bytes, identity: null, answers: false },
+    { ...endpoint, uri: documents.uri, driver: documents, identity: said, answers: true },
   ];
   const config = agentConfig.parse({ dataDir: '/nowhere' });
   const offered = ({ uri }: { uri: string }) => {
     const device = deviceFor(uri === bytes.uri ? bytes : documents, config, standardDrivers);
-    const printer = new FoundPrinter({ id: 'serial-0123456789', uri, ways }, device, 0, []);
+    const printer = new Printer({ id: 'serial-0123456789', uri, endpoints }, device, 0, []);
     return printer.describe().formats.map(({ language, dpi }) => [language, dpi]);
   };
   expect(offered(documents)).toEqual([['pdf', 300]]);

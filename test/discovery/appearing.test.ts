@@ -8,17 +8,15 @@ import { EventEmitter, once } from 'node:events';
 import { globSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig, timings } from '../../src/agent/config.ts';
-import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
-import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { configuredPrinters } from '../../src/agent/discovery/providers/configured.ts';
 import { cupsDiscovery } from '../../src/agent/discovery/providers/cups.ts';
 import { dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-sd.ts';
 import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { deviceFor } from '../../src/agent/printer/devices.ts';
+import type { Printer } from '../../src/agent/printer/printer.ts';
+import { type PrinterEvent, Printers } from '../../src/agent/printer/printers.ts';
 import { Directories, logger, TestPrinter } from '../kit/agent/site.ts';
 import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
@@ -48,27 +46,26 @@ afterAll(async () => {
 function watching(provider: DiscoveryProvider, name: RegExp) {
   const config = agentConfig.parse({ dataDir: '.', timings: { scan: AN_HOUR } });
   const emitter = new EventEmitter();
-  const seen: DiscoveryEvent[] = [];
-  const discovery = new Discovery({
+  const seen: PrinterEvent[] = [];
+  const printers: Printers = new Printers({
+    config,
+    drivers: standardDrivers,
     host: 'this computer',
     busy: () => false,
     providers: [provider],
     known: { all: () => [], put: () => {}, forget: () => {} },
-    timings: config.timings,
-    transports: standardTransports,
-    device: (candidate) => deviceFor(candidate, config, standardDrivers),
-    onEvent: (event: DiscoveryEvent, printer: FoundPrinter) => {
+    onEvent: (event: PrinterEvent, printer: Printer) => {
       if (name.test(printer.describe().name)) seen.push(event);
       emitter.emit('event');
     },
     logger,
   });
-  discovery.start();
-  cleanUp.push(() => discovery.stop());
+  printers.start();
+  cleanUp.push(() => printers.stop());
   return {
-    discovery,
+    printers,
     /** The next such event that was not waited for yet. */
-    async until(event: DiscoveryEvent): Promise<void> {
+    async until(event: PrinterEvent): Promise<void> {
       while (!seen.includes(event)) await once(emitter, 'event');
       seen.splice(0, seen.indexOf(event) + 1);
     },
@@ -107,7 +104,7 @@ test('a queue that is added, and one that is deleted', async () => {
   const [ppd] = globSync('/usr/share/ppd/cupsfilters/Generic-PDF_Printer-PDF.ppd');
   if (ppd === undefined) throw new Error('cups-filters has no PPD for PDF printers');
   const lpadmin = (...args: string[]) => run('lpadmin', ['-h', `${LOOPBACK}:${cups.port}`, ...args]);
-  const { until, discovery } = watching(
+  const { until, printers } = watching(
     cupsDiscovery({ server: `ipp://${LOOPBACK}:${cups.port}/` }),
     /^office$/,
   );
@@ -117,7 +114,7 @@ test('a queue that is added, and one that is deleted', async () => {
     await lpadmin('-x', 'office');
     await until('offline');
   }
-  expect(discovery.printers).toHaveLength(1);
+  expect(printers.all).toHaveLength(1);
 });
 
 test('a printer on USB that is plugged in, and unplugged', async () => {
@@ -138,16 +135,16 @@ test('a printer on USB that is plugged in, and unplugged', async () => {
 function elsewhere(provider: DiscoveryProvider, uri: string): DiscoveryProvider {
   return {
     ...provider,
-    find: async (signal) => (await provider.find(signal)).map((finding) => ({ ...finding, uri })),
+    find: async (signal) => (await provider.find(signal)).map((sighting) => ({ ...sighting, uri })),
   };
 }
 
 test('a printer of the configuration that is switched on', async () => {
   const printer = await printerOn();
   await printer.powerOff();
-  const { printers } = agentConfig.parse({ dataDir: '.', printers: [{ uri: printer.uri }] });
-  const { until, discovery } = watching(configuredPrinters(printers), /./);
-  expect(discovery.printers).toEqual([]);
+  const { printers: entries } = agentConfig.parse({ dataDir: '.', printers: [{ uri: printer.uri }] });
+  const { until, printers } = watching(configuredPrinters(entries), /./);
+  expect(printers.all).toEqual([]);
   await printer.powerOn();
   await until('back');
 });

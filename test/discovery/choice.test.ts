@@ -4,13 +4,12 @@ import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
-import { sameJobs } from '../../src/agent/discovery/choice.ts';
-import { Discovery } from '../../src/agent/discovery/discovery.ts';
-import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import type { Candidate, DiscoveryProvider, Finding } from '../../src/agent/discovery/provider.ts';
+import type { DiscoveryProvider, DriverChoice, Sighting } from '../../src/agent/discovery/provider.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { deviceFor } from '../../src/agent/printer/devices.ts';
+import { sameJobs } from '../../src/agent/printer/choice.ts';
+import type { Printer } from '../../src/agent/printer/printer.ts';
+import { Printers } from '../../src/agent/printer/printers.ts';
 import { TestIppPrinter } from '../kit/agent/ipp-site.ts';
 import { Directories, logger, TestPrinter } from '../kit/agent/site.ts';
 import { secured } from '../kit/wire/secured.ts';
@@ -34,19 +33,19 @@ const zplPrinter = (answers = true, serial = SERIAL) =>
   started(new TestPrinter(directories, { serial, answers }));
 const ippPrinter = () => started(new TestIppPrinter(directories, { serial: SERIAL }));
 
-const zpl = (uri: string, more: Finding['evidence'] = {}): Finding => ({
+const zpl = (uri: string, more: Sighting['evidence'] = {}): Sighting => ({
   uri,
   evidence: { languages: ['zpl'], ...more },
 });
 
 /** A list that the test changes, and what became of it. */
-function watching(list: Finding[]) {
+function watching(list: Sighting[]) {
   const config = agentConfig.parse({
     dataDir: '.',
     timings: { scan: 30, near: 30 },
     transport: { connect: 1_000, write: 1_000, query: 200 },
   });
-  const provider: DiscoveryProvider & { list: Finding[] } = {
+  const provider: DiscoveryProvider & { list: Sighting[] } = {
     id: 'listing',
     exhaustive: false,
     near: true,
@@ -55,31 +54,30 @@ function watching(list: Finding[]) {
   };
   const busy = new Set<string>();
   const emitter = new EventEmitter();
-  const discovery = new Discovery({
+  const printers: Printers = new Printers({
+    config,
+    drivers: standardDrivers,
     host: 'this computer',
     providers: [provider],
     known: { all: () => [], put: () => {}, forget: () => {} },
-    timings: config.timings,
-    transports: standardTransports,
-    device: (candidate) => deviceFor(candidate, config, standardDrivers),
     busy: (id) => busy.has(id),
     onEvent: () => emitter.emit('event'),
     logger,
   });
-  discovery.start();
-  running.push(() => discovery.stop());
-  const one = async (is: (printer: FoundPrinter) => boolean): Promise<FoundPrinter> => {
+  printers.start();
+  running.push(() => printers.stop());
+  const one = async (is: (printer: Printer) => boolean): Promise<Printer> => {
     for (;;) {
-      const [printer, ...others] = discovery.printers;
+      const [printer, ...others] = printers.all;
       if (printer !== undefined && others.length === 0 && is(printer)) return printer;
       await once(emitter, 'event');
     }
   };
-  return { provider, busy, discovery, one };
+  return { provider, busy, printers, one };
 }
 
-const hasAnswered = (printer: FoundPrinter, uri: string) =>
-  printer.known.ways.some((way) => way.uri === uri && way.identity !== null);
+const hasAnswered = (printer: Printer, uri: string) =>
+  printer.known.endpoints.some((endpoint) => endpoint.uri === uri && endpoint.identity !== null);
 
 test('a printer that answers is better than one that does not, once nothing is under way', async () => {
   const oneWay = await zplPrinter(false);
@@ -128,13 +126,13 @@ test('encryption with a certificate that anybody may show is not better', async 
 
 test('no ID changes in the middle of a job', async () => {
   const printer = await zplPrinter(false);
-  const { busy, one, discovery } = watching([zpl(printer.uri)]);
+  const { busy, one, printers } = watching([zpl(printer.uri)]);
   const { id } = await one(({ online }) => online);
   expect(id).toMatch(/^address-/);
   busy.add(id);
   printer.answers = true;
-  await one(({ known }) => known.ways[0]?.identity !== null);
-  expect(discovery.printers.map((one) => one.id)).toEqual([id]);
+  await one(({ known }) => known.endpoints[0]?.identity !== null);
+  expect(printers.all.map((one) => one.id)).toEqual([id]);
   busy.clear();
   await one((now) => now.id === ID && now.online);
 });
@@ -154,33 +152,33 @@ test('how a printer is that says nothing, somebody else may tell; of one that an
 
 test('a printer that says nothing, at the address of one that answered, is who it is told to be', async () => {
   const first = await zplPrinter();
-  const { provider, discovery, one } = watching([zpl(first.uri)]);
+  const { provider, printers, one } = watching([zpl(first.uri)]);
   await one(({ online }) => online);
   await first.powerOff();
   const { port } = first;
   await started(new TestPrinter(directories, { answers: false, port }));
   provider.list = [zpl(first.uri, { serial: 'D4J193605678' })];
   const other = printerIdOf({ evidence: 'serial', value: 'D4J193605678' });
-  const there = () => discovery.printers.find(({ id, online }) => id === other && online);
+  const there = () => printers.all.find(({ id, online }) => id === other && online);
   await expect.poll(there, { timeout: 20_000 }).toBeDefined();
-  expect(discovery.printers.map(({ id, online }) => [id, online])).toEqual([
+  expect(printers.all.map(({ id, online }) => [id, online])).toEqual([
     [ID, false],
     [other, true],
   ]);
 });
 
 test('a job goes on elsewhere only where the same printer is certain to know it', () => {
-  const way = (uri: string, queue = false, language: Candidate['language'] = 'zpl') => ({
-    candidate: { uri, language },
+  const endpoint = (uri: string, queue = false, language: DriverChoice['language'] = 'zpl') => ({
+    driver: { uri, language },
     queue,
   });
-  const bytes = way('socket://10.0.0.7:9100');
-  const documents = way('ipp://10.0.0.7:631/ipp/print');
-  const spooled = way('ipp://server:631/printers/labels', true);
-  expect(sameJobs(bytes, way('usb://0a5f/0166/serial/X'), standardTransports)).toBe(true);
-  expect(sameJobs(documents, way('ipps://10.0.0.8:631/ipp/print'), standardTransports)).toBe(true);
+  const bytes = endpoint('socket://10.0.0.7:9100');
+  const documents = endpoint('ipp://10.0.0.7:631/ipp/print');
+  const spooled = endpoint('ipp://server:631/printers/labels', true);
+  expect(sameJobs(bytes, endpoint('usb://0a5f/0166/serial/X'), standardTransports)).toBe(true);
+  expect(sameJobs(documents, endpoint('ipps://10.0.0.8:631/ipp/print'), standardTransports)).toBe(true);
   expect(sameJobs(bytes, documents, standardTransports)).toBe(false);
-  expect(sameJobs(bytes, way('socket://10.0.0.8:9100', false, 'epl'), standardTransports)).toBe(false);
+  expect(sameJobs(bytes, endpoint('socket://10.0.0.8:9100', false, 'epl'), standardTransports)).toBe(false);
   expect(sameJobs(spooled, documents, standardTransports)).toBe(false);
   expect(sameJobs(documents, spooled, standardTransports)).toBe(false);
 });

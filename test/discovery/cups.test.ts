@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { IppStatusError } from '../../drivers/ipp/client.ts';
 import type { IppAttribute } from '../../drivers/ipp/message.ts';
 import { TransportError } from '../../drivers/transports/transport.ts';
-import { candidate, finding } from '../../src/agent/discovery/provider.ts';
+import { driverChoice, sighting } from '../../src/agent/discovery/provider.ts';
 import { cupsDiscovery } from '../../src/agent/discovery/providers/cups.ts';
 import { anyMessage } from '../ipp/messages.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
@@ -38,7 +38,7 @@ test('the queues of a real CUPS, and what is behind them', async () => {
   await lpadmin('-p', 'office', '-E', '-v', 'socket://127.0.0.1:9101', '-P', ppd);
 
   const found = await provider.find(signal);
-  for (const one of found) expect(finding.parse(one)).toEqual(one);
+  for (const one of found) expect(sighting.parse(one)).toEqual(one);
   const at = (name: string) => found.find(({ uri }) => uri === `${server()}printers/${name}`);
   const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
   const queue = (name: string) => `127.0.0.1:${cups.port}/printers/${name}`;
@@ -56,11 +56,11 @@ test('the queues of a real CUPS, and what is behind them', async () => {
   expect(JSON.stringify(found)).not.toContain('password');
 
   // A raw queue for a device that says nothing is not talked to; one with a driver takes PDF.
-  const candidates = drivable(await provider.find(signal));
-  expect(candidates.map(({ uri, language }) => [uri, language])).toEqual([
+  const drivers = drivable(await provider.find(signal));
+  expect(drivers.map(({ uri, language }) => [uri, language])).toEqual([
     [`${server()}printers/office`, 'pdf'],
   ]);
-  for (const one of candidates) expect(candidate.parse(one)).toEqual(one);
+  for (const one of drivers) expect(driverChoice.parse(one)).toEqual(one);
 
   // Deleted and added again it has another UUID, and leads to the same device.
   await lpadmin('-x', 'usb');
@@ -144,7 +144,7 @@ test('whatever a server says of its queues, what is made of it is proper', async
       async (some) => {
         answer = some;
         const found = await provider.find(signal);
-        for (const one of found) expect(finding.parse(one)).toEqual(one);
+        for (const one of found) expect(sighting.parse(one)).toEqual(one);
         seen += found.length;
       },
     ),

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import multicastDns from 'multicast-dns';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { evidence } from '../../src/agent/discovery/evidence.ts';
-import { candidate, type Finding, finding } from '../../src/agent/discovery/provider.ts';
+import { driverChoice, type Sighting, sighting } from '../../src/agent/discovery/provider.ts';
 import { encodeQuestions } from '../../src/agent/discovery/providers/dns-sd/dns-question.ts';
 import { DnsRecords } from '../../src/agent/discovery/providers/dns-sd/dns-records.ts';
 import { type DnsSdDiscovery, dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-sd.ts';
@@ -33,7 +33,7 @@ function onLoopback(options: Parameters<typeof dnsSdDiscovery>[0] = {}): DnsSdDi
 }
 
 /** Other tests announce theirs on this machine too. */
-async function foundAs(provider: DnsSdDiscovery, name: string): Promise<Finding[]> {
+async function foundAs(provider: DnsSdDiscovery, name: string): Promise<Sighting[]> {
   return (await provider.find(signal)).filter((one) => one.name === name);
 }
 
@@ -71,7 +71,7 @@ test('what Avahi announces is found, each service with what all of them say', as
       evidence: { ...device, languages: ['zpl'] },
     },
   ]);
-  for (const one of found) expect(candidate.parse(one)).toEqual(one);
+  for (const one of found) expect(driverChoice.parse(one)).toEqual(one);
 
   // A service that ends says so, and the other one stays.
   const news = Promise.withResolvers<void>();
@@ -260,7 +260,7 @@ test('hostile packets neither stop it nor hide who is there', async () => {
   // Sent while it listens: the packets are its own queue's, so the last one is read when all were.
   for (const packet of hostilePackets(Number(process.env['DISCOVERY_FUZZ'] ?? 2_000)))
     await sendTo(socket, packet);
-  for (const one of await scan) expect(finding.parse(one)).toEqual(one);
+  for (const one of await scan) expect(sighting.parse(one)).toEqual(one);
   await expect.poll(() => foundAs(provider, 'Still here'), { timeout: 20_000 }).toHaveLength(1);
   await end();
 });

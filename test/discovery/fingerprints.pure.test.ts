@@ -8,10 +8,10 @@ import {
   uuidOf,
 } from '../../src/agent/discovery/evidence.ts';
 import { FINGERPRINTS, fingerprint, fingerprintOf, nameOf } from '../../src/agent/discovery/fingerprints.ts';
-import type { Finding } from '../../src/agent/discovery/provider.ts';
+import type { Sighting } from '../../src/agent/discovery/provider.ts';
 import { drivable } from './drivable.ts';
 
-const found = (evidence: Finding['evidence']): Finding => ({ uri: 'socket://10.0.0.7:9100', evidence });
+const found = (evidence: Sighting['evidence']): Sighting => ({ uri: 'socket://10.0.0.7:9100', evidence });
 
 test('the table is well-formed', () => {
   for (const line of FINGERPRINTS) expect(fingerprint.parse(line)).toEqual(line);

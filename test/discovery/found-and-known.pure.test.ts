@@ -4,13 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
-import { Discovery, type DiscoveryEvent } from '../../src/agent/discovery/discovery.ts';
-import type { FoundPrinter } from '../../src/agent/discovery/found-printer.ts';
 import { providersOf } from '../../src/agent/discovery/providers/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { deviceFor } from '../../src/agent/printer/devices.ts';
+import type { Printer } from '../../src/agent/printer/printer.ts';
+import { type PrinterEvent, Printers } from '../../src/agent/printer/printers.ts';
 import { createLogger } from '../../src/log.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 
@@ -22,15 +20,15 @@ afterEach(async () => {
 
 /** Waits for an event of one printer; the whole run has one deadline. */
 class Events {
-  readonly #seen: { event: DiscoveryEvent; printer: FoundPrinter }[] = [];
+  readonly #seen: { event: PrinterEvent; printer: Printer }[] = [];
   #wake: () => void = () => {};
 
-  readonly heard = (event: DiscoveryEvent, printer: FoundPrinter) => {
+  readonly heard = (event: PrinterEvent, printer: Printer) => {
     this.#seen.push({ event, printer });
     this.#wake();
   };
 
-  async next(event: DiscoveryEvent, name: string): Promise<FoundPrinter> {
+  async next(event: PrinterEvent, name: string): Promise<Printer> {
     for (;;) {
       const at = this.#seen.findIndex(
         (one) => one.event === event && one.printer.describe().name.startsWith(name),
@@ -67,19 +65,18 @@ test('is added, goes offline, and is the same printer at another address and und
     timings: { scan: 1_000 },
   });
   const events = new Events();
-  const discovery = new Discovery({
+  const printers: Printers = new Printers({
+    config,
+    drivers: standardDrivers,
     host: 'this computer',
     busy: () => false,
     providers: providersOf(config.discovery),
     known: { all: () => [], put: () => {}, forget: () => {} },
-    timings: config.timings,
-    transports: standardTransports,
-    device: (candidate) => deviceFor(candidate, config, standardDrivers),
     onEvent: events.heard,
     logger: createLogger({ level: 'silent' }),
   });
-  discovery.start();
-  cleanUp.push(() => discovery.stop());
+  printers.start();
+  cleanUp.push(() => printers.stop());
 
   const first = await announced('wandering', join(directory, 'one'));
   const found = await events.next('back', 'wandering');

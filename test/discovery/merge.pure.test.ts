@@ -3,12 +3,7 @@ import { expect, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Evidence } from '../../src/agent/discovery/evidence.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import {
-  type Found,
-  type KnownWay,
-  type MergedPrinter,
-  mergeCandidates,
-} from '../../src/agent/discovery/merge.ts';
+import { type MergedPrinter, merge, type Place, type Seen } from '../../src/agent/discovery/merge.ts';
 import { printerId } from '../../src/contract/printer.ts';
 
 const HERE = { host: 'agent-1', transports: standardTransports };
@@ -16,20 +11,22 @@ const UUID_A = '11111111-2222-3333-4444-55555555aaaa';
 const UUID_B = '11111111-2222-3333-4444-55555555bbbb';
 const MAC = '00:07:4d:41:08:bd';
 
-const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string): Found => ({
+const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string): Seen => ({
   provider,
-  way: { uri, evidence, ...(id !== undefined && { id }) },
+  uri,
+  evidence,
+  ...(id !== undefined && { id }),
 });
-const uris = (printers: MergedPrinter[]) => printers.map(({ ways }) => ways.map(({ way }) => way.uri));
+const uris = (printers: MergedPrinter[]) => printers.map(({ seen }) => seen.map(({ uri }) => uri));
 /** What an agent keeps of a printer between two scans: everything that any way to it said. */
-const remembered = ({ id, ways }: MergedPrinter): KnownWay => ({
+const remembered = ({ id, seen }: MergedPrinter): Place & { id: string } => ({
   id,
-  uri: ways[0]?.way.uri ?? '',
-  evidence: Object.assign({}, ...ways.map(({ way }) => way.evidence)),
+  uri: seen[0]?.uri ?? '',
+  evidence: Object.assign({}, ...seen.map(({ evidence }) => evidence)),
 });
 
 test('the same device by five ways is one printer, known by its serial number', () => {
-  const printers = mergeCandidates(
+  const printers = merge(
     [
       at('usb', 'usb://0a5f/0166/serial/D4J193601234', {
         serial: 'D4J193601234',
@@ -48,7 +45,7 @@ test('the same device by five ways is one printer, known by its serial number', 
     HERE,
   );
   expect(printers).toHaveLength(1);
-  expect(printers[0]?.ways).toHaveLength(6);
+  expect(printers[0]?.seen).toHaveLength(6);
   expect(printers[0]).toMatchObject({
     id: printerIdOf({ evidence: 'serial', value: 'D4J193601234' }),
     evidence: 'serial',
@@ -61,13 +58,13 @@ test('what says that it is two of the printers that are configured does not make
   const [serial, uuid] = ['D4J193601234', UUID_A];
   const configured = [at('configured', a, { serial }), at('configured', b, { uuid })];
   const claims = at('dns-sd', 'ipp://10.0.0.66/ipp/print', { serial, uuid });
-  const before = mergeCandidates(configured, HERE);
+  const before = merge(configured, HERE);
   for (const known of [[], before.map(remembered)]) {
     for (const found of [
       [...configured, claims],
       [claims, ...configured.toReversed()],
     ]) {
-      const after = mergeCandidates(found, HERE, known);
+      const after = merge(found, HERE, known);
       expect(after).toHaveLength(2);
       const ids = (of: MergedPrinter[]) => of.map(({ id }) => id).sort();
       if (known.length > 0) expect(ids(after)).toEqual(ids(before));
@@ -75,11 +72,11 @@ test('what says that it is two of the printers that are configured does not make
     }
   }
   // What is kept of the claim joins them no more than the claim itself.
-  const kept = { id: before[0]?.id ?? '', uri: claims.way.uri, evidence: { serial, uuid } };
-  expect(mergeCandidates([...configured, claims], HERE, [...before.map(remembered), kept])).toHaveLength(2);
+  const kept = { id: before[0]?.id ?? '', uri: claims.uri, evidence: { serial, uuid } };
+  expect(merge([...configured, claims], HERE, [...before.map(remembered), kept])).toHaveLength(2);
   // What is at their own addresses does.
   const told = [...configured, at('dns-sd', a, { serial, uuid })];
-  expect(mergeCandidates(told, HERE)).toHaveLength(1);
+  expect(merge(told, HERE)).toHaveLength(1);
 });
 
 test.each<[string, Evidence, string]>([
@@ -89,13 +86,13 @@ test.each<[string, Evidence, string]>([
   ['queue', { queue: 'h/q' }, 'queue'],
   ['address', {}, 'address'],
 ])('the ID says what it was made from: %s', (_, evidence, kind) => {
-  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100', evidence)], HERE);
+  const [printer] = merge([at('x', 'socket://10.0.0.7:9100', evidence)], HERE);
   expect([printer?.evidence, printer?.id.startsWith(`${kind}-`)]).toEqual([kind, true]);
 });
 
 test('the operator’s ID comes before everything, and joins what he gave it to', () => {
   const id = 'address-0123456789abcdef';
-  const printers = mergeCandidates(
+  const printers = merge(
     [
       at('configured', 'socket://10.0.0.7:9100', { serial: 'A1234' }, id),
       at('configured', 'socket://10.0.0.8:9100', { serial: 'B1234' }, id),
@@ -108,7 +105,7 @@ test('the operator’s ID comes before everything, and joins what he gave it to'
 
 test('different serial numbers are different printers, whatever else they share', () => {
   const shared = { uuid: UUID_A, mac: MAC, make: 'Zebra' };
-  const printers = mergeCandidates(
+  const printers = merge(
     [
       at('a', 'socket://10.0.0.7:9100', { ...shared, serial: 'A1234' }),
       at('b', 'socket://10.0.0.7:9100', { ...shared, serial: 'B1234' }),
@@ -116,12 +113,12 @@ test('different serial numbers are different printers, whatever else they share'
     ],
     HERE,
   );
-  expect(uris(printers).map((ways) => ways.length)).toEqual([1, 1, 1]);
+  expect(uris(printers).map((seen) => seen.length)).toEqual([1, 1, 1]);
   expect(printers.map(({ evidence }) => evidence)).toEqual(['serial', 'serial', 'address']);
 });
 
 test('two makers may use the same serial number', () => {
-  const printers = mergeCandidates(
+  const printers = merge(
     [
       at('snmp', 'socket://10.0.0.7:9100', { serial: '00012345', make: 'Zebra Technologies' }),
       at('snmp', 'socket://10.0.0.8:9100', { serial: '00012345', make: 'TSC', mac: MAC }),
@@ -134,18 +131,18 @@ test('two makers may use the same serial number', () => {
 test('units of one model, and printers at one print server, are not one', () => {
   const model = { deviceId: 'MFG:TSC;MDL:TE200;', make: 'TSC' };
   const twins = [at('usb', 'usb://1203/0166/port/1-1', model), at('usb', 'usb://1203/0166/port/1-2', model)];
-  expect(mergeCandidates(twins, HERE).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
-  expect(mergeCandidates(twins.slice(0, 1), HERE).map(({ evidence }) => evidence)).toEqual(['device-id']);
+  expect(merge(twins, HERE).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
+  expect(merge(twins.slice(0, 1), HERE).map(({ evidence }) => evidence)).toEqual(['device-id']);
   const server = [
     at('snmp', 'socket://10.0.0.7:9100', { mac: MAC }),
     at('snmp', 'socket://10.0.0.7:9101', { mac: MAC }),
   ];
-  expect(mergeCandidates(server, HERE).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
+  expect(merge(server, HERE).map(({ evidence }) => evidence)).toEqual(['address', 'address']);
 });
 
 test('USB ports, queues and loopback addresses of two computers are different; a network address is one', () => {
   const idOf = (uri: string, host: string, evidence?: Evidence) =>
-    mergeCandidates([at('x', uri, evidence)], { ...HERE, host })[0]?.id;
+    merge([at('x', uri, evidence)], { ...HERE, host })[0]?.id;
   const same = (uri: string, evidence?: Evidence) =>
     idOf(uri, 'one', evidence) === idOf(uri, 'two', evidence);
   expect([
@@ -159,7 +156,7 @@ test('USB ports, queues and loopback addresses of two computers are different; a
 });
 
 const KNOWN = { serial: 'A1234', uuid: UUID_A, mac: MAC };
-test.each<[string, Found, Found]>([
+test.each<[string, Seen, Seen]>([
   [
     'another address',
     at('dns-sd', 'socket://10.0.0.7:9100', KNOWN),
@@ -194,19 +191,15 @@ test.each<[string, Found, Found]>([
     at('dns-sd', 'socket://10.0.0.7:9100'),
   ],
 ])('the ID stays: %s', (_, before, after) => {
-  const [printer] = mergeCandidates([before], HERE);
+  const [printer] = merge([before], HERE);
   if (printer === undefined) throw new Error('not found');
-  expect(mergeCandidates([after], HERE, [remembered(printer)])).toMatchObject([
-    { id: printer.id, replaces: [] },
-  ]);
+  expect(merge([after], HERE, [remembered(printer)])).toMatchObject([{ id: printer.id, replaces: [] }]);
 });
 
 test('better evidence replaces an ID by address, and says which', () => {
-  const [printer] = mergeCandidates([at('x', 'socket://10.0.0.7:9100')], HERE);
+  const [printer] = merge([at('x', 'socket://10.0.0.7:9100')], HERE);
   if (printer === undefined) throw new Error('not found');
-  const after = mergeCandidates([at('x', 'socket://10.0.0.7:9100', { serial: 'A1234' })], HERE, [
-    remembered(printer),
-  ]);
+  const after = merge([at('x', 'socket://10.0.0.7:9100', { serial: 'A1234' })], HERE, [remembered(printer)]);
   expect(after).toMatchObject([{ evidence: 'serial', replaces: [printer.id] }]);
 });
 
@@ -215,20 +208,17 @@ test('two printers that swap their addresses keep their IDs', () => {
     { mac: MAC, serial: 'A1234' },
     { mac: '00:07:4d:41:08:be', serial: 'B1234' },
   ];
-  const before = mergeCandidates(
-    [at('x', 'socket://10.0.0.7:9100', a), at('x', 'socket://10.0.0.8:9100', b)],
-    HERE,
-  );
+  const before = merge([at('x', 'socket://10.0.0.7:9100', a), at('x', 'socket://10.0.0.8:9100', b)], HERE);
   const swapped = [
     at('x', 'socket://10.0.0.7:9100', { mac: b?.mac ?? '' }),
     at('x', 'socket://10.0.0.8:9100', { mac: a?.mac ?? '' }),
   ];
-  const after = mergeCandidates(swapped, HERE, before.map(remembered));
+  const after = merge(swapped, HERE, before.map(remembered));
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id).reverse());
 });
 
 test('a new printer does not get the ID of one that is known, even by its old queue name', () => {
-  const before = mergeCandidates(
+  const before = merge(
     [
       at('cups', 'ipp://localhost/printers/z', {
         queue: 'localhost/printers/z',
@@ -237,7 +227,7 @@ test('a new printer does not get the ID of one that is known, even by its old qu
     ],
     HERE,
   );
-  const renamed = mergeCandidates(
+  const renamed = merge(
     [
       at('cups', 'ipp://localhost/printers/y', {
         queue: 'localhost/printers/y',
@@ -300,18 +290,18 @@ test('whatever is found: every way is in one printer, and no two printers share 
       fc.array(anyFound, { maxLength: 12 }),
       fc.array(anyFound, { maxLength: 8 }),
       (first, second) => {
-        const before = mergeCandidates(first, HERE);
+        const before = merge(first, HERE);
         for (const [found, printers] of [
           [first, before],
-          [second, mergeCandidates(second, HERE, before.map(remembered))],
+          [second, merge(second, HERE, before.map(remembered))],
         ] as const) {
-          expect(printers.flatMap(({ ways }) => ways).length).toBe(found.length);
-          expect(new Set(printers.flatMap(({ ways }) => ways))).toEqual(new Set(found));
+          expect(printers.flatMap(({ seen }) => seen).length).toBe(found.length);
+          expect(new Set(printers.flatMap(({ seen }) => seen))).toEqual(new Set(found));
           expect(new Set(printers.map(({ id }) => id)).size).toBe(printers.length);
-          for (const { id, ways } of printers) {
+          for (const { id, seen } of printers) {
             expect(printerId.safeParse(id).success).toBe(true);
-            if (ways.some(({ way }) => way.id !== undefined)) continue;
-            expect(new Set(ways.flatMap(({ way }) => way.evidence?.serial ?? [])).size).toBeLessThan(2);
+            if (seen.some((one) => one.id !== undefined)) continue;
+            expect(new Set(seen.flatMap(({ evidence }) => evidence?.serial ?? [])).size).toBeLessThan(2);
           }
         }
       },
@@ -324,12 +314,12 @@ test('the order in which providers answer changes nothing', () => {
   const shuffled = fc
     .array(anyFound, { maxLength: 10 })
     .chain((found) => fc.tuple(fc.constant(found), fc.shuffledSubarray(found, { minLength: found.length })));
-  const byWay = (found: readonly Found[]) =>
-    new Map(mergeCandidates(found, HERE).flatMap(({ id, ways }) => ways.map((way) => [way, id] as const)));
+  const byEndpoint = (found: readonly Seen[]) =>
+    new Map(merge(found, HERE).flatMap(({ id, seen }) => seen.map((one) => [one, id] as const)));
   fc.assert(
     fc.property(shuffled, ([found, other]) => {
-      const [a, b] = [byWay(found), byWay(other)];
-      for (const way of found) expect(b.get(way)).toBe(a.get(way));
+      const [a, b] = [byEndpoint(found), byEndpoint(other)];
+      for (const endpoint of found) expect(b.get(endpoint)).toBe(a.get(endpoint));
     }),
     settings,
   );
@@ -345,7 +335,7 @@ const anyWorld = fc.array(
   ),
   { maxLength: 12 },
 );
-function truths(world: [number, string, string[], number][]): Found[] {
+function truths(world: [number, string, string[], number][]): Seen[] {
   return world.map(([device, provider, told, port]) => {
     const all: Evidence = {
       serial: `S${device}234`,
@@ -357,16 +347,16 @@ function truths(world: [number, string, string[], number][]): Found[] {
     return at(provider, `socket://10.0.${port}.${device}:9100`, Object.fromEntries(some));
   });
 }
-const deviceOf = ({ way }: Found) => way.uri.split('.').at(-1);
+const deviceOf = ({ uri }: Seen) => uri.split('.').at(-1);
 
 test('where nobody lies: no printer is two devices, and every printer keeps its ID', () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       const found = truths(world);
-      const once = mergeCandidates(found, HERE);
-      for (const { ways } of once) expect(new Set(ways.map(deviceOf)).size).toBe(1);
+      const once = merge(found, HERE);
+      for (const { seen } of once) expect(new Set(seen.map(deviceOf)).size).toBe(1);
       const ids = (printers: MergedPrinter[]) => printers.map(({ id }) => id);
-      expect(ids(mergeCandidates(found, HERE, once.map(remembered)))).toEqual(ids(once));
+      expect(ids(merge(found, HERE, once.map(remembered)))).toEqual(ids(once));
     }),
     settings,
   );
@@ -376,13 +366,13 @@ test('a device that told its serial number and UUID keeps its ID, whatever part 
   fc.assert(
     fc.property(anyWorld, fc.nat(3), (world, device) => {
       const all = truths([[device, 'snmp', ['serial', 'uuid', 'mac', 'make'], 0]]);
-      const known = mergeCandidates(all, HERE);
+      const known = merge(all, HERE);
       const later = truths(
         world.filter(
           ([other, , told]) => other === device && (told.includes('serial') || told.includes('uuid')),
         ),
       );
-      const printers = mergeCandidates(later, HERE, known.map(remembered));
+      const printers = merge(later, HERE, known.map(remembered));
       expect(printers.map(({ id }) => id)).toEqual(later.length === 0 ? [] : [known[0]?.id]);
     }),
     settings,

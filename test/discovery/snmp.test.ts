@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { candidate, finding } from '../../src/agent/discovery/provider.ts';
+import { driverChoice, sighting } from '../../src/agent/discovery/provider.ts';
 import {
   BerError,
   BerReader,
@@ -69,7 +69,7 @@ test.each<SnmpVersion>(['v1', 'v2c'])('Net-SNMP’s agent in a printer’s place
       },
     },
   ]);
-  expect(candidate.parse(found[0])).toEqual(found[0]);
+  expect(driverChoice.parse(found[0])).toEqual(found[0]);
   const session = await sessionFor(port, version);
   expect((await session.printerAt('127.9.0.1', signal))?.status).toEqual({
     state: 'stopped',
@@ -280,7 +280,7 @@ test('a device that answers anything at all does not stop the others from being 
   });
   for (let scan = 0; scan < 20; scan += 1) {
     const found = await provider.find(signal);
-    for (const one of found) expect(finding.parse(one)).toEqual(one);
+    for (const one of found) expect(sighting.parse(one)).toEqual(one);
     expect(found.map(({ uri }) => uri)).toContain('socket://127.9.7.2:9100');
   }
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { candidate, finding } from '../../src/agent/discovery/provider.ts';
+import { driverChoice, sighting } from '../../src/agent/discovery/provider.ts';
 import { targetsOf } from '../../src/agent/discovery/providers/targets.ts';
 import { parseZebraAnswer, zebraDiscovery } from '../../src/agent/discovery/providers/zebra-udp.ts';
 import { udpPeer } from '../kit/wire/udp-peer.ts';
@@ -72,7 +72,7 @@ test('printers on the named addresses are found, in a language that they speak',
       },
     },
   ]);
-  expect(candidate.parse(found[0])).toEqual(found[0]);
+  expect(driverChoice.parse(found[0])).toEqual(found[0]);
   const all = await provider.find(signal);
   expect(all.map(({ uri }) => uri).sort()).toEqual(['socket://127.8.0.1:9100', 'socket://127.8.0.2:9100']);
   const withTable = drivable(all, [{ match: 'zebra*ql 4*', languages: ['zpl'], dpi: 203 }]);
@@ -137,5 +137,5 @@ test('whatever comes as an answer, what is made of it is a proper finding', asyn
   const hostile = fc.sample(fc.oneof(mutated, anything), { seed: 7, numRuns: 50 });
   const { port } = await udpPeer('127.8.3.1', () => hostile);
   const found = await zebraDiscovery({ targets: ['127.8.3.1'], port, timeout: 300 }).find(signal);
-  for (const one of found ?? []) expect(finding.parse(one)).toEqual(one);
+  for (const one of found ?? []) expect(sighting.parse(one)).toEqual(one);
 });

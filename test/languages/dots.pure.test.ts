@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { type InkBlock, inkBlocks } from '../../drivers/languages/ink-blocks.ts';
-import { formatEntry } from '../../src/agent/config.ts';
+import { formatEntry } from '../../src/agent/printer-entry.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';

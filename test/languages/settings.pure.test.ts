@@ -1,8 +1,8 @@
 /** What a format sets at the printer: the commands, their ranges, and nothing that is not set. */
 import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
-import { formatEntry } from '../../src/agent/config.ts';
-import { formatsOf } from '../../src/agent/discovery/formats.ts';
+import { formatsOf } from '../../src/agent/printer/formats.ts';
+import { formatEntry } from '../../src/agent/printer-entry.ts';
 import { type PrinterFormat, printerFormat } from '../../src/contract/format.ts';
 import { design, jobFor } from '../kit/judges/judges.ts';
 

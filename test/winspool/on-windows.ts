@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DocumentPort, PrinterJobState } from '../../drivers/transports/document/document.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { candidateOf } from '../../src/agent/discovery/fingerprints.ts';
+import { chooseDriver } from '../../src/agent/discovery/fingerprints.ts';
 import { winspoolDiscovery } from '../../src/agent/discovery/providers/winspool.ts';
 import { DOCUMENTS } from './documents.ts';
 
@@ -36,17 +36,17 @@ async function followed(port: DocumentPort, job: string): Promise<PrinterJobStat
   }
 }
 
-const findings = await winspoolDiscovery().find(signal);
+const sightings = await winspoolDiscovery().find(signal);
 say('platform', process.platform);
-say('findings', findings);
+say('findings', sightings);
 const models = [{ match: 'labels*', languages: ['zpl' as const] }];
-const candidates = findings.flatMap((finding) => candidateOf(finding, standardTransports, models) ?? []);
-say('candidates', candidates);
+const drivers = sightings.flatMap((sighting) => chooseDriver(sighting, standardTransports, models) ?? []);
+say('candidates', drivers);
 say('unknown', await failure(open('winspool:no%20such%20printer').describe(signal)));
 
-const [candidate] = candidates;
-if (candidate === undefined) throw new Error('no printer');
-const port = open(candidate.uri);
+const [driver] = drivers;
+if (driver === undefined) throw new Error('no printer');
+const port = open(driver.uri);
 say('description', await port.describe(signal));
 say('status', await port.status(signal));
 

@@ -9,8 +9,8 @@ import {
 } from '../../drivers/transports/document/winspool.ts';
 import { portAddress } from '../../drivers/transports/document/winspool-ports.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { finding } from '../../src/agent/discovery/provider.ts';
-import { findingOf } from '../../src/agent/discovery/providers/winspool.ts';
+import { sighting } from '../../src/agent/discovery/provider.ts';
+import { sightingOf } from '../../src/agent/discovery/providers/winspool.ts';
 import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../kit/agent/site.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { startWine, type Wine } from '../kit/programs/wine.ts';
@@ -185,7 +185,7 @@ test.each([
 test('what the spooler lists is proper evidence, whatever the names', () => {
   const rest = { pPortName: 'USB001', pComment: null, pLocation: null, Attributes: 0, Status: 0, cJobs: 0 };
   const names = ['Zebra ZD421', `\u0000${'x'.repeat(220)}`, 'é\ufffd\n1', null, '', '标'.repeat(220)];
-  const found = names.flatMap((name) => findingOf({ ...rest, pPrinterName: name, pDriverName: name }, null));
-  for (const one of found) expect(finding.parse(one)).toEqual(one);
+  const found = names.flatMap((name) => sightingOf({ ...rest, pPrinterName: name, pDriverName: name }, null));
+  for (const one of found) expect(sighting.parse(one)).toEqual(one);
   expect(found.map(({ name }) => name)).toEqual(['Zebra ZD421', 'x'.repeat(200), 'é 1']);
 });

@@ -11,9 +11,9 @@ import { PICTURES } from '../../../drivers/languages/index.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
-import { confirmation } from '../printer/confirmation.ts';
+import { confirmation } from '../printer-entry.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
-import type { Candidate, Finding } from './provider.ts';
+import type { DriverChoice, Sighting } from './provider.ts';
 
 export const fingerprint = z.strictObject({
   /**
@@ -108,11 +108,11 @@ export function nameOf(make: string | undefined, model: string | undefined): str
  * What the operator wrote down for this printer counts alone; then his table, then what the printer says of
  * itself, then our own table.
  */
-export function candidateOf(
-  { uri, name, evidence, entry }: Finding,
+export function chooseDriver(
+  { uri, name, evidence, entry }: Sighting,
   transports: Transports,
   operators: readonly Fingerprint[] = [],
-): Candidate | undefined {
+): DriverChoice | undefined {
   if (entry !== undefined) return { ...entry, evidence };
   const set = fingerprintOf(evidence, operators, evidence.model === undefined ? name : undefined);
   const known = fingerprintOf(evidence);

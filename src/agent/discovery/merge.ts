@@ -1,5 +1,5 @@
 /**
- * Which of the ways that were found lead to the same printer, and what its ID is. A pure function.
+ * Which of the endpoints that were found lead to the same printer, and what its ID is. A pure function.
  *
  * Evidence in the order in which it is trusted. Each kind first joins what shares a value of it, unless what is
  * trusted more says that these are different devices:
@@ -34,29 +34,24 @@ import type { Evidence } from './evidence.ts';
 import { addressOf, printerIdOf } from './identity.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
-export interface Way {
+/** What is known of who is at an address. */
+export interface Place {
   uri: string;
   /** Set by the operator. */
   id?: string | undefined;
   evidence?: Evidence | undefined;
 }
 
-export interface Found<W extends Way = Way> {
+export interface Seen extends Place {
   provider: string;
-  way: W;
 }
 
-/** A printer of an earlier scan: its ID, where it was, and all that was known of it. */
-export interface KnownWay extends Way {
-  id: string;
-}
-
-export interface MergedPrinter<W extends Way = Way> {
+export interface MergedPrinter<S extends Seen = Seen> {
   id: string;
   /** The kind of evidence that the ID was made from. */
   evidence: IdentityEvidence;
   /** In the order in which they were found. */
-  ways: Found<W>[];
+  seen: S[];
   /** IDs of printers known before that turn out to be this one. */
   replaces: string[];
 }
@@ -88,23 +83,23 @@ export interface Surroundings {
 }
 
 /**
- * @param known printers of earlier scans; those that nothing found leads to are not in the result
+ * @param known printers of earlier scans, with all that was known of them; those that nothing found leads to are left out
  */
-export function mergeCandidates<W extends Way>(
-  found: readonly Found<W>[],
+export function merge<S extends Seen>(
+  found: readonly S[],
   here: Surroundings,
-  known: readonly KnownWay[] = [],
-): MergedPrinter<W>[] {
+  known: readonly (Place & { id: string })[] = [],
+): MergedPrinter<S>[] {
   const nodes = [
-    ...found.map(({ provider, way }, place) => nodeOf(way, here, `found ${provider}`, place, undefined)),
-    ...known.map(({ id, ...way }) => nodeOf(way, here, 'known', -1, id)),
+    ...found.map((one, place) => nodeOf(one, here, `found ${one.provider}`, place, undefined)),
+    ...known.map(({ id, ...place }) => nodeOf(place, here, 'known', -1, id)),
   ];
   const own = found.flatMap(({ provider }, place) => (provider === CONFIGURED ? (nodes[place] ?? []) : []));
   return named([...new Set(joined(nodes, anchorsOf(nodes, own)).values())], found);
 }
 
 /**
- * Which of the printers that the configuration names each way to one leads to. What is found elsewhere and says that it
+ * Which of the printers that the configuration names each endpoint of one leads to. What is found elsewhere and says that it
  * is two of them makes them no one printer: only what is at the addresses named joins them.
  */
 function anchorsOf(nodes: readonly Node[], own: readonly Node[]): ReadonlyMap<Node, string> {
@@ -132,7 +127,7 @@ function joined(nodes: readonly Node[], anchors: ReadonlyMap<Node, string>): Map
 }
 
 function nodeOf(
-  { uri, id, evidence = {} }: Way,
+  { uri, id, evidence = {} }: Place,
   here: Surroundings,
   provider: string,
   place: number,
@@ -227,7 +222,7 @@ function isAmbiguous(kind: Kind, nodes: readonly Node[], home: ReadonlyMap<Node,
 }
 
 /** Gives every printer its ID: first those that keep theirs, then the others. */
-function named<W extends Way>(clusters: readonly Cluster[], found: readonly Found<W>[]): MergedPrinter<W>[] {
+function named<S extends Seen>(clusters: readonly Cluster[], found: readonly S[]): MergedPrinter<S>[] {
   const owners = new Map<string, number>();
   for (const cluster of clusters) {
     for (const key of new Set(cluster.flatMap((node) => node.identities.map(({ id }) => id)))) {
@@ -263,13 +258,13 @@ function named<W extends Way>(clusters: readonly Cluster[], found: readonly Foun
   return clusters
     .flatMap((cluster) => {
       const places = cluster.flatMap(({ place }) => (place < 0 ? [] : [place])).sort((a, b) => a - b);
-      const ways = places.flatMap((place) => found[place] ?? []);
+      const seen = places.flatMap((place) => found[place] ?? []);
       const id = ids.get(cluster);
-      if (ways.length === 0 || id === undefined) return [];
+      if (seen.length === 0 || id === undefined) return [];
       const replaces = cluster.flatMap(({ knownId }) =>
         knownId === undefined || knownId === id ? [] : [knownId],
       );
-      return [{ first: places[0] ?? 0, printer: { id, evidence: evidenceOf(id), ways, replaces } }];
+      return [{ first: places[0] ?? 0, printer: { id, evidence: evidenceOf(id), seen, replaces } }];
     })
     .sort((a, b) => a.first - b.first)
     .map(({ printer }) => printer);
@@ -281,7 +276,7 @@ interface Identity {
   rank: number;
 }
 
-/** A device URI joins, but is no address of the way itself: an ID by address is made from `address` alone. */
+/** A device URI joins, but is no address of the endpoint itself: an ID by address is made from `address` alone. */
 function identitiesOf(keys: Node['keys'], apart: Node['apart'], address: string): Identity[] {
   const fixed = apart.get('fixed');
   return [

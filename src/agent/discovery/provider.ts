@@ -1,18 +1,18 @@
 /** A place where printers can be found. One file per provider; they run side by side and share nothing. */
 import { z } from 'zod';
 import { printerReason, printerState } from '../../contract/printer.ts';
-import { printerEntry } from '../config.ts';
+import { printerEntry } from '../printer-entry.ts';
 import { evidence } from './evidence.ts';
 
-/** A way to what may be a printer: its URI, what the operator has set for it, and what it is known by. */
-export const candidate = printerEntry.extend({ evidence: evidence.exactOptional() });
-export type Candidate = z.infer<typeof candidate>;
+/** How the printer at an address is driven: in which language, and as the operator has set it. */
+export const driverChoice = printerEntry.extend({ evidence: evidence.exactOptional() });
+export type DriverChoice = z.infer<typeof driverChoice>;
 
 /**
  * What a provider found, whether or not Platen can drive it. Who is there is worth knowing also where nobody
- * knows in which language to talk to it: the same printer may be there another way.
+ * knows in which language to talk to it: the same printer may be at another address too.
  */
-export const finding = z.object({
+export const sighting = z.object({
   uri: printerEntry.shape.uri,
   /** What it is called there: an instance name, a queue's name. */
   name: printerEntry.shape.name,
@@ -22,7 +22,7 @@ export const finding = z.object({
   /** How it is, where the provider can tell: for printers that cannot say it themselves. */
   status: z.object({ state: printerState, reasons: z.array(printerReason) }).exactOptional(),
 });
-export type Finding = z.infer<typeof finding>;
+export type Sighting = z.infer<typeof sighting>;
 
 export interface DiscoveryProvider {
   readonly id: string;
@@ -30,7 +30,7 @@ export interface DiscoveryProvider {
   readonly exhaustive: boolean;
   /** Asking it again costs next to nothing, and nobody tells when something has changed: it is asked each second. */
   readonly near?: boolean;
-  find(signal: AbortSignal): Promise<Finding[]>;
+  find(signal: AbortSignal): Promise<Sighting[]>;
   /** Called when something was heard between scans that makes a scan now worth while. */
   onNews?: (() => void) | undefined;
   /** Lets go of what scans keep open; the next scan opens it again. */

@@ -1,22 +1,21 @@
 /** Each provider is scanned in a loop of its own, with its own time limit: one that hangs or fails holds up no other. */
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
-import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
-import type { DiscoveryProvider, Finding } from './provider.ts';
+import type { DiscoveryProvider, Sighting } from './provider.ts';
 
 /** What one provider said when it was last asked; or why it said nothing. */
 export interface ProviderNews {
   provider: string;
-  found: readonly Finding[];
+  found: readonly Sighting[];
   error: unknown;
 }
 
 export interface ScansOptions {
   providers: readonly DiscoveryProvider[];
-  timings: Pick<Timings, 'scan' | 'near' | 'scanTimeout'>;
+  timings: { scan: number; near: number; scanTimeout: number };
   /** A provider's whole list. */
-  onList(provider: DiscoveryProvider, found: readonly Finding[]): void;
+  onList(provider: DiscoveryProvider, found: readonly Sighting[]): void;
   /** A round is over, whatever became of it. */
   onTurn?: () => void;
   logger: Logger;

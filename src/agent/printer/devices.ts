@@ -1,7 +1,7 @@
 /** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { AgentConfig } from '../config.ts';
-import type { Candidate } from '../discovery/provider.ts';
+import type { DriverChoice } from '../discovery/provider.ts';
 import type { Drivers } from '../drivers.ts';
 import { type Certificates, noCertificates } from './certificates.ts';
 import { DocumentDevice } from './document-device.ts';
@@ -9,12 +9,12 @@ import type { PrinterDevice } from './printer-device.ts';
 import { Device } from './stream-device.ts';
 
 export function deviceFor(
-  candidate: Candidate,
+  driver: DriverChoice,
   { timings, transport, access }: Pick<AgentConfig, 'timings' | 'transport' | 'access'>,
   drivers: Drivers,
   certificates: Certificates = noCertificates,
 ): PrinterDevice {
-  const { uri, language } = candidate;
+  const { uri, language } = driver;
   const { transports } = drivers;
   if (!transports.takesDocuments(uri)) {
     return new Device({

@@ -10,10 +10,11 @@ import type { DocumentDescription, DocumentPort } from '../../../drivers/transpo
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
+import type { ProbeResult } from '../discovery/endpoint.ts';
 import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, uuidOf } from '../discovery/evidence.ts';
 import { addressOf, printerIdOf } from '../discovery/identity.ts';
 import type { Certificates } from './certificates.ts';
-import type { PrinterDevice, ProbeResult } from './printer-device.ts';
+import type { PrinterDevice } from './printer-device.ts';
 
 export interface DocumentDeviceOptions {
   uri: string;
@@ -34,7 +35,6 @@ interface Described {
 
 export class DocumentDevice implements PrinterDevice {
   readonly kind = 'document';
-  readonly canBeAsked = true;
   readonly #options: DocumentDeviceOptions;
   #uri: string;
   #port: DocumentPort | null = null;
@@ -122,7 +122,14 @@ export class DocumentDevice implements PrinterDevice {
     try {
       const { port, description, said, identity, vouched } = await this.#describe(signal);
       this.description ??= description;
-      return { reachable: true, identity, said, status: await port.status(signal), vouched };
+      return {
+        reachable: true,
+        canBeAsked: true,
+        identity,
+        said,
+        status: await port.status(signal),
+        vouched,
+      };
     } catch (error) {
       // What answers, but not as a printer does, is no printer either.
       if (error instanceof TransportError) return { reachable: false, error };

@@ -1,29 +1,12 @@
 /** What discovery and the agent know of a device, however it is driven: by bytes or by documents. */
-import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
-import type { TransportError } from '../../../drivers/transports/transport.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import type { Evidence } from '../discovery/evidence.ts';
-
-/** What a probe found; null: a job is using the device, or about to, and knows better. */
-export type ProbeResult =
-  | { reachable: false; error: TransportError }
-  | {
-      reachable: true;
-      identity: DeviceIdentity | null;
-      /** All that the device said of who it is. */
-      said: Evidence;
-      status: DeviceStatus | null;
-      /** It has shown the certificate that it was known by before, or the one that is configured. */
-      vouched?: boolean;
-    }
-  | null;
+import type { ProbeResult } from '../discovery/endpoint.ts';
 
 export interface PrinterDevice {
   /** `stream`: takes bytes (`stream-device.ts`); `document`: takes documents and keeps jobs (`document-device.ts`). */
   readonly kind: 'stream' | 'document';
   readonly uri: string;
-  /** Whether there is a language to ask it in who it is. */
-  readonly canBeAsked: boolean;
   /** The identity that the device must have; null: none is known. */
   expected: string | null;
   /** Another device has been found at its address: until that goes, it is not even tried. */

@@ -12,9 +12,10 @@ import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { DeviceDialect } from '../../../drivers/languages/language.ts';
 import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
+import type { ProbeResult } from '../discovery/endpoint.ts';
 import { evidenceOfIdentity } from '../discovery/evidence.ts';
 import { printerIdOf } from '../discovery/identity.ts';
-import type { PrinterDevice, ProbeResult } from './printer-device.ts';
+import type { PrinterDevice } from './printer-device.ts';
 
 export interface DeviceOptions {
   uri: string;
@@ -71,10 +72,6 @@ export class Device implements PrinterDevice {
 
   get uri(): string {
     return this.#uri;
-  }
-
-  get canBeAsked(): boolean {
-    return this.dialect?.identify !== undefined;
   }
 
   get confirms(): PrinterDevice['confirms'] {
@@ -236,7 +233,8 @@ export class Device implements PrinterDevice {
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
-    const nothing = { reachable: true, identity: null, said: {}, status: null } as const;
+    const canBeAsked = dialect?.identify !== undefined;
+    const nothing = { reachable: true, canBeAsked, identity: null, said: {}, status: null } as const;
     try {
       if (dialect === null) return nothing;
       const identity =
@@ -252,7 +250,7 @@ export class Device implements PrinterDevice {
       if (identity === null && status?.unfinished && this.expected === null)
         await this.#halfLabel(connection, signal);
       const said = identity === null ? {} : evidenceOfIdentity(identity);
-      return { reachable: true, identity, said, status };
+      return { reachable: true, canBeAsked, identity, said, status };
     } finally {
       await connection.close();
     }

@@ -1,10 +1,10 @@
 /** The printers that the configuration names. */
-import type { PrinterEntry } from '../../config.ts';
+import type { PrinterEntry } from '../../printer-entry.ts';
 import type { DiscoveryProvider } from '../provider.ts';
 
 export const CONFIGURED = 'configured';
 
 export function configuredPrinters(entries: readonly PrinterEntry[]): DiscoveryProvider {
-  const findings = entries.map((entry) => ({ uri: entry.uri, evidence: {}, entry }));
-  return { id: CONFIGURED, exhaustive: true, near: true, find: async () => findings };
+  const sightings = entries.map((entry) => ({ uri: entry.uri, evidence: {}, entry }));
+  return { id: CONFIGURED, exhaustive: true, near: true, find: async () => sightings };
 }

@@ -17,7 +17,7 @@ import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { ippQueue } from '../../../../drivers/transports/document/ipp.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
 import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, languagesOf, uuidOf } from '../evidence.ts';
-import type { DiscoveryProvider, Finding } from '../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../provider.ts';
 
 export interface CupsDiscoveryOptions {
   /** Of the provider, where there are several. */
@@ -45,11 +45,11 @@ const MOST_QUEUES = 5_000;
 
 export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProvider {
   const { id = 'cups', server = LOCAL_CUPS, timeout = 2_500 } = options;
-  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+  const find = async (signal: AbortSignal): Promise<Sighting[]> => {
     const client = new IppClient(server, { limits: { connect: timeout, write: timeout, reply: timeout } });
     try {
       const queues = await client.cupsGetPrinters(signal, ATTRIBUTES);
-      return queues.slice(0, MOST_QUEUES).flatMap((queue) => findingOf(server, queue));
+      return queues.slice(0, MOST_QUEUES).flatMap((queue) => sightingOf(server, queue));
     } catch (error) {
       // No CUPS there: no queues, and nothing to warn of at each scan.
       if (error instanceof TransportError && error.code === 'device-unreachable') return [];
@@ -67,7 +67,7 @@ export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProv
   };
 }
 
-function findingOf(server: string, queue: readonly IppAttribute[]): Finding[] {
+function sightingOf(server: string, queue: readonly IppAttribute[]): Sighting[] {
   const text = (name: string) =>
     plainText(stringsOf(queue, name)[0] ?? '')
       .slice(0, 200)

@@ -2,7 +2,7 @@
 import { usbAddress, usbPrinters } from '../../../../drivers/transports/stream/usb-sysfs.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId } from '../evidence.ts';
 import { nameOf } from '../fingerprints.ts';
-import type { DiscoveryProvider, Finding } from '../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../provider.ts';
 
 export interface UsbDiscoveryOptions {
   /** `/sys`, or what stands for it. */
@@ -10,20 +10,20 @@ export interface UsbDiscoveryOptions {
 }
 
 export function usbDiscovery(options: UsbDiscoveryOptions = {}): DiscoveryProvider {
-  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+  const find = async (signal: AbortSignal): Promise<Sighting[]> => {
     signal.throwIfAborted();
     const all = await usbPrinters(options.sysfs ?? '/sys');
     signal.throwIfAborted();
-    const findings = all
+    const sightings = all
       // Serial numbers that are none say nothing about which device it is: its socket does.
       .map((printer) => ({ ...printer, serial: believableSerial(printer.serial) }))
-      .map((printer, _, believable): Finding => {
+      .map((printer, _, believable): Sighting => {
         const uri = usbAddress(printer, believable);
         const said = evidenceOfDeviceId(printer.deviceId);
         const serial = uri.includes('/serial/') ? printer.serial : undefined;
         return { uri, ...nameIn(said), evidence: { ...said, ...(serial !== undefined && { serial }) } };
       });
-    return findings.filter(({ uri }, index) => findings.findIndex((other) => other.uri === uri) === index);
+    return sightings.filter(({ uri }, index) => sightings.findIndex((other) => other.uri === uri) === index);
   };
   return {
     id: 'usb',

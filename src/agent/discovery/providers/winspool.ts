@@ -13,7 +13,7 @@ import { addressOfPort } from '../../../../drivers/transports/document/winspool-
 import { orAborted, within } from '../../../../drivers/transports/pauses.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
 import { evidenceOfDeviceUri } from '../evidence.ts';
-import type { DiscoveryProvider, Finding } from '../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../provider.ts';
 
 export interface WinspoolDiscoveryOptions {
   /** How long the spooler may take to answer, ms. */
@@ -21,13 +21,13 @@ export interface WinspoolDiscoveryOptions {
 }
 
 export function winspoolDiscovery({ timeout = 5_000 }: WinspoolDiscoveryOptions = {}): DiscoveryProvider {
-  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+  const find = async (signal: AbortSignal): Promise<Sighting[]> => {
     signal.throwIfAborted();
     if (process.platform !== 'win32') return [];
     const late = () => new TransportError('query-timeout', `the spooler, ${timeout} ms`);
     const listed = async () => {
       const printers = await listPrinters();
-      return await Promise.all(printers.map(async (printer) => findingOf(printer, await deviceOf(printer))));
+      return await Promise.all(printers.map(async (printer) => sightingOf(printer, await deviceOf(printer))));
     };
     return (await orAborted(within(listed(), timeout, late), signal)).flat();
   };
@@ -45,7 +45,7 @@ async function deviceOf({ pPortName }: PrinterInfo): Promise<string | null> {
 }
 
 /** None for a printer without a name. @param deviceUri where its port leads, if that is known */
-export function findingOf({ pPrinterName, pDriverName }: PrinterInfo, deviceUri: string | null): Finding[] {
+export function sightingOf({ pPrinterName, pDriverName }: PrinterInfo, deviceUri: string | null): Sighting[] {
   const uri = winspoolAddress(pPrinterName ?? '');
   const name = plainText(pPrinterName ?? '')
     .slice(0, 200)

@@ -16,7 +16,7 @@ import { socketAddress } from '../../../../drivers/transports/stream/tcp.ts';
 import { pause } from '../../pause.ts';
 import { believableSerial, type Evidence, macOf } from '../evidence.ts';
 import { nameOf } from '../fingerprints.ts';
-import type { DiscoveryProvider, Finding } from '../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../provider.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
 export interface ZebraDiscoveryOptions {
@@ -90,17 +90,17 @@ async function findZebras(
   targets: Targets,
   { port = PORT, timeout = 1_500 }: ZebraDiscoveryOptions,
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<Sighting[]> {
   if (targets.addresses.length === 0) return [];
   signal.throwIfAborted();
-  const found = new Map<string, Finding>();
+  const found = new Map<string, Sighting>();
   const socket = createSocket('udp4');
   // An unreachable network is nobody there, and no reason to stop asking the others.
   socket.on('error', () => undefined);
   socket.on('message', (bytes, { address }) => {
     if (found.size >= MOST_FOUND || found.has(address) || !targets.includes(address)) return;
     const answer = parseZebraAnswer(bytes);
-    if (answer !== undefined) found.set(address, findingOf(address, answer));
+    if (answer !== undefined) found.set(address, sightingOf(address, answer));
   });
   try {
     socket.bind(0);
@@ -129,7 +129,7 @@ async function ask(socket: Socket, addresses: string[], port: number, signal: Ab
   }
 }
 
-function findingOf(address: string, { product, serial, mac, systemName }: ZebraAnswer): Finding {
+function sightingOf(address: string, { product, serial, mac, systemName }: ZebraAnswer): Sighting {
   const evidence: Evidence = {
     make: 'Zebra',
     ...(product !== undefined && { model: product }),

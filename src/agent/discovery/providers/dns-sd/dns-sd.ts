@@ -21,7 +21,7 @@ import type { TransportTraits } from '../../../../../drivers/transports/transpor
 import type { Transports } from '../../../../../drivers/transports/transports.ts';
 import { pause } from '../../../pause.ts';
 import type { Evidence } from '../../evidence.ts';
-import type { DiscoveryProvider, Finding } from '../../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../../provider.ts';
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
@@ -80,7 +80,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
       .toSorted((a, b) => a.order - b.order);
   }
 
-  async find(signal: AbortSignal): Promise<Finding[]> {
+  async find(signal: AbortSignal): Promise<Sighting[]> {
     signal.throwIfAborted();
     // One after the other: two scans at once would open each listener twice.
     this.#listening = this.#listening.then(() => this.#listen());
@@ -181,7 +181,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
     );
   }
 
-  #found(): Finding[] {
+  #found(): Sighting[] {
     const networks = networksOf([...this.#listeners.keys()]);
     const found = this.#services.flatMap((service) =>
       this.#instances(service).flatMap(({ name, instance }) => {

@@ -16,7 +16,7 @@ import { socketAddress } from '../../../../../drivers/transports/stream/tcp.ts';
 import type { PrinterReason, PrinterState } from '../../../../contract/printer.ts';
 import { pause } from '../../../pause.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from '../../evidence.ts';
-import type { DiscoveryProvider, Finding } from '../../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../../provider.ts';
 import { targetsOf } from '../targets.ts';
 import { BerError } from './ber.ts';
 import {
@@ -81,9 +81,9 @@ type Answer = Partial<Record<Variable, number | Buffer>>;
 export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   const { addresses, includes } = targetsOf(options.targets);
   /** By address, from when it was last asked. */
-  const known = new Map<string, Finding>();
+  const known = new Map<string, Sighting>();
   let turn = 0;
-  const find = async (signal: AbortSignal): Promise<Finding[]> => {
+  const find = async (signal: AbortSignal): Promise<Sighting[]> => {
     if (addresses.length === 0) return [];
     // Closed by hand: under Wine the tests run Node 22, which has no `await using` yet.
     const session = new SnmpSession(options, includes);

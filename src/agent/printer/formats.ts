@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/device.ts';
 import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import { type LanguageId, type PrinterFormat, printerSettings } from '../../contract/format.ts';
-import type { FormatEntry } from '../config.ts';
-import type { Candidate } from './provider.ts';
+import type { DriverChoice } from '../discovery/provider.ts';
+import type { FormatEntry } from '../printer-entry.ts';
 
 /**
  * For a printer that cannot be asked and for which nothing is set: the most common label printer there is. A
@@ -17,8 +17,8 @@ const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
  * At least one; the first is the default. IDs are made from what the format is: `zpl-203-101.6x152.4`, and the
  * printer settings that it makes, where it makes any: `zpl-203-101.6x152.4-darkness-12-print-mode-cutter`.
  */
-export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null): PrinterFormat[] {
-  const entries: FormatEntry[] = candidate.formats ?? offered(candidate, identity);
+export function formatsOf(driver: DriverChoice, identity: DeviceIdentity | null): PrinterFormat[] {
+  const entries: FormatEntry[] = driver.formats ?? offered(driver, identity);
   const formats = entries.map(({ name, language, dpi, width, height, rasterType, ...settings }) => {
     // What the dots are called on the way is no other format.
     const raster = choosesDots(language) ? (rasterType ?? identity?.raster?.type) : undefined;
@@ -41,9 +41,9 @@ export function formatsOf(candidate: Candidate, identity: DeviceIdentity | null)
  * What the operator did not write down: each language that the printer says it prints, ours first, on each media
  * that it says it can take.
  */
-function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatEntry[] {
-  const { language: usual, width, height } = candidate;
-  const settings = settingsOf.parse(candidate);
+function offered(driver: DriverChoice, identity: DeviceIdentity | null): FormatEntry[] {
+  const { language: usual, width, height } = driver;
+  const settings = settingsOf.parse(driver);
   const said = identity?.languages ?? [];
   const languages = said.length === 0 || said.includes(usual) ? [usual, ...said] : said;
   const sizes = width === undefined && height === undefined ? (identity?.media ?? []) : [];
@@ -53,7 +53,7 @@ function offered(candidate: Candidate, identity: DeviceIdentity | null): FormatE
       const rasterDpi = choosesDots(language) ? identity?.raster?.dpi : undefined;
       const entry = {
         language,
-        dpi: candidate.dpi ?? rasterDpi ?? identity?.dpi ?? COMMON.dpi,
+        dpi: driver.dpi ?? rasterDpi ?? identity?.dpi ?? COMMON.dpi,
         width: (size === loaded ? width : undefined) ?? nominal(size.width) ?? COMMON.width,
         height: (size === loaded ? height : undefined) ?? nominal(size.height) ?? COMMON.height,
         ...settings,

@@ -7,14 +7,14 @@ import { z } from 'zod';
 import { languageId, rasterType } from '../../contract/format.ts';
 import { identityEvidence, printerId } from '../../contract/printer.ts';
 import { evidence } from './evidence.ts';
-import { candidate } from './provider.ts';
+import { driverChoice } from './provider.ts';
 
-/** A way that led to the printer when it was last there. */
-export const knownWay = z.object({
+/** An endpoint that led to the printer when it was last there. */
+export const knownEndpoint = z.object({
   provider: z.string(),
-  uri: candidate.shape.uri,
-  /** How it is driven that way; null: nobody knows. */
-  candidate: candidate.nullable(),
+  uri: driverChoice.shape.uri,
+  /** How it is driven there; null: nobody knows. */
+  driver: driverChoice.nullable(),
   /** What the provider told of it, and what the device there said. */
   told: evidence,
   said: evidence,
@@ -38,13 +38,13 @@ export const knownWay = z.object({
   /** When it was last listed, ms since the epoch, to some minutes. */
   listedAt: z.number(),
 });
-export type KnownWay = z.infer<typeof knownWay>;
+export type KnownEndpoint = z.infer<typeof knownEndpoint>;
 
 export const knownPrinter = z.object({
   id: printerId,
-  /** The way that it is driven by: one of them that has a candidate. */
-  uri: candidate.shape.uri,
-  ways: z.array(knownWay).min(1),
+  /** The endpoint that it is driven by: one of them that has a driver. */
+  uri: driverChoice.shape.uri,
+  endpoints: z.array(knownEndpoint).min(1),
 });
 export type KnownPrinter = z.infer<typeof knownPrinter>;
 

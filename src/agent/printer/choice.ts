@@ -1,5 +1,5 @@
 /**
- * By which of the ways to a printer it is driven. The best is, in this order:
+ * By which of its endpoints a printer is driven. The best is, in this order:
  *
  *   1. one that works
  *   2. one that the operator wrote down
@@ -19,99 +19,103 @@
 import { isLoopback } from '../../../drivers/transports/address.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
-import type { KnownWay } from './known-printers.ts';
-import type { Candidate } from './provider.ts';
-import { CONFIGURED } from './providers/configured.ts';
-import type { Way } from './ways.ts';
+import type { Endpoint } from '../discovery/endpoint.ts';
+import type { KnownEndpoint } from '../discovery/known.ts';
+import type { DriverChoice } from '../discovery/provider.ts';
+import { CONFIGURED } from '../discovery/providers/configured.ts';
 
 /**
  * Where a printer may be driven; null: wherever it is found.
- * @param ways all that lead to it now
+ * @param endpoints all that lead to it now
  * @param before what the configuration named for it when it was last merged, and still does
  */
-export function boundTo(ways: Iterable<Way>, before: readonly KnownWay[]): ReadonlySet<string> | null {
-  const named = new Map(before.map(({ uri, candidate }) => [uri, candidate?.mayMove]));
-  for (const { uri, listed } of ways) {
+export function boundTo(
+  endpoints: Iterable<Endpoint>,
+  before: readonly KnownEndpoint[],
+): ReadonlySet<string> | null {
+  const named = new Map(before.map(({ uri, driver }) => [uri, driver?.mayMove]));
+  for (const { uri, listed } of endpoints) {
     const entry = listed.get(CONFIGURED);
-    if (entry !== undefined) named.set(uri, entry.candidate?.mayMove);
+    if (entry !== undefined) named.set(uri, entry.driver?.mayMove);
   }
   return named.size === 0 || [...named.values()].includes(true) ? null : new Set(named.keys());
 }
 
-/** By which way a printer that is new is driven; undefined: nobody has said enough of it yet. */
-export function firstWay(ways: Iterable<Way>, transports: Transports): string | undefined {
-  return bestWay(
-    [...ways].filter(({ ready }) => ready),
+/** By which endpoint a printer that is new is driven; undefined: nobody has said enough of it yet. */
+export function firstEndpoint(endpoints: Iterable<Endpoint>, transports: Transports): string | undefined {
+  return bestEndpoint(
+    [...endpoints].filter(({ ready }) => ready),
     undefined,
     transports,
   )?.uri;
 }
 
 /**
- * By which way a printer is driven from now on; `waits`: there is a better one, once no job is under way.
- * @param had the way that it has
- * @param ways all that lead to it now
+ * By which endpoint a printer is driven from now on; `waits`: there is a better one, once no job is under way.
+ * @param had the endpoint that it has
+ * @param endpoints all that lead to it now
  */
-export function nextWay(
-  had: KnownWay & { candidate: Candidate },
-  ways: ReadonlySet<Way>,
+export function nextEndpoint(
+  had: KnownEndpoint & { driver: DriverChoice },
+  endpoints: ReadonlySet<Endpoint>,
   busy: () => boolean,
   transports: Transports,
 ): { uri: string; waits: boolean } {
   const { uri } = had;
-  const now = [...ways].find((way) => way.uri === uri && way.candidate !== undefined);
-  const best = bestWay(ways, uri, transports);
-  if (best?.candidate === undefined || best.uri === uri || (now !== undefined && !best.reached)) {
+  const now = [...endpoints].find((endpoint) => endpoint.uri === uri && endpoint.driver !== undefined);
+  const best = bestEndpoint(endpoints, uri, transports);
+  if (best?.driver === undefined || best.uri === uri || (now !== undefined && !best.reached)) {
     return { uri, waits: false };
   }
-  const from = { candidate: had.candidate, queue: (had.told.queue ?? had.said.queue) !== undefined };
-  const goesOn =
-    !now?.reached && sameJobs(from, { candidate: best.candidate, queue: best.queue }, transports);
+  const from = { driver: had.driver, queue: (had.told.queue ?? had.said.queue) !== undefined };
+  const goesOn = !now?.reached && sameJobs(from, { driver: best.driver, queue: best.queue }, transports);
   const waits = !goesOn && busy();
   return { uri: waits ? uri : best.uri, waits };
 }
 
-/** @param now the way that the printer has */
-function bestWay(ways: Iterable<Way>, now: string | undefined, transports: Transports): Way | undefined {
-  const all = [...ways];
-  const rank = (way: Way) => {
-    const has = way.uri === now;
-    const trusted = has || way.vouched || sharesHost(way, all);
+/** @param now the endpoint that the printer has */
+function bestEndpoint(
+  endpoints: Iterable<Endpoint>,
+  now: string | undefined,
+  transports: Transports,
+): Endpoint | undefined {
+  const all = [...endpoints];
+  const rank = (endpoint: Endpoint) => {
+    const has = endpoint.uri === now;
+    const trusted = has || endpoint.vouched || sharesHost(endpoint, all);
     return [
-      way.reached ? 0 : 1,
-      ...quality(way),
-      encryption(transports.traits(way.uri), trusted),
+      endpoint.reached ? 0 : 1,
+      ...quality(endpoint),
+      encryption(transports.traits(endpoint.uri), trusted),
       has ? 0 : 1,
     ];
   };
-  return all
-    .filter(({ candidate }) => candidate !== undefined)
-    .toSorted((a, b) => compare(rank(a), rank(b)))[0];
+  return all.filter(({ driver }) => driver !== undefined).toSorted((a, b) => compare(rank(a), rank(b)))[0];
 }
 
 /** Whether a job that is under way by one of them may go on by the other. */
 export function sameJobs(from: Driven, to: Driven, transports: Transports): boolean {
-  return drivenAlike(from.candidate, to.candidate, transports) && !from.queue && !to.queue;
+  return drivenAlike(from.driver, to.driver, transports) && !from.queue && !to.queue;
 }
 
 export interface Driven {
-  candidate: Candidate;
+  driver: DriverChoice;
   /** It is a print server's. */
   queue: boolean;
 }
 
 /** Whether the same device object can serve both. */
-export function drivenAlike(a: Candidate, b: Candidate, transports: Transports): boolean {
+export function drivenAlike(a: DriverChoice, b: DriverChoice, transports: Transports): boolean {
   const documents = transports.takesDocuments(a.uri);
   return documents === transports.takesDocuments(b.uri) && (documents || a.language === b.language);
 }
 
-function quality({ listed, answers, queue }: Way): number[] {
+function quality({ listed, answers, queue }: Endpoint): number[] {
   return [listed.has(CONFIGURED) ? 0 : 1, !answers ? 2 : queue ? 1 : 0];
 }
 
 /**
- * 0 is best. An encrypted way counts as such where it is trusted: the printer has it already, its certificate was
+ * 0 is best. An encrypted endpoint counts as such where it is trusted: the printer has it already, its certificate was
  * known before, or what is there unencrypted is at the same address, which nobody else can have.
  */
 function encryption({ encrypted, encryptedAs }: Partial<TransportTraits> = {}, trusted: boolean): number {
@@ -120,9 +124,10 @@ function encryption({ encrypted, encryptedAs }: Partial<TransportTraits> = {}, t
 }
 
 /** At a loopback address is whoever runs here. */
-function sharesHost(way: Way, all: readonly Way[]): boolean {
-  const { hostname } = new URL(way.uri);
-  const isThere = (other: Way) => other !== way && other.reached && new URL(other.uri).hostname === hostname;
+function sharesHost(endpoint: Endpoint, all: readonly Endpoint[]): boolean {
+  const { hostname } = new URL(endpoint.uri);
+  const isThere = (other: Endpoint) =>
+    other !== endpoint && other.reached && new URL(other.uri).hostname === hostname;
   return !isLoopback(hostname) && all.some(isThere);
 }
 

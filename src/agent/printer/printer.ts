@@ -5,18 +5,18 @@ import { plainText } from '../../../drivers/transports/device-id.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { ConfirmedBy, PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
-import type { Confirmation } from '../printer/confirmation.ts';
-import type { PrinterDevice } from '../printer/printer-device.ts';
-import { type Fingerprint, fingerprintOf } from './fingerprints.ts';
+import { type Fingerprint, fingerprintOf } from '../discovery/fingerprints.ts';
+import { addressOf, printerIdOf } from '../discovery/identity.ts';
+import type { KnownEndpoint, KnownPrinter, KnownPrinters } from '../discovery/known.ts';
+import type { DriverChoice } from '../discovery/provider.ts';
+import { CONFIGURED } from '../discovery/providers/configured.ts';
+import type { Confirmation } from '../printer-entry.ts';
 import { formatsOf } from './formats.ts';
-import { addressOf, printerIdOf } from './identity.ts';
-import type { KnownPrinter, KnownWay } from './known-printers.ts';
-import type { Candidate } from './provider.ts';
-import { CONFIGURED } from './providers/configured.ts';
+import type { PrinterDevice } from './printer-device.ts';
 
-type DrivenWay = KnownWay & { candidate: Candidate };
+type DrivenEndpoint = KnownEndpoint & { driver: DriverChoice };
 
-export class FoundPrinter {
+export class Printer {
   readonly id: string;
   readonly #models: readonly Fingerprint[];
   readonly #usual: Confirmation;
@@ -24,10 +24,13 @@ export class FoundPrinter {
   #claimedAt: string | null = null;
   #device: PrinterDevice;
   #known: KnownPrinter;
+  /** What was last told of it, and what was last kept. */
+  #told = '';
+  #kept = { text: '', seenAt: 0 };
   online = false;
   /** It is there, and shows another certificate than it is known by. */
   refused = false;
-  /** A way that leads to what says it is this printer, where this one must not be driven. */
+  /** An address at which something says that it is this printer, where this one must not be driven. */
   elsewhere: string | null = null;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
@@ -55,7 +58,7 @@ export class FoundPrinter {
     this.learn(known, device);
   }
 
-  /** What it is driven with; another one after `learn`, where the way is of another kind. */
+  /** What it is driven with; another one after `learn`, where its endpoint is of another kind. */
   get device(): PrinterDevice {
     return this.#device;
   }
@@ -64,8 +67,8 @@ export class FoundPrinter {
     return this.#known;
   }
 
-  /** The way that it is driven by. */
-  get way(): DrivenWay {
+  /** The one that it is driven by. */
+  get endpoint(): DrivenEndpoint {
     return drivenBy(this.#known);
   }
 
@@ -73,7 +76,7 @@ export class FoundPrinter {
   learn(known: KnownPrinter, device: PrinterDevice): void {
     this.#known = known;
     this.#device = device;
-    const { uri, answers, identity } = this.way;
+    const { uri, answers, identity } = this.endpoint;
     device.answers ||= answers;
     device.expected = identity === null ? null : printerIdOf(identity);
     device.moveTo(uri);
@@ -89,7 +92,7 @@ export class FoundPrinter {
   /** Nothing is reached where the configuration has the printer; `at` something says that it is there. */
   claimed(at: string | null, logger: Logger): void {
     if (at !== null && this.#claimedAt !== at) {
-      const [found, named] = [addressOf(at), addressOf(this.way.uri)];
+      const [found, named] = [addressOf(at), addressOf(this.endpoint.uri)];
       logger.warn(
         { printer: this.id, named, found },
         'printer not driven where it is found: the configuration has it elsewhere, without "mayMove"',
@@ -100,7 +103,7 @@ export class FoundPrinter {
 
   /** As set for it, for its model, or for all of the agent's printers. */
   confirmation(): Confirmation {
-    return this.#candidate().confirmation ?? this.#model().confirmation ?? this.#usual;
+    return this.#driver().confirmation ?? this.#model().confirmation ?? this.#usual;
   }
 
   /** How it becomes known that a label of it is out; undefined: not known before it is reached. */
@@ -111,31 +114,53 @@ export class FoundPrinter {
     return this.confirmation() === 'transport' ? 'delivery' : 'person';
   }
 
-  /** Whether bytes of this language may go to it by the way that it is driven. */
+  /** Whether bytes of this language may go to it where it is driven. */
   speaks(language: LanguageId): boolean {
-    const { language: usual, formats = [] } = this.#candidate();
+    const { language: usual, formats = [] } = this.#driver();
     return usual === language || formats.some((format) => format.language === language);
   }
 
   describe(): PrinterDescription {
-    const candidate = this.#candidate();
+    const driver = this.#driver();
     const identity = this.#identity();
-    const uri = addressOf(candidate.uri);
+    const uri = addressOf(driver.uri);
     const confirmed = this.#confirmedBy();
     const { languages: _, ...size } = this.#model();
-    const evidence = this.#known.ways.flatMap(({ told }) => told.model ?? []);
+    const evidence = this.#known.endpoints.flatMap(({ told }) => told.model ?? []);
     const model = (identity?.model ?? evidence[0])?.slice(0, 200);
     return {
       id: this.id,
-      name: (candidate.name ?? identity?.name ?? model ?? placeOf(uri)).slice(0, 200),
+      name: (driver.name ?? identity?.name ?? model ?? placeOf(uri)).slice(0, 200),
       evidence: evidenceOf(this.id),
       uri,
       ...(model !== undefined && { model }),
       state: this.online ? this.state : 'unknown',
       reasons: this.online ? [...this.reasons] : this.#offline(),
-      formats: formatsOf({ ...size, ...candidate }, identity),
+      formats: formatsOf({ ...size, ...driver }, identity),
       ...(confirmed !== undefined && { confirmedBy: confirmed }),
     };
+  }
+
+  /** What people are told of it, and by which endpoints it is there. */
+  #shown(): string {
+    return JSON.stringify([this.describe(), this.#known.endpoints.map(({ uri }) => uri), this.#device.kind]);
+  }
+
+  /** Something of it has changed since `told`. */
+  get isToTell(): boolean {
+    return this.#told !== this.#shown();
+  }
+
+  told(): void {
+    this.#told = this.#shown();
+  }
+
+  /** Writes down what is known of it, where that has changed or is older than `ms`. */
+  keepIn(store: Pick<KnownPrinters, 'put'>, ms: number): void {
+    const text = JSON.stringify(this.#known);
+    if (this.#kept.text === text && this.seenAt - this.#kept.seenAt < ms) return;
+    this.#kept = { text, seenAt: this.seenAt };
+    store.put(this.#known, this.seenAt);
   }
 
   #offline(): PrinterReason[] {
@@ -146,45 +171,49 @@ export class FoundPrinter {
     ];
   }
 
-  /** With what the operator has written down for this printer, by whatever way it is driven. */
-  #candidate(): Candidate {
-    const { candidate } = this.way;
-    const set = this.#known.ways.find(({ provider }) => provider === CONFIGURED)?.candidate;
-    if (set == null) return candidate;
+  /** With what the operator has written down for this printer, wherever it is driven. */
+  #driver(): DriverChoice {
+    const { driver } = this.endpoint;
+    const set = this.#known.endpoints.find(({ provider }) => provider === CONFIGURED)?.driver;
+    if (set == null) return driver;
     const { formats, ...rest } = set;
-    const alike = set.language === candidate.language;
+    const alike = set.language === driver.language;
     return {
-      ...candidate,
+      ...driver,
       ...rest,
-      uri: candidate.uri,
-      language: candidate.language,
+      uri: driver.uri,
+      language: driver.language,
       ...(alike && formats !== undefined && { formats }),
     };
   }
 
-  /** What the device said of itself, over the way that it is driven by or else another; what it takes, over that only. */
-  #identity(): KnownWay['identity'] {
-    if (this.way.identity !== null) return this.way.identity;
-    const other = this.#known.ways.find(({ identity }) => identity !== null)?.identity;
+  /** What the device said of itself, where it is driven or else elsewhere; what it takes, only where it is driven. */
+  #identity(): KnownEndpoint['identity'] {
+    if (this.endpoint.identity !== null) return this.endpoint.identity;
+    const other = this.#known.endpoints.find(({ identity }) => identity !== null)?.identity;
     if (other == null) return null;
     const { languages: _, raster: __, ...rest } = other;
     return rest;
   }
 
   #model(): Omit<Fingerprint, 'match'> {
-    const told = this.#known.ways.map((way) => way.told).find(({ model }) => model !== undefined);
+    const told = this.#known.endpoints
+      .map((endpoint) => endpoint.told)
+      .find(({ model }) => model !== undefined);
     const model = this.#identity()?.model;
-    const name = told === undefined ? this.#candidate().name : undefined;
+    const name = told === undefined ? this.#driver().name : undefined;
     return fingerprintOf({ ...told, ...(model !== undefined && { model }) }, this.#models, name);
   }
 }
 
-/** The way that a printer is driven by: as the operator wrote it down, where the same address is listed twice. */
-export function drivenBy({ id, uri, ways }: KnownPrinter): DrivenWay {
-  const all = ways.filter((way): way is DrivenWay => way.uri === uri && way.candidate !== null);
-  const way = all.find(({ provider }) => provider === CONFIGURED) ?? all[0];
-  if (way === undefined) throw new TypeError(`no way to the printer ${id}`);
-  return way;
+/** The endpoint that a printer is driven by: as the operator wrote it down, where the same address is listed twice. */
+export function drivenBy({ id, uri, endpoints }: KnownPrinter): DrivenEndpoint {
+  const all = endpoints.filter(
+    (endpoint): endpoint is DrivenEndpoint => endpoint.uri === uri && endpoint.driver !== null,
+  );
+  const endpoint = all.find(({ provider }) => provider === CONFIGURED) ?? all[0];
+  if (endpoint === undefined) throw new TypeError(`no endpoint to the printer ${id}`);
+  return endpoint;
 }
 
 /** What an address says to a person: a host, or else a queue's name or a path. */

@@ -1,0 +1,159 @@
+/** One address at which a printer is listed, whoever lists it, and what was found there. */
+import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
+import type { TransportError } from '../../../drivers/transports/transport.ts';
+import type { UnreachedPrinter } from '../../contract/printer.ts';
+import { withoutCredentials } from '../../log.ts';
+import { contradict, type Evidence, toldAndSaid } from './evidence.ts';
+import { addressOf } from './identity.ts';
+import type { KnownEndpoint } from './known.ts';
+import type { DriverChoice, Sighting } from './provider.ts';
+import { CONFIGURED } from './providers/configured.ts';
+
+/** What a device that was asked has said; null: a job is using it, or about to, and knows better. */
+export type ProbeResult =
+  | { reachable: false; error: TransportError }
+  | {
+      reachable: true;
+      /** There is a language to ask it in who it is. */
+      canBeAsked: boolean;
+      identity: DeviceIdentity | null;
+      /** All that the device said of who it is. */
+      said: Evidence;
+      status: DeviceStatus | null;
+      /** It has shown the certificate that it was known by before, or the one that is configured. */
+      vouched?: boolean;
+    }
+  | null;
+
+/** Times that a device which says nothing is asked before its address is all there is to know. */
+const ASKED = 3;
+/** Scans between two questions to an endpoint that works and by which no printer is driven. */
+const SPARE = 6;
+
+interface Listing {
+  sighting: Sighting;
+  near: boolean;
+  driver: DriverChoice | undefined;
+}
+
+/** What the device at an address said of itself when it last did. It stays while the address says nothing. */
+export type Said = Pick<KnownEndpoint, 'said' | 'identity' | 'answers'>;
+
+export class Endpoint {
+  readonly uri: string;
+  readonly #begun = performance.now();
+  /** By provider. */
+  readonly listed = new Map<string, Listing>();
+  said: Evidence;
+  identity: DeviceIdentity | null;
+  answers: boolean;
+  /** A printer is driven by it. */
+  driven = false;
+  /** It took a connection when it was last asked. */
+  reached = false;
+  status: DeviceStatus | null = null;
+  /** Why it was not reached when it was last asked, for a person. */
+  unreached: string | null = null;
+  /** It shows another certificate than its printer is known by. */
+  refused = false;
+  /** It shows the certificate that its printer was known by before it was asked, or that is configured. */
+  vouched = false;
+  /** How often it has connected and said nothing. */
+  #silent = 0;
+  asked = false;
+  asking = false;
+  /** `performance.now()` */
+  nextAt = 0;
+
+  constructor(uri: string, { said, identity, answers }: Said) {
+    this.uri = uri;
+    this.said = said;
+    this.identity = identity;
+    this.answers = answers;
+  }
+
+  /** How it is driven: as the operator wrote it down, or as whoever lists it first. */
+  get driver(): DriverChoice | undefined {
+    const all = [...this.listed.values()].flatMap(({ driver }) => driver ?? []);
+    return this.listed.get(CONFIGURED)?.driver ?? all[0];
+  }
+
+  /** It is a print server's queue. */
+  get queue(): boolean {
+    return [...this.listed.keys()].some((provider) => this.evidence(provider).queue !== undefined);
+  }
+
+  /** Of one that the configuration names, while nothing is known of who is there: why. */
+  get neverReached(): UnreachedPrinter | undefined {
+    const named = this.listed.get(CONFIGURED)?.sighting.entry;
+    if (named === undefined || this.unreached === null) return undefined;
+    return {
+      uri: addressOf(this.uri),
+      ...(named.name !== undefined && { name: named.name }),
+      why: withoutCredentials(this.unreached).slice(0, 500),
+    };
+  }
+
+  /** It is about to be asked for the first time. @param ms how long that may take */
+  isNew(ms: number): boolean {
+    return !this.asked && this.driver !== undefined && performance.now() - this.#begun < ms;
+  }
+
+  evidence(provider: string): Evidence {
+    return toldAndSaid(this.listed.get(provider)?.sighting.evidence ?? {}, this.said);
+  }
+
+  /** There is enough to know of it to call it a printer. */
+  get ready(): boolean {
+    if (!this.reached || this.driver === undefined) return false;
+    const named = [...this.listed.values()].some(({ sighting: { entry, evidence } }) => {
+      const { serial, uuid, deviceId, mac, queue } = evidence;
+      return [entry?.id, serial, uuid, deviceId, mac, queue].some((one) => one !== undefined);
+    });
+    return this.identity !== null || named || this.#silent >= ASKED;
+  }
+
+  /** Takes over what was found there. */
+  found(probe: NonNullable<ProbeResult>): void {
+    this.asked = true;
+    this.reached = probe.reachable;
+    this.unreached = probe.reachable ? null : probe.error.message;
+    this.refused = !probe.reachable && probe.error.code === 'certificate-unknown';
+    // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
+    this.status = probe.reachable ? probe.status : null;
+    if (!probe.reachable) {
+      this.#silent = 0;
+      return;
+    }
+    this.vouched = probe.vouched ?? false;
+    this.answers ||= probe.identity !== null || probe.status !== null;
+    if (probe.identity !== null) {
+      this.#silent = 0;
+      this.identity = probe.identity;
+      this.said = probe.said;
+      return;
+    }
+    this.#silent += probe.canBeAsked ? 1 : ASKED;
+    // Those that list it say that another device is there by now.
+    const isAnothers = [...this.listed.values()].some(({ sighting }) =>
+      contradict(sighting.evidence, this.said),
+    );
+    if (this.#silent < ASKED || !isAnothers) return;
+    this.said = {};
+    this.identity = null;
+    this.answers = false;
+  }
+
+  /** How long until it is asked again, ms. */
+  restFor({ scan, near }: { scan: number; near: number }): number {
+    if (!this.reached) return [...this.listed.values()].some((one) => one.near) ? near : scan;
+    if (this.identity === null && this.#silent < ASKED) return near;
+    return this.driven ? scan : scan * SPARE;
+  }
+
+  /** What other printers may follow from. */
+  get news(): string {
+    const { reached, unreached, refused, vouched, identity, said, answers, ready } = this;
+    return JSON.stringify([reached, unreached !== null, refused, vouched, identity, said, answers, ready]);
+  }
+}

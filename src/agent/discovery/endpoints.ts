@@ -1,0 +1,195 @@
+/**
+ * All endpoints that are listed now, each asked now and then who is there:
+ *
+ *   a printer is driven by it, and it works    each scan (10 s): that it is still there
+ *   works, and no printer is driven by it      every sixth scan
+ *   cannot be reached                          each second where the list is near, each scan elsewhere
+ *   connects, says nothing                     at three seconds, before its address is all there is to know
+ *
+ * Those that cannot be reached wait behind those that can: a site's printers that are off are all waited for to the end.
+ */
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import type { Logger } from '../../log.ts';
+import { pause } from '../pause.ts';
+import { Endpoint, type ProbeResult, type Said } from './endpoint.ts';
+import { addressOf } from './identity.ts';
+import type { KnownEndpoint } from './known.ts';
+import type { DiscoveryProvider, DriverChoice, Sighting } from './provider.ts';
+import { CONFIGURED } from './providers/configured.ts';
+
+/** Devices asked at the same time. */
+const AT_ONCE = 32;
+/** Addresses that nobody lists any more of which it is known who was there. */
+const MOST_LAST = 10_000;
+
+export interface EndpointsOptions {
+  timings: { scan: number; near: number };
+  /** Asks the device at an endpoint whose driver is known who it is. */
+  probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult>;
+  /** Something is listed, reached or said that was not before (or the reverse): printers may be others. */
+  onNews(): void;
+  /** The status at this endpoint was read. */
+  onStatus(endpoint: Endpoint): void;
+  logger: Logger;
+}
+
+export class Endpoints {
+  readonly #options: EndpointsOptions;
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #last = new Map<string, Said>();
+  readonly #stopped = new AbortController();
+  readonly #asking = new Set<Promise<void>>();
+  #ticking: Promise<void> = Promise.resolve();
+
+  constructor(options: EndpointsOptions) {
+    this.#options = options;
+  }
+
+  [Symbol.iterator](): IterableIterator<Endpoint> {
+    return this.#endpoints.values();
+  }
+
+  at(uri: string): Endpoint | undefined {
+    return this.#endpoints.get(uri);
+  }
+
+  /** What was said there before the agent was started. */
+  remember({ uri, said, identity, answers }: KnownEndpoint): void {
+    if (identity !== null || !this.#last.has(uri)) this.#last.set(uri, { said, identity, answers });
+  }
+
+  start(): void {
+    this.#ticking = (async () => {
+      while (!this.#stopped.signal.aborted) {
+        this.#askDue();
+        await pause(this.#options.timings.near, this.#stopped.signal);
+      }
+    })();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all([this.#ticking, ...this.#asking]);
+  }
+
+  /** Takes over a provider's whole list. */
+  list(
+    { id, near = false }: Pick<DiscoveryProvider, 'id' | 'near'>,
+    sightings: readonly Sighting[],
+    chooseDriver: (sighting: Sighting) => DriverChoice | undefined,
+  ): void {
+    let news = false;
+    const listed = new Set(sightings.map(({ uri }) => uri));
+    for (const [uri, endpoint] of this.#endpoints) {
+      if (listed.has(uri) || !endpoint.listed.delete(id)) continue;
+      news = true;
+      if (endpoint.listed.size === 0) this.#forget(endpoint);
+    }
+    for (const sighting of sightings) {
+      const endpoint = this.#endpoints.get(sighting.uri) ?? this.#begin(sighting.uri);
+      const before = endpoint.listed.get(id);
+      if (before !== undefined && who(before.sighting) === who(sighting)) {
+        before.sighting = sighting;
+        if (sighting.status !== undefined) this.#options.onStatus(endpoint);
+        continue;
+      }
+      news = true;
+      endpoint.listed.set(id, { sighting, near, driver: chooseDriver(sighting) });
+      if (!endpoint.reached) endpoint.nextAt = 0;
+    }
+    if (news) this.#options.onNews();
+    this.#askDue();
+  }
+
+  /** A job has read a status there, or could not connect. */
+  observed(uri: string, status: DeviceStatus | null): void {
+    const endpoint = this.#endpoints.get(uri);
+    if (endpoint === undefined) return;
+    const reached = status !== null;
+    const news = endpoint.reached !== reached || (reached && !endpoint.answers);
+    endpoint.reached = reached;
+    endpoint.status = status;
+    endpoint.answers ||= reached;
+    if (!reached) endpoint.nextAt = Math.min(endpoint.nextAt, performance.now() + this.#rest(endpoint));
+    if (news) this.#options.onNews();
+    else this.#options.onStatus(endpoint);
+  }
+
+  #begin(uri: string): Endpoint {
+    const endpoint = new Endpoint(uri, this.#last.get(uri) ?? { said: {}, identity: null, answers: false });
+    this.#endpoints.set(uri, endpoint);
+    return endpoint;
+  }
+
+  #forget({ uri, said, identity, answers }: Endpoint): void {
+    this.#endpoints.delete(uri);
+    if (identity !== null) this.#last.set(uri, { said, identity, answers });
+    for (const oldest of this.#last.keys()) {
+      if (this.#last.size <= MOST_LAST) break;
+      this.#last.delete(oldest);
+    }
+  }
+
+  #askDue(): void {
+    const now = performance.now();
+    const due = [...this.#endpoints.values()].filter(
+      (endpoint) => endpoint.nextAt <= now && !endpoint.asking && endpoint.driver !== undefined,
+    );
+    const off = (endpoint: Endpoint) => (endpoint.asked && !endpoint.reached ? 1 : 0);
+    for (const endpoint of due.sort((a, b) => off(a) - off(b) || a.nextAt - b.nextAt)) {
+      if (this.#asking.size >= AT_ONCE || this.#stopped.signal.aborted) return;
+      const asking = this.#ask(endpoint).finally(() => {
+        this.#asking.delete(asking);
+        this.#askDue();
+      });
+      this.#asking.add(asking);
+    }
+  }
+
+  /** Never rejects. */
+  async #ask(endpoint: Endpoint): Promise<void> {
+    endpoint.asking = true;
+    try {
+      await this.#askNow(endpoint);
+    } catch (error) {
+      endpoint.nextAt = performance.now() + this.#options.timings.scan;
+      if (this.#stopped.signal.aborted) return;
+      this.#options.logger.warn({ err: error, uri: addressOf(endpoint.uri) }, 'printer not examined');
+    } finally {
+      endpoint.asking = false;
+    }
+  }
+
+  async #askNow(endpoint: Endpoint): Promise<void> {
+    const { timings, probe, onNews, onStatus } = this.#options;
+    const { driver, driven } = endpoint;
+    if (driver === undefined) return;
+    const result = await probe(endpoint, driver, this.#stopped.signal);
+    if (result === null) {
+      endpoint.asked ||= driven;
+      endpoint.nextAt = performance.now() + (driven ? this.#rest(endpoint) : timings.near);
+      return onStatus(endpoint);
+    }
+    const before = endpoint.news;
+    const { asked, refused } = endpoint;
+    endpoint.found(result);
+    // Nothing else would tell of one that was never there. Those that are found come and go.
+    const expected = !asked && endpoint.listed.has(CONFIGURED);
+    if (!result.reachable && (endpoint.refused ? !refused : expected)) {
+      const what = endpoint.refused ? 'printer refused' : 'printer cannot be reached';
+      this.#options.logger.warn({ err: result.error, uri: addressOf(endpoint.uri) }, what);
+    }
+    endpoint.nextAt = performance.now() + this.#rest(endpoint);
+    if (before !== endpoint.news) onNews();
+    else onStatus(endpoint);
+  }
+
+  #rest(endpoint: Endpoint): number {
+    return endpoint.restFor(this.#options.timings);
+  }
+}
+
+/** How it is changes with each scan; who it is does not. */
+function who({ status: _, ...sighting }: Sighting): string {
+  return JSON.stringify(sighting);
+}

@@ -1,0 +1,58 @@
+/** A printer as the configuration names it. What is set here wins over what the device says. */
+import { z } from 'zod';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
+import { languageId, printerSettings } from '../contract/format.ts';
+import { printerId } from '../contract/printer.ts';
+
+/**
+ * What counts as printed where the printer itself cannot say it: printers that never answer, and printers behind
+ * a queue that only passes bytes on.
+ *
+ * `device` (the default): nothing does. The job is held for a person once everything is delivered.
+ * `transport`: what the connection took, or the queue calls completed. A label that is lost after that is lost
+ * unseen: the operator's decision, for a printer, for a model (`discovery.fingerprints`), or for all.
+ */
+export const confirmation = z.enum(['device', 'transport']);
+export type Confirmation = z.infer<typeof confirmation>;
+
+const millimetres = z.number().positive().max(2_000);
+const dotsPerInch = z.number().min(50).max(2_400);
+
+export const formatEntry = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200).optional(),
+    language: languageId.default('zpl'),
+    dpi: dotsPerInch,
+    /** Printable width and length of the media, mm. */
+    width: millimetres,
+    height: millimetres,
+    ...printerSettings,
+  })
+  .superRefine(({ language, darkness }, context) => {
+    const range = LANGUAGES[language].darkness;
+    if (darkness === undefined || range === undefined) return;
+    if (Number.isInteger(darkness) && darkness >= range.from && darkness <= range.to) return;
+    const message = `expected a whole number from ${range.from} to ${range.to} for ${language}, got ${darkness}`;
+    context.addIssue({ code: 'custom', path: ['darkness'], message });
+  });
+export type FormatEntry = z.infer<typeof formatEntry>;
+
+export const printerEntry = z.strictObject({
+  uri: z.string().max(500).refine(URL.canParse, { error: 'expected a URI like socket://10.0.0.7:9100' }),
+  name: z.string().trim().min(1).max(200).optional(),
+  /** Fixes the printer's ID; otherwise it comes from the device itself. */
+  id: printerId.optional(),
+  language: languageId.default('zpl'),
+  dpi: dotsPerInch.optional(),
+  width: millimetres.optional(),
+  height: millimetres.optional(),
+  /** How the printer is set, for the formats that are made from dpi, width and height. */
+  ...printerSettings,
+  /** All formats of the printer; without it, those that dpi, width and height make. */
+  formats: z.array(formatEntry).min(1).max(200).optional(),
+  /** Without it, as the model's line in `discovery.fingerprints` says, or else the agent. */
+  confirmation: confirmation.exactOptional(),
+  /** It is driven wherever something says that it is this printer; otherwise at the addresses named only. */
+  mayMove: z.boolean().exactOptional(),
+});
+export type PrinterEntry = z.infer<typeof printerEntry>;
