@@ -104,9 +104,9 @@ export class LabelSink extends EventEmitter<LabelSinkEvents> {
 
   #answer(token: RegExpMatchArray): string {
     const state = {
-      mediaOut: false,
-      ribbonOut: false,
-      headOpen: false,
+      'media-empty': false,
+      'marker-supply-empty': false,
+      'cover-open': false,
       paused: false,
       formats: 0,
       bufferFull: false,

@@ -213,8 +213,7 @@ export class Installation {
         await printer.start();
         stack.defer(() => ending(spec.name, () => printer.stop()));
         const { name, dpi, width, height } = spec;
-        const uri = 'uri' in printer ? printer.uri : `socket://127.0.0.1:${printer.port}`;
-        return { uri, name, dpi, width, height };
+        return { uri: printer.uri, name, dpi, width, height };
       }),
     );
   }

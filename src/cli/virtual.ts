@@ -62,7 +62,7 @@ export function virtualCommand(): Command {
       const stopSignal = untilToldToStop(logger);
       await printer.start();
       try {
-        const uri = 'uri' in printer ? printer.uri : `socket://${options.host}:${printer.port}`;
+        const { uri } = printer;
         options.json ? printJson({ uri }) : printLine(`${options.name} listens at ${uri}`);
         await stopped(stopSignal);
       } finally {

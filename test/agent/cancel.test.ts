@@ -57,7 +57,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   it('names what may be out where the printer has labels of it, and does not go on', async () => {
     const printer = await site.startPrinter();
     const { printerId } = await site.startAgent(printer, { config });
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     const job = jobFor(printerId, 20);
     await site.queues.enqueue(job);
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
@@ -65,7 +65,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(waiting).toMatchObject({ status: 'canceled' });
     const { from, to } = waiting.uncertain ?? { from: 0, to: 0 };
     expect(from).toBe(waiting.labels.printed);
-    printer.set({ mediaOut: false });
+    printer.set({ 'media-empty': false });
     await prints(printerId);
     // Whatever it had taken, and no more, came out before the next job.
     expect(printer.labels.length - 1).toBeLessThanOrEqual(to);
@@ -114,7 +114,7 @@ describe('at a printer that takes documents', () => {
   it('leaves no job waiting in one that is out of paper', async () => {
     const printer = await site.startIppPrinter();
     const { printerId } = await site.startAgent(printer, { config });
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     const job = jobFor(printerId, 3);
     await site.queues.enqueue(job);
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
@@ -122,7 +122,7 @@ describe('at a printer that takes documents', () => {
     const end = await site.reports.end(job.jobId);
     expect(end).toMatchObject({ status: 'canceled', labels: { printed: 0 } });
     expect(end.uncertain).toBeUndefined();
-    printer.set({ mediaOut: false });
+    printer.set({ 'media-empty': false });
     const next = jobFor(printerId, ['next']);
     await site.queues.enqueue(next);
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });

@@ -60,7 +60,7 @@ test('a stop while a document waits in the printer: what may still come out is s
   const job = jobFor(printerId, 12);
   await site.queues.enqueue(job);
   await printer.printed(1);
-  printer.set({ mediaOut: true });
+  printer.set({ 'media-empty': true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
   await agent.stop({ graceMs: 0 });
   const back = await site.reports.job(job.jobId, ({ status }) => status === 'queued');

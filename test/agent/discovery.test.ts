@@ -209,14 +209,14 @@ test('another printer at the address is another printer', async () => {
 });
 
 test('a device that says nothing gets an ID by its address at the third scan', async () => {
-  const printer = await startPrinter({ answers: false });
+  const printer = await startPrinter({ faults: { silent: true } });
   const list = listing([driver(printer.uri)]);
   const watch = new Watch([list]);
   const { id } = await watch.until('back');
   // An address on this computer is only this computer's.
   expect(id).toBe(printerIdOf({ evidence: 'address', value: `${HOST} ${addressOf(printer.uri)}` }));
   // It learns to speak: the address was only standing in for its serial number.
-  printer.answers = true;
+  printer.set({ silent: false });
   expect((await watch.until('gone')).id).toBe(id);
   expect((await watch.until('added')).id).toMatch(/^serial-/);
 });

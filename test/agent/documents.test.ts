@@ -125,10 +125,10 @@ test('out of media in the middle, then paused: waits, says why, and goes on', as
   const job = jobFor(printerId, 10);
   await site.queues.enqueue(job);
   await printer.printed(2);
-  printer.set({ mediaOut: true });
+  printer.set({ 'media-empty': true });
   const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
   expect(waiting).toMatchObject({ status: 'printing' });
-  printer.set({ mediaOut: false, paused: true });
+  printer.set({ 'media-empty': false, paused: true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
   printer.set({ paused: false });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
@@ -240,7 +240,7 @@ test('after a restart, a job of somebody else with the same number is not taken 
   const job = jobFor(printerId, 6);
   await site.queues.enqueue(job);
   await printer.printed(1);
-  printer.set({ mediaOut: true });
+  printer.set({ 'media-empty': true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
   const ours = printer.jobs()[0];
   const { port } = printer;

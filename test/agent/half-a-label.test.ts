@@ -87,7 +87,7 @@ test('labels of somebody else are to come out first: the job says so', async () 
 });
 
 test('a mute printer, and the connection broke after the last write of a job: the next one prints over nothing', async () => {
-  const printer = await site.startPrinter({ answers: false });
+  const printer = await site.startPrinter({ faults: { silent: true } });
   const over = watchForOverprint(printer);
   const { printerId } = await site.startAgent(printer, { config: { confirmation: 'transport' } });
   const first = jobFor(printerId, 3);

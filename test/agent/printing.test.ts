@@ -115,11 +115,11 @@ test('out of media in the middle: waits, says why, and goes on', async () => {
   const job = jobFor(printerId, 40);
   await site.queues.enqueue(job);
   await printer.printed(10);
-  printer.set({ mediaOut: true });
+  printer.set({ 'media-empty': true });
   const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
   expect(waiting.status).toBe('printing');
   await site.reports.agent(({ printers }) => printers.some(({ reasons }) => reasons.includes('media-empty')));
-  printer.set({ mediaOut: false });
+  printer.set({ 'media-empty': false });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 40 } });
   expect(printer.labels).toEqual(expected(job));
 });
@@ -201,7 +201,7 @@ test('without an odometer: all is well until labels are under way and the connec
 });
 
 test('a printer that never answers: held after everything was sent, or printed where the operator says so', async () => {
-  const silent = await site.startPrinter({ answers: false });
+  const silent = await site.startPrinter({ faults: { silent: true } });
   const held = await site.startAgent(silent);
   expect(held.printerId).toMatch(/^address-/);
   expect(held.description.state).toBe('unknown');
@@ -214,7 +214,7 @@ test('a printer that never answers: held after everything was sent, or printed w
   });
   await silent.printed(5);
 
-  const trusted = await site.startPrinter({ answers: false });
+  const trusted = await site.startPrinter({ faults: { silent: true } });
   const agent = await site.startAgent(trusted, { config: { printer: { confirmation: 'transport' } } });
   const trustedJob = jobFor(agent.printerId, 40);
   await site.queues.enqueue(trustedJob);
@@ -227,7 +227,7 @@ test('a printer that never answers: held after everything was sent, or printed w
 });
 
 test('a printer that has never answered is not asked in the time of a job; when it answers, it is gone by', async () => {
-  const printer = await site.startPrinter({ answers: false, serial: 'MUTE-1' });
+  const printer = await site.startPrinter({ faults: { silent: true }, serial: 'MUTE-1' });
   let received = '';
   printer.on('received', (bytes) => {
     received += bytes.toString('latin1');
@@ -240,7 +240,7 @@ test('a printer that has never answered is not asked in the time of a job; when 
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held' });
   expect(received.slice(received.indexOf('~JX'), received.lastIndexOf('^XZ'))).not.toMatch(/~H|getvar/);
 
-  printer.answers = true;
+  printer.set({ silent: false });
   const id = serialId('MUTE-1');
   await site.reports.agent(({ printers }) => printers.some((one) => one.id === id));
   const next = jobFor(id, 2);

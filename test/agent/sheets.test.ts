@@ -106,12 +106,12 @@ test('agent and printer go down in the middle of a document: the journal knows t
   expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
   await site.queues.enqueue(second);
   await printer.printed(1 + 2);
-  printer.set({ mediaOut: true });
+  printer.set({ 'media-empty': true });
   await site.reports.job(second.jobId, ({ reasons }) => reasons.includes('media-empty'));
   const out = printer.pictures.length;
   await agent.stop({ graceMs: 0 });
   await printer.powerOff();
-  printer.set({ mediaOut: false });
+  printer.set({ 'media-empty': false });
   await printer.powerOn();
   await startAgent(printer, 16, { dataDir });
   expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed', labels: { printed: 15 } });

@@ -39,8 +39,8 @@ async function freePort(): Promise<number> {
 test('for each printer how a label is confirmed', async () => {
   const counts = await site.startPrinter({ serial: 'COUNTS-1' });
   const [mute, trusted] = [
-    await site.startPrinter({ answers: false }),
-    await site.startPrinter({ answers: false }),
+    await site.startPrinter({ faults: { silent: true } }),
+    await site.startPrinter({ faults: { silent: true } }),
   ];
   const follows = await site.startIppPrinter({ serial: 'FOLLOWS-1' });
   const size = { dpi: 203, width: 50, height: 25 };

@@ -205,9 +205,9 @@ export class PaperPrinter {
     const identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21' };
     const media = { ...identity, dpi: 203, width: 400, height: 200 };
     const state = {
-      mediaOut: this.#mediaOut,
-      ribbonOut: false,
-      headOpen: false,
+      'media-empty': this.#mediaOut,
+      'marker-supply-empty': false,
+      'cover-open': false,
       paused: false,
       formats: this.#waiting.length,
       bufferFull: false,

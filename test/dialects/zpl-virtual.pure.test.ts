@@ -24,12 +24,12 @@ test('labels are pending until they are out, and nothing is pending only when al
     formatsPending: 0,
     odometer: 0,
   });
-  printer.set({ mediaOut: true });
+  printer.set({ 'media-empty': true });
   await connection.write(Buffer.from('^XA^FO20,20^A0N,30^FDlabel^FS^PQ2^XZ'.repeat(5)), never);
   const stopped = await zplDevice.status(connection, never);
   expect(stopped).toMatchObject({ state: 'stopped', reasons: ['media-empty'], odometer: 0 });
   expect(stopped.labelsPending).toBeGreaterThan(0);
-  printer.set({ mediaOut: false });
+  printer.set({ 'media-empty': false });
   for (;;) {
     const before = labels.length;
     const status = await zplDevice.status(connection, never);
@@ -46,7 +46,7 @@ test('labels are pending until they are out, and nothing is pending only when al
 });
 
 test('a one-way printer says nothing, and is written to all the same', async () => {
-  const { printer, printed } = await bench({ answers: false });
+  const { printer, printed } = await bench({ faults: { silent: true } });
   const connection = await standardTransports.open(`socket://127.0.0.1:${printer.port}`, never, {
     query: 100,
   });

@@ -30,7 +30,7 @@ async function started<T extends TestPrinter | TestIppPrinter>(printer: T): Prom
   return printer;
 }
 const zplPrinter = (answers = true, serial = SERIAL) =>
-  started(new TestPrinter(directories, { serial, answers }));
+  started(new TestPrinter(directories, { serial, faults: { silent: !answers } }));
 const ippPrinter = () => started(new TestIppPrinter(directories, { serial: SERIAL }));
 
 const zpl = (uri: string, more: Sighting['evidence'] = {}): Sighting => ({
@@ -130,7 +130,7 @@ test('no ID changes in the middle of a job', async () => {
   const { id } = await one(({ online }) => online);
   expect(id).toMatch(/^address-/);
   busy.add(id);
-  printer.answers = true;
+  printer.set({ silent: false });
   await one(({ known }) => known.endpoints[0]?.identity !== null);
   expect(printers.all.map((one) => one.id)).toEqual([id]);
   busy.clear();
@@ -145,7 +145,7 @@ test('how a printer is that says nothing, somebody else may tell; of one that an
   expect(printer.describe()).toMatchObject({ state: 'stopped', reasons: ['media-empty'] });
   provider.list = [zpl(mute.uri, { serial: SERIAL })];
   await one(({ state }) => state === 'unknown');
-  mute.answers = true;
+  mute.set({ silent: false });
   provider.list = [{ ...zpl(mute.uri, { serial: SERIAL }), status }];
   await one(({ state }) => state === 'idle');
 });
@@ -156,7 +156,7 @@ test('a printer that says nothing, at the address of one that answered, is who i
   await one(({ online }) => online);
   await first.powerOff();
   const { port } = first;
-  await started(new TestPrinter(directories, { answers: false, port }));
+  await started(new TestPrinter(directories, { faults: { silent: true }, port }));
   provider.list = [zpl(first.uri, { serial: 'D4J193605678' })];
   const other = printerIdOf({ evidence: 'serial', value: 'D4J193605678' });
   const there = () => printers.all.find(({ id, online }) => id === other && online);

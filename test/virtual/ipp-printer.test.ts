@@ -180,7 +180,7 @@ describe('jobs', () => {
 
   it('prints one job at a time, the others wait their turn', async () => {
     const { client, printer, printed } = await ippBench();
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     const jobs = [];
     for (const text of ['1', '2', '3']) {
       jobs.push(await client.printJob({ format: ZPL }, Buffer.from(qr(text)), never));
@@ -188,7 +188,7 @@ describe('jobs', () => {
     const attributes = await client.getJobAttributes(jobs[2]?.jobId ?? 0, never);
     expect(numbersOf(attributes, 'number-of-intervening-jobs')).toEqual([2]);
     expect(printer.state()).toMatchObject({ state: 'stopped', jobs: 3, odometer: 0 });
-    printer.set({ mediaOut: false });
+    printer.set({ 'media-empty': false });
     const labels = await printed(3);
     expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['1'], ['2'], ['3']]);
   });
@@ -217,7 +217,7 @@ describe('jobs', () => {
     const { client, printer, reached } = await ippBench();
     const { jobId } = await client.printJob({ format: ZPL }, Buffer.from(qr('x', '^PQ9999')), never);
     await reached(jobId, 'processing');
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     await reached(jobId, 'processing-stopped');
     await client.cancelJob(jobId, never);
     await reached(jobId, 'canceled');
@@ -268,7 +268,7 @@ describe('jobs', () => {
 describe('faults', () => {
   it('says why it does not print, and goes on where it stopped', async () => {
     const { client, printer, printed, reached } = await ippBench();
-    printer.set({ mediaOut: true, headOpen: true, ribbonOut: true });
+    printer.set({ 'media-empty': true, 'cover-open': true, 'marker-supply-empty': true });
     const asked = ['printer-state', 'printer-state-reasons', 'queued-job-count'];
     const { jobId } = await client.printJob({ format: PDF }, pdfOf(['a', 'b']), never);
     const state = await client.getPrinterAttributes(never, asked);
@@ -279,7 +279,7 @@ describe('faults', () => {
       'marker-supply-empty-error',
       'cover-open-error',
     ]);
-    printer.set({ mediaOut: false, headOpen: false, ribbonOut: false });
+    printer.set({ 'media-empty': false, 'cover-open': false, 'marker-supply-empty': false });
     await reached(jobId, 'completed');
     expect((await printed(2)).map(({ number }) => number)).toEqual([1, 2]);
     const after = await client.getPrinterAttributes(never, asked);
@@ -290,11 +290,11 @@ describe('faults', () => {
     const { client, printer, printed, reached, labels } = await ippBench({ speed: 20 });
     const { jobId } = await client.printJob({ format: ZPL }, Buffer.from(qr('x', '^PQ3')), never);
     await printed(1);
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     const job = await client.getJob(jobId, never);
     expect(job).toMatchObject({ state: 'processing-stopped', reasons: ['printer-stopped'] });
     expect(labels).toHaveLength(1);
-    printer.set({ mediaOut: false });
+    printer.set({ 'media-empty': false });
     await reached(jobId, 'completed');
     expect(labels).toHaveLength(3);
   });

@@ -225,24 +225,24 @@ describe('what it says of itself', () => {
       ['001', '0', '0', '0', '1', '2', '6', '0', '00000000', '1', '000'],
       ['1234', '0'],
     ]);
-    printer.set({ mediaOut: true, headOpen: true, ribbonOut: true, paused: true });
+    printer.set({ 'media-empty': true, 'cover-open': true, 'marker-supply-empty': true, paused: true });
     client.send(`${qr('a', '^PQ5^LL160')}${qr('b')}${qr('c')}^XA`);
     const [first, second] = await client.status();
     expect(first).toEqual(['030', '1', '1', '0160', '002', '0', '0', '1', '000', '0', '0', '0']);
     expect(second).toEqual(['001', '0', '1', '1', '1', '2', '6', '0', '00000005', '1', '000']);
     expect(await client.ask('~HQES', /\x03\r\n$/)).toContain('ERRORS:         1 00000000 00010007');
     client.send('^XZ');
-    printer.set({ mediaOut: false, headOpen: false, ribbonOut: false, paused: false });
+    printer.set({ 'media-empty': false, 'cover-open': false, 'marker-supply-empty': false, paused: false });
     await printed(7);
     expect((await client.status())[1]?.[8]).toBe('00000000');
   });
 
   it('says nothing when it cannot answer', async () => {
-    const { printer, printed } = await bench({ answers: false });
+    const { printer, printed } = await bench({ faults: { silent: true } });
     const client = new Client(printer.port);
     client.send(`~HS~HI! U1 getvar "device.unique_id"\r\n${qr('x')}`);
     await printed(1);
-    printer.answers = true;
+    printer.set({ silent: false });
     expect(await client.ask('~HI', /\r\n$/)).toMatch(/^\x02ZT411/);
   });
 
@@ -267,7 +267,7 @@ describe('what it says of itself', () => {
 describe('faults', () => {
   it('stops reading when the buffer is full, and another client can still ask', async () => {
     const { printer, printed } = await bench({ bufferSize: 64 * 1024 });
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     const client = new Client(printer.port);
     const comment = `^FX${'x'.repeat(1000)}`;
     const count = 8000;
@@ -284,7 +284,7 @@ describe('faults', () => {
     expect(state.formats).toBeGreaterThan(50);
     expect(state.formats).toBeLessThan(80);
     expect(accepted()).toBeLessThan(count * 1000);
-    printer.set({ mediaOut: false, paused: true });
+    printer.set({ 'media-empty': false, paused: true });
     client.send('~JA');
     expect(received).toBeLessThan(1024 * 1024);
     expect((await other.status())[0]?.[5]).toBe('1');
@@ -348,10 +348,10 @@ describe('faults', () => {
     const client = new Client(printer.port);
     client.send(qr('x', '^PQ2'));
     await client.status();
-    printer.set({ mediaOut: true });
+    printer.set({ 'media-empty': true });
     expect((await client.status())[1]?.[8]).toBe('00000002');
     expect(printer.odometer).toBe(0);
-    printer.set({ mediaOut: false });
+    printer.set({ 'media-empty': false });
     expect((await printed(2)).map((label) => label.number)).toEqual([1, 2]);
   });
 

@@ -5,7 +5,7 @@
  */
 import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName } from '../../../drivers/ipp/names.ts';
-import type { PrinterFaults } from '../zpl/print-engine.ts';
+import { STOPPAGES, type Stoppages } from '../machine/faults.ts';
 import { upTime } from './job.ts';
 import { mediaCol } from './media.ts';
 import { type Abilities, JOB_ATTRIBUTES, templateAttributes } from './ticket.ts';
@@ -42,7 +42,7 @@ export interface IppIdentity {
 
 /** What changes from one moment to the next. */
 export interface IppPrinterState {
-  readonly faults: PrinterFaults;
+  readonly faults: Stoppages;
   readonly printing: boolean;
   readonly stopped: boolean;
   readonly accepting: boolean;
@@ -73,14 +73,11 @@ export function deviceId({ make, model, serial }: IppIdentity): string {
 }
 
 /** printer-state-reasons, with the severity that printers give them (RFC 8011 §5.4.12). */
-export function stateReasons(faults: PrinterFaults): string[] {
-  const reasons = [
-    ...(faults.mediaOut ? ['media-empty-error'] : []),
-    ...(faults.ribbonOut ? ['marker-supply-empty-error'] : []),
-    ...(faults.headOpen ? ['cover-open-error'] : []),
-    ...(faults.paused ? ['paused'] : []),
-  ];
-  return reasons.length === 0 ? ['none'] : reasons;
+export function stateReasons(stoppages: Stoppages): string[] {
+  const reasons = STOPPAGES.filter((word) => stoppages[word]);
+  return reasons.length === 0
+    ? ['none']
+    : reasons.map((word) => (word === 'paused' ? word : `${word}-error`));
 }
 
 /** The attributes asked for by name or by group; without any, all. */

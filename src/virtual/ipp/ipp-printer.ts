@@ -6,16 +6,13 @@
  * `press.ts`; operations are `operations.ts`, HTTP is `server.ts`. Power off loses connections, jobs and
  * the label under the head, and never half a file.
  */
-import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
-import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import { pdfPool } from '../drawing/pdf-pool.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
-import { LabelTray } from '../machine/label-tray.ts';
-import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
-import type { PrinterFaults } from '../zpl/print-engine.ts';
+import type { PrinterFaults } from '../machine/faults.ts';
+import { VirtualPrinter, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
 import { Announcement, instanceName, reachableAt } from './announce.ts';
 import { DOCUMENT_FORMATS, type IppIdentity, type PrinterView, stateReasons } from './attributes.ts';
 import { PRINTER_PATH } from './exchange.ts';
@@ -81,37 +78,29 @@ export interface VirtualIppPrinterEvents {
 const UUID_NAMESPACE = '5b1f6f0e-6f0d-4a53-9b0c-3d1c2f0c6b5e';
 const FULL_SPEED = 60;
 
-export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
+export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
   readonly #options: VirtualIppPrinterOptions;
   readonly #rolls: readonly Roll[];
-  readonly #memory: PrinterMemory;
-  readonly #tray: LabelTray;
   readonly #spool: IppSpool;
   readonly #press: IppPress;
   readonly #operations: IppOperations;
   readonly #numbers: JobNumbers;
   readonly #wire: WireFaults;
   readonly #misbehavior: IppMisbehavior = { busy: false, notAccepting: false, refusedFormats: [] };
-  #port: number;
-  #started = false;
   #server: Server | undefined;
-  #power: AbortController | undefined;
   #since = Date.now();
   #changedAt = Date.now();
-  #printing: Promise<void> = Promise.resolve();
-  /** Power changes follow one another. */
-  #switching: Promise<void> = Promise.resolve();
   #announcements: Announcement[] = [];
 
   constructor(options: VirtualIppPrinterOptions) {
-    super();
+    super(options, [rasterPool, pdfPool]);
     this.#options = options;
-    this.#port = options.port ?? 0;
     this.#rolls = rollsOf([options, ...(options.rolls ?? [])]);
-    this.#memory = new PrinterMemory(options.storage ?? DEFAULT_STORAGE);
-    this.#tray = new LabelTray(options.outDir);
-    this.#numbers = new JobNumbers(options.outDir, (error) => this.#changed(String(error)));
-    this.#wire = new WireFaults((operation) => this.emit('held', operation));
+    this.#numbers = new JobNumbers(options.outDir, (error) => this.mechanism.changed(String(error)));
+    this.#wire = new WireFaults(
+      (operation) => this.emit('held', operation),
+      () => this.mechanism.faults.silent,
+    );
     this.#spool = new IppSpool({
       limits: {
         history: options.history ?? 200,
@@ -121,17 +110,15 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
       nextId: () => this.#numbers.next(),
       changed: (job) => {
         this.emit('job', job);
-        this.#press.wake();
+        this.mechanism.wake();
       },
     });
     this.#press = new IppPress({
       spool: this.#spool,
-      memory: this.#memory,
-      tray: this.#tray,
+      mechanism: this.mechanism,
+      memory: this.memory,
       dpi: options.dpi,
-      labelTime: (height) => labelTime(height, options.speed),
       printed: (page) => this.emit('label', page),
-      changed: (fault) => this.#changed(fault),
     });
     this.#operations = new IppOperations({
       spool: this.#spool,
@@ -142,70 +129,25 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
     });
   }
 
-  /** The TCP port it listens on, or will listen on; 0 before the first start with port 0. */
-  get port(): number {
-    return this.#port;
-  }
-
   /** `ipp://127.0.0.1:54321/ipp/print`. */
   get uri(): string {
-    const { host = '127.0.0.1' } = this.#options;
-    return `ipp://${host.includes(':') ? `[${host}]` : host}:${this.#port}${PRINTER_PATH}`;
+    return `ipp://${this.authority}${PRINTER_PATH}`;
   }
 
-  get odometer(): number {
-    return this.#tray.odometer;
-  }
-
-  /** @throws LabelTrayError when the directory cannot be used; or the error of listening. */
-  async start(): Promise<void> {
-    if (this.#started) return;
-    this.#started = true;
-    rasterPool.acquire();
-    pdfPool.acquire();
-    try {
-      await this.#tray.open(this.#options.serial);
-      await this.#numbers.open();
-      await this.powerOn();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#started) return;
-    this.#started = false;
-    await this.#switch(() => this.#off(true));
-    await this.#numbers.close();
-    await this.#tray.close();
-    await Promise.all([rasterPool.release(), pdfPool.release()]);
-  }
-
-  /** Loses connections, jobs, stored formats and the label under the head; resolves when the port is closed. */
-  powerOff(): Promise<void> {
-    return this.#switch(() => this.#off(false));
-  }
-
-  powerOn(): Promise<void> {
-    return this.#switch(() => this.#on());
-  }
-
-  /** Makes or clears faults. With media or ribbon out or the head open, the label under the head starts again. */
-  set(faults: Partial<PrinterFaults>): void {
-    this.#press.set(faults);
+  get waiting(): number {
+    return this.#spool.waiting.length;
   }
 
   /** Makes it refuse what it should not, or stop doing so. */
   misbehave(misbehavior: Partial<IppMisbehavior>): void {
     Object.assign(this.#misbehavior, misbehavior);
-    this.#changed();
+    this.mechanism.changed();
   }
 
   /** Aborts the job that prints, or the next to print, when so many of its labels are out. */
   abortJobAfter(labels: number): void {
     this.#press.abortAfter = labels;
-    this.#press.wake();
+    this.mechanism.wake();
   }
 
   /** Holds answers back from now on, to these operations or to all; what they asked for is done all the same. */
@@ -228,13 +170,13 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
   }
 
   state(): VirtualIppPrinterState {
-    const { faults, printing, stopped } = this.#press;
+    const { faults, stopped } = this.mechanism;
     return {
       ...faults,
-      state: stopped ? 'stopped' : printing ? 'processing' : 'idle',
+      state: stopped ? 'stopped' : this.#press.printing ? 'processing' : 'idle',
       reasons: stateReasons(faults),
-      jobs: this.#spool.waiting.length,
-      odometer: this.#tray.odometer,
+      jobs: this.waiting,
+      odometer: this.odometer,
     };
   }
 
@@ -245,80 +187,65 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
 
   identity(): IppIdentity {
     const { name, make = 'Platen', model = 'Virtual Label Printer', location = '' } = this.#options;
-    const { serial } = this.#tray;
+    const { serial } = this.tray;
     const announced = instanceName(`${name} (${serial.slice(-4)})`);
     return { name, announced, make, model, serial, location, uuid: uuidOf(serial, UUID_NAMESPACE) };
   }
 
   // Power
 
-  #switch(change: () => Promise<void>): Promise<void> {
-    const done = this.#switching.then(change);
-    this.#switching = done.catch(() => undefined);
-    return done;
+  protected override async open(): Promise<void> {
+    await super.open();
+    await this.#numbers.open();
   }
 
-  async #on(): Promise<void> {
-    if (this.#power || !this.#started) return;
-    const { host = '127.0.0.1', documentLimit = DOCUMENT_LIMIT, idle = 30_000 } = this.#options;
-    const power = new AbortController();
-    const server = ippServer({
+  protected override async close(): Promise<void> {
+    await this.#numbers.close();
+    await super.close();
+  }
+
+  protected server(): Server {
+    const { documentLimit = DOCUMENT_LIMIT, idle = 30_000 } = this.#options;
+    this.#server = ippServer({
       bodyLimits: { attributes: MAX_ATTRIBUTE_BYTES, discarded: documentLimit, idle },
-      page: () => `${this.#options.name}\n${this.state().reasons.join(', ')}\n`,
+      page: () => `${this.name}\n${this.state().reasons.join(', ')}\n`,
       answer: (request) => this.#answer(request),
       received: (bytes, request) => this.#wire.received(bytes, request),
-      beforeReply: (operation) => this.#wire.beforeReply(operation),
-      failed: (error) => this.#changed(String(error)),
+      beforeReply: (operation, socket) => this.#wire.beforeReply(operation, socket),
+      failed: (error) => this.mechanism.changed(String(error)),
     });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject);
-    server.listen(this.#port, host, resolve);
-    await promise;
-    server.off('error', reject);
-    server.on('error', (error) => this.#changed(error.message));
-    const address = server.address();
-    if (address && typeof address === 'object') this.#port = address.port;
-    this.#server = server;
-    this.#power = power;
-    this.#since = Date.now();
-    this.#printing = this.#press.run(power.signal).catch((error: unknown) => this.#changed(String(error)));
-    await this.#announce(host);
-    this.#changed();
+    return this.#server;
   }
 
-  async #off(goodbye: boolean): Promise<void> {
-    const server = this.#server;
-    if (!this.#power || !server) return;
-    await Promise.all(this.#announcements.splice(0).map((each) => each.stop(goodbye)));
-    this.#power.abort();
-    this.#power = undefined;
-    this.#server = undefined;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeAllConnections();
+  protected run(): Promise<void> {
+    this.#since = Date.now();
+    return this.#press.run();
+  }
+
+  protected lose(): void {
+    this.#server?.closeAllConnections();
     this.#wire.release();
     this.#spool.clear();
-    // A label whose file is being written is out: it is finished and counted.
-    await this.#printing;
-    await closed;
-    this.#press.faults.paused = false;
-    this.#memory.powerLoss();
   }
 
-  async #announce(host: string): Promise<void> {
-    const { announce = true } = this.#options;
+  protected override async appear(): Promise<void> {
+    const { announce = true, host = '127.0.0.1' } = this.#options;
     if (announce === false) return;
     const addresses = announce === true ? reachableAt(host) : announce;
     const identity = this.identity();
     const service = {
       name: identity.announced,
       host: `platen-${identity.serial.toLowerCase().replace(/[^a-z0-9]/g, '-')}`,
-      port: this.#port,
+      port: this.port,
       txt: this.#txt(identity),
     };
-    this.#announcements = addresses.map(
-      (address) => new Announcement(service, address, (error) => this.#changed(`DNS-SD: ${error.message}`)),
-    );
+    const failed = (error: Error) => this.mechanism.changed(`DNS-SD: ${error.message}`);
+    this.#announcements = addresses.map((address) => new Announcement(service, address, failed));
     await Promise.all(this.#announcements.map((each) => each.start()));
+  }
+
+  protected override async disappear(goodbye: boolean): Promise<void> {
+    await Promise.all(this.#announcements.splice(0).map((each) => each.stop(goodbye)));
   }
 
   /** PWG 5100.14 §4.2.3. */
@@ -354,7 +281,7 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
 
   #view(uri: string): PrinterView {
     const { dpi, height, speed = 0, documentLimit = DOCUMENT_LIMIT, documentWait = 60_000 } = this.#options;
-    const { faults, printing, stopped } = this.#press;
+    const { faults, stopped } = this.mechanism;
     return {
       rolls: this.#rolls,
       dpi,
@@ -367,21 +294,21 @@ export class VirtualIppPrinter extends EventEmitter<VirtualIppPrinterEvents> {
       documentWait,
       state: {
         faults,
-        printing,
+        printing: this.#press.printing,
         stopped,
         accepting: !this.#misbehavior.notAccepting,
-        jobs: this.#spool.waiting.length,
-        odometer: this.#tray.odometer,
+        jobs: this.waiting,
+        odometer: this.odometer,
         changedAt: this.#changedAt,
         since: this.#since,
       },
     };
   }
 
-  #changed(fault?: string): void {
+  protected changed(fault?: string): void {
     this.#changedAt = Date.now();
-    if (fault !== undefined)
-      this.#options.logger?.warn({ printer: this.#options.name, fault }, 'virtual printer');
+    this.#press.markJob();
+    this.#wire.wake();
     this.emit('status', fault === undefined ? this.state() : { ...this.state(), fault });
   }
 }

@@ -3,6 +3,7 @@
  * test asks for it: an answer that does not come, or that breaks off.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { decodeIpp, type IppLimits } from '../../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
 import { IppCodecError, type IppMessage } from '../../../drivers/ipp/message.ts';
@@ -19,7 +20,7 @@ export interface IppServerHost {
   /** Bytes of a request's body just read; gives those to be taken. May cut the connection. */
   received(bytes: Buffer, request: IncomingMessage): Buffer;
   /** Waits until the answer may be sent; gives after how many bytes it breaks off, or undefined. */
-  beforeReply(operation: OperationName | undefined): Promise<number | undefined>;
+  beforeReply(operation: OperationName | undefined, socket: Socket): Promise<number | undefined>;
   failed(error: unknown): void;
 }
 
@@ -59,7 +60,7 @@ async function serve(host: IppServerHost, request: IncomingMessage, response: Se
     return;
   }
   const { message, known } = await answered(host, request, body);
-  const cutAfter = await host.beforeReply(known && operationName(known));
+  const cutAfter = await host.beforeReply(known && operationName(known), request.socket);
   const bytes = encodeIpp(message);
   response.writeHead(200, { 'content-type': 'application/ipp', 'content-length': bytes.length });
   if (cutAfter !== undefined) {

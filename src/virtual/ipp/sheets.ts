@@ -1,24 +1,15 @@
 /** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
 
 import { dots } from '../../contract/dots.ts';
-import { maxiCodeDots } from '../../render/maxicode-dots.ts';
 import { download } from '../../zpl/interpreter/download.ts';
-import { isSerial, labelZpl, type MediaDots, planLabel } from '../../zpl/interpreter/label-plan.ts';
+import { type MediaDots, planLabel } from '../../zpl/interpreter/label-plan.ts';
 import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import { defaultSyntax, type ZplEvent, type ZplFormat, ZplStream } from '../../zpl/stream.ts';
+import { LabelPictures } from '../drawing/label-pictures.ts';
 import { type DocumentFault, type PdfPageReply, pdfDocument, pdfPool } from '../drawing/pdf-pool.ts';
-import { type RasterReply, rasterPool } from '../drawing/raster-pool.ts';
-import type { RawDocument } from '../machine/label-tray.ts';
+import type { Sheet } from '../machine/mechanism.ts';
 import type { DocumentFormat, SpooledDocument } from './job.ts';
 import type { JobTicket } from './ticket.ts';
-
-/** A label, ready to be printed. */
-export interface Sheet {
-  readonly png: Uint8Array;
-  readonly raw: RawDocument;
-  /** Why the picture is crossed out; empty for a good label. */
-  readonly faults: readonly string[];
-}
 
 /** A document that cannot be printed, or not to its end. */
 export class DocumentError extends Error {
@@ -105,21 +96,10 @@ async function* formatSheets(
   memory: PrinterMemory,
   refused: readonly string[],
 ): AsyncGenerator<Sheet, void, void> {
-  const plan = planLabel(format, memory, media, maxiCodeDots);
+  const plan = planLabel(format, memory, media);
   if (!plan) return;
-  const { width, length, inverted, mirrored } = plan;
-  const page = { width, length, mediaWidth: media.width, mediaHeight: media.height };
-  const faults = [...refused, ...plan.faults];
-  const draw = (zpl: string, why: readonly string[]) =>
-    rasterPool.draw({ ...page, inverted, mirrored, zpl, faults: why });
-  let drawn: { serial: number; reply: RasterReply } | undefined;
+  const pictures = new LabelPictures(plan, media, refused);
   for (let index = 0; index < plan.quantity; index++) {
-    const serial = isSerial(plan) ? Math.floor(index / plan.replicates) : 0;
-    if (drawn?.serial !== serial) {
-      const zpl = labelZpl(plan, serial);
-      const reply = await draw(zpl, faults).catch((error: unknown) => draw('', [...faults, String(error)]));
-      drawn = { serial, reply };
-    }
-    yield { png: drawn.reply.png, raw: format.raw, faults: drawn.reply.faults };
+    yield { ...(await pictures.of(index)), raw: format.raw };
   }
 }

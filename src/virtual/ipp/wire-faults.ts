@@ -1,5 +1,6 @@
 /** What goes wrong between a client and a virtual IPP printer, when a test asks for it. */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
 
 export class WireFaults {
@@ -9,9 +10,12 @@ export class WireFaults {
   #holds: readonly OperationName[] | undefined;
   #release = Promise.withResolvers<void>();
 
-  /** `held` is told of each answer that is held back. */
-  constructor(held: (operation: OperationName | undefined) => void) {
+  readonly #silent: () => boolean;
+
+  /** @param held told of each answer that is held back @param silent whether all are */
+  constructor(held: (operation: OperationName | undefined) => void, silent: () => boolean) {
     this.#held = held;
+    this.#silent = silent;
   }
 
   /** Holds back the answers to these operations; none: to all. */
@@ -21,6 +25,11 @@ export class WireFaults {
 
   release(): void {
     this.#holds = undefined;
+    this.wake();
+  }
+
+  /** What is held back looks whether it still is. */
+  wake(): void {
     this.#release.resolve();
     this.#release = Promise.withResolvers();
   }
@@ -45,9 +54,11 @@ export class WireFaults {
   }
 
   /** Waits until an answer may be sent; gives after how many bytes it breaks off, or undefined. */
-  async beforeReply(operation: OperationName | undefined): Promise<number | undefined> {
-    while (this.#holdsBack(operation)) {
-      this.#held(operation);
+  async beforeReply(operation: OperationName | undefined, socket: Socket): Promise<number | undefined> {
+    let told = false;
+    while (this.#holdsBack(operation) && !socket.destroyed) {
+      if (!told) this.#held(operation);
+      told = true;
       await this.#release.promise;
     }
     const cut = this.#cut;
@@ -57,6 +68,7 @@ export class WireFaults {
   }
 
   #holdsBack(operation: OperationName | undefined): boolean {
+    if (this.#silent()) return true;
     if (!this.#holds) return false;
     return this.#holds.length === 0 || (operation !== undefined && this.#holds.includes(operation));
   }

@@ -1,5 +1,16 @@
-/** What is chosen for a virtual printer, whatever it speaks. */
+/**
+ * What the virtual printers are below what they speak: a power switch, faults, a port, and a directory.
+ *
+ * Power off loses connections, what waits and the label under the head, and never half a file.
+ */
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:net';
 import type { Logger } from '../../log.ts';
+import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
+import type { DrawingThread } from '../drawing/drawing-thread.ts';
+import { type AskedFaults, type PrinterFaults, wordsFor } from './faults.ts';
+import { LabelTray } from './label-tray.ts';
+import { Mechanism } from './mechanism.ts';
 
 export interface VirtualPrinterOptions {
   /** What the printer calls itself. */
@@ -16,6 +27,8 @@ export interface VirtualPrinterOptions {
   readonly height: number;
   /** Inches per second; 0 or Infinity (default): as fast as it can. */
   readonly speed?: number;
+  /** In effect from the start. */
+  readonly faults?: Partial<PrinterFaults>;
   /** Default: made up once, and kept in the directory. */
   readonly serial?: string;
   readonly model?: string;
@@ -24,9 +37,183 @@ export interface VirtualPrinterOptions {
   readonly logger?: Logger;
 }
 
-export const DEFAULT_STORAGE = 16 * 1024 * 1024;
+const DEFAULT_STORAGE = 16 * 1024 * 1024;
+const LOOPBACK = '127.0.0.1';
 
-/** How long a label of this length takes, ms. @param speed inches per second; 0 or Infinity: no time */
-export function labelTime(lengthMm: number, speed = 0): number {
-  return speed > 0 ? (lengthMm / 25.4 / speed) * 1_000 : 0;
+/** The least that is asked of a pool of drawing threads. */
+type Thread = Pick<DrawingThread<never, { id: number }>, 'acquire' | 'release'>;
+
+export abstract class VirtualPrinter<
+  Events extends Record<keyof Events, unknown[]>,
+> extends EventEmitter<Events> {
+  protected readonly tray: LabelTray;
+  protected readonly memory: PrinterMemory;
+  protected readonly mechanism: Mechanism;
+  readonly #options: VirtualPrinterOptions;
+  readonly #threads: readonly Thread[];
+  #port: number;
+  #started = false;
+  #server: Server | undefined;
+  #printing: Promise<void> = Promise.resolve();
+  /** Power changes follow one another. */
+  #switching: Promise<void> = Promise.resolve();
+
+  constructor(options: VirtualPrinterOptions, threads: readonly Thread[]) {
+    super();
+    this.#options = options;
+    this.#threads = threads;
+    this.#port = options.port ?? 0;
+    this.tray = new LabelTray(options.outDir);
+    this.memory = new PrinterMemory(options.storage ?? DEFAULT_STORAGE);
+    const { speed, faults } = options;
+    const changed = (fault?: string) => this.#changed(fault);
+    this.mechanism = new Mechanism({ tray: this.tray, speed, faults, changed });
+  }
+
+  /** Where it can be reached. */
+  abstract get uri(): string;
+  /** Formats or jobs that it has taken and not printed to their end. */
+  abstract get waiting(): number;
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** The TCP port it listens on, or will listen on; 0 before the first start with port 0. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The host to reach it at, as it stands in a URI. */
+  protected get authority(): string {
+    const { host = LOOPBACK } = this.#options;
+    return `${host.includes(':') ? `[${host}]` : host}:${this.#port}`;
+  }
+
+  get odometer(): number {
+    return this.tray.odometer;
+  }
+
+  /** @throws LabelTrayError when the directory cannot be used; or the error of listening. */
+  async start(): Promise<void> {
+    if (this.#started) return;
+    this.#started = true;
+    for (const thread of this.#threads) thread.acquire();
+    try {
+      await this.open();
+      await this.powerOn();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#started) return;
+    this.#started = false;
+    await this.#switch(() => this.#off(true));
+    await this.close();
+    await Promise.all(this.#threads.map((thread) => thread.release()));
+  }
+
+  /** Loses connections, what waits, stored formats and the label under the head; resolves when the port is closed. */
+  powerOff(): Promise<void> {
+    return this.#switch(() => this.#off(false));
+  }
+
+  powerOn(): Promise<void> {
+    return this.#switch(() => this.#on());
+  }
+
+  /** Makes or clears faults. With media or ribbon out or the cover open, the label under the head starts again. */
+  set(faults: Partial<PrinterFaults>): void {
+    this.mechanism.set(faults);
+  }
+
+  /** As {@link set}, and the power. @throws the error of listening, where the power is to come back */
+  async ask({ 'power-off': off, ...faults }: Partial<AskedFaults>): Promise<void> {
+    this.set(faults);
+    if (off !== undefined) await (off ? this.powerOff() : this.powerOn());
+  }
+
+  /** The words for the faults in effect. */
+  faultWords(): string[] {
+    return wordsFor({ ...this.mechanism.faults, 'power-off': !this.mechanism.on });
+  }
+
+  // What a face of the printer adds
+
+  /** A server that is not listening yet. */
+  protected abstract server(): Server;
+  /** Prints until the power goes; what is being written to disk then is finished. */
+  protected abstract run(): Promise<void>;
+  /** The power has gone: breaks connections, and forgets what waits. */
+  protected abstract lose(): void;
+  /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
+  protected abstract changed(fault?: string): void;
+  /** It listens, and the power may not go until this is done. */
+  protected async appear(): Promise<void> {}
+  /** `goodbye`: it is told to stop, and its power has not just failed. */
+  protected async disappear(_goodbye: boolean): Promise<void> {}
+
+  protected async open(): Promise<void> {
+    await this.tray.open(this.#options.serial);
+  }
+
+  protected async close(): Promise<void> {
+    await this.tray.close();
+  }
+
+  protected restart(): void {
+    this.#switch(async () => {
+      await this.#off(false);
+      await this.#on();
+    }).catch((error: unknown) => this.#changed(String(error)));
+  }
+
+  // Power
+
+  #switch(change: () => Promise<void>): Promise<void> {
+    const done = this.#switching.then(change);
+    this.#switching = done.catch(() => undefined);
+    return done;
+  }
+
+  async #on(): Promise<void> {
+    if (this.#server || !this.#started) return;
+    const server = this.server();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once('error', reject);
+    server.listen(this.#port, this.#options.host ?? LOOPBACK, resolve);
+    await promise;
+    server.off('error', reject);
+    server.on('error', (error) => this.#changed(error.message));
+    const address = server.address();
+    if (address && typeof address === 'object') this.#port = address.port;
+    this.#server = server;
+    this.mechanism.powerOn();
+    this.#printing = this.run().catch((error: unknown) => this.#changed(String(error)));
+    await this.appear();
+    this.#changed();
+  }
+
+  async #off(goodbye: boolean): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    await this.disappear(goodbye);
+    this.#server = undefined;
+    this.mechanism.powerOff();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    this.lose();
+    // A label whose file is being written is out: it is finished and counted.
+    await this.#printing;
+    await closed;
+    this.memory.powerLoss();
+  }
+
+  #changed(fault?: string): void {
+    if (fault !== undefined)
+      this.#options.logger?.warn({ printer: this.#options.name, fault }, 'virtual printer');
+    this.changed(fault);
+  }
 }

@@ -3,19 +3,16 @@
  *
  * Source: ZPL II Programming Guide, ~HS, ~HI, ~HQ and "SGD Command Reference". One deliberate difference: the guide
  * says that `~HS` is not answered while media or ribbon is out or the head is open; printers of today do answer, with
- * the flag set, and so does this one. What cannot be asked at all is `answers: false`.
+ * the flag set, and so does this one. What cannot be asked at all has the fault `silent`.
  */
+import type { Stoppages } from '../machine/faults.ts';
 
 const STX = '\x02';
 const ETX = '\x03';
 const EOL = '\r\n';
 
 /** Everything that an answer may need. */
-export interface PrinterState {
-  readonly mediaOut: boolean;
-  readonly ribbonOut: boolean;
-  readonly headOpen: boolean;
-  readonly paused: boolean;
+export interface PrinterState extends Stoppages {
   /** Complete formats that wait in the receive buffer. */
   readonly formats: number;
   readonly bufferFull: boolean;
@@ -49,7 +46,7 @@ function digits(value: number, size: number): string {
 export function hostStatus(state: PrinterState, length: number): string {
   const first = [
     '030',
-    flag(state.mediaOut),
+    flag(state['media-empty']),
     flag(state.paused),
     digits(length, 4),
     digits(state.formats, 3),
@@ -65,8 +62,8 @@ export function hostStatus(state: PrinterState, length: number): string {
   const second = [
     '001',
     '0',
-    flag(state.headOpen),
-    flag(state.ribbonOut),
+    flag(state['cover-open']),
+    flag(state['marker-supply-empty']),
     '1',
     '2',
     '6',
@@ -102,9 +99,9 @@ export function hostQuery(kind: string, state: PrinterState, identity: PrinterId
 function queryLines(kind: string, state: PrinterState, identity: PrinterIdentity): string[] | undefined {
   if (kind === 'ES') {
     const errors =
-      (state.mediaOut ? MEDIA_OUT : 0) |
-      (state.ribbonOut ? RIBBON_OUT : 0) |
-      (state.headOpen ? HEAD_OPEN : 0) |
+      (state['media-empty'] ? MEDIA_OUT : 0) |
+      (state['marker-supply-empty'] ? RIBBON_OUT : 0) |
+      (state['cover-open'] ? HEAD_OPEN : 0) |
       (state.paused ? PAUSED : 0);
     const bits = errors.toString(16).toUpperCase().padStart(8, '0');
     return [
@@ -150,9 +147,9 @@ export function sgdValue(
     'ezpl.print_width': String(identity.width),
     'ezpl.media_type': 'gap/notch',
     'zpl.label_length': String(length),
-    'media.status': state.mediaOut ? 'out' : 'ok',
-    'ribbon.status': state.ribbonOut ? 'out' : 'ok',
-    'head.latch': state.headOpen ? 'open' : 'ok',
+    'media.status': state['media-empty'] ? 'out' : 'ok',
+    'ribbon.status': state['marker-supply-empty'] ? 'out' : 'ok',
+    'head.latch': state['cover-open'] ? 'open' : 'ok',
     'device.pause': state.paused ? 'on' : 'off',
     'odometer.total_label_count': String(state.odometer),
     'odometer.total_print_length': `${Math.round(inches)} INCHES, ${Math.round(inches * 2.54)} CENTIMETERS`,

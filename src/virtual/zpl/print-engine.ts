@@ -5,35 +5,16 @@
  *
  *     buffer (raw formats and downloads) → next (imaged) → active batch → label on disk
  *
- * A label is out when its file has its name, and only then do the counts say so. Between two batches there is no
- * moment at which nothing seems to be left to print.
+ * Between two batches there is no moment at which nothing seems to be left to print.
  */
 
-import { maxiCodeDots } from '../../render/maxicode-dots.ts';
 import { download } from '../../zpl/interpreter/download.ts';
-import {
-  isSerial,
-  type LabelPlan,
-  labelZpl,
-  type MediaDots,
-  planLabel,
-} from '../../zpl/interpreter/label-plan.ts';
+import { type LabelPlan, type MediaDots, planLabel } from '../../zpl/interpreter/label-plan.ts';
 import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import type { ZplFormat } from '../../zpl/stream.ts';
-import { type RasterReply, rasterPool } from '../drawing/raster-pool.ts';
-import type { LabelTray, PrintedFiles } from '../machine/label-tray.ts';
-
-export interface PrinterFaults {
-  mediaOut: boolean;
-  ribbonOut: boolean;
-  headOpen: boolean;
-  paused: boolean;
-}
-
-export interface PrintedLabel extends PrintedFiles {
-  /** Why the picture is crossed out; empty for a good label. */
-  readonly faults: readonly string[];
-}
+import { LabelPictures } from '../drawing/label-pictures.ts';
+import { rasterPool } from '../drawing/raster-pool.ts';
+import type { Mechanism, PrintedLabel } from '../machine/mechanism.ts';
 
 /** Something in the receive buffer. */
 export interface Waiting {
@@ -56,21 +37,19 @@ interface Batch {
   readonly plan: LabelPlan;
   readonly item: Waiting;
   readonly raw: Buffer;
+  readonly pictures: LabelPictures;
   printed: number;
   canceled: boolean;
-  picture: { serial: number; reply: Promise<RasterReply> } | undefined;
 }
 
 export interface EngineHost {
+  readonly mechanism: Mechanism;
   readonly media: MediaDots;
+  /** Length of a label, mm. */
+  readonly height: number;
   readonly memory: PrinterMemory;
-  readonly tray: LabelTray;
-  /** Time that one label takes, ms; 0: none. */
-  readonly labelTime: number;
   printed(label: PrintedLabel): void;
   lost(format: LostFormat): void;
-  /** The state changed, or something went wrong. */
-  changed(fault?: string): void;
   /** There is room in the buffer again. */
   room(): void;
 }
@@ -79,18 +58,18 @@ export interface EngineHost {
 const BLANK = new Uint8Array();
 
 export class PrintEngine {
-  readonly faults: PrinterFaults = { mediaOut: false, ribbonOut: false, headOpen: false, paused: false };
   readonly #host: EngineHost;
+  readonly #mechanism: Mechanism;
   #queue: Waiting[] = [];
   #next: Batch | undefined;
   #active: Batch | undefined;
-  #waiters: (() => void)[] = [];
   /** Formats still to be dropped, and blank labels still to be fed. */
   #toDrop = 0;
   #toFeed = 0;
 
   constructor(host: EngineHost) {
     this.#host = host;
+    this.#mechanism = host.mechanism;
   }
 
   /** Formats that wait, the imaged one included, the active batch not. */
@@ -111,12 +90,7 @@ export class PrintEngine {
   enqueue(item: Waiting): void {
     this.#queue.push(item);
     this.#advance();
-    this.#changed();
-  }
-
-  set(faults: Partial<PrinterFaults>): void {
-    Object.assign(this.faults, faults);
-    this.#changed();
+    this.#mechanism.changed();
   }
 
   /** The next formats to be imaged vanish, as if they had never come. */
@@ -127,13 +101,13 @@ export class PrintEngine {
   /** Blank labels, before what waits: the feed button. They are counted as all labels are. */
   feed(labels: number): void {
     this.#toFeed += labels;
-    this.#wake();
+    this.#mechanism.wake();
   }
 
   /** Ends the active batch after the label being printed. */
   cancelBatch(): void {
     if (this.#active) this.#active.canceled = true;
-    this.#changed();
+    this.#mechanism.changed();
   }
 
   /** Empties the buffer, and ends the active batch after the label being printed. */
@@ -154,25 +128,23 @@ export class PrintEngine {
   }
 
   /** Prints until the power goes; what is being written to disk then is finished, all else is lost. */
-  async run(power: AbortSignal): Promise<void> {
-    const wake = () => this.#wake();
-    power.addEventListener('abort', wake);
+  async run(): Promise<void> {
+    const mechanism = this.#mechanism;
     try {
-      while (!power.aborted) {
-        await this.#until(() => this.#active !== undefined || this.#feeds(), power);
-        await this.#feedBlank(power);
+      while (mechanism.on) {
+        await mechanism.until(() => this.#active !== undefined || this.#feeds());
+        await this.#feedBlank();
         const batch = this.#active;
-        if (!batch || power.aborted) continue;
-        await this.#print(batch, power);
+        if (!batch || !mechanism.on) continue;
+        await this.#print(batch);
         if (batch.canceled && batch.printed < batch.plan.quantity)
           this.#lose('cancel', batch.item, batch.printed);
-        if (batch.plan.pauseAfter && !batch.canceled) this.faults.paused = true;
+        if (batch.plan.pauseAfter && !batch.canceled) mechanism.set({ paused: true });
         this.#active = undefined;
         this.#advance();
-        this.#changed();
+        mechanism.changed();
       }
     } finally {
-      power.removeEventListener('abort', wake);
       this.#active = undefined;
     }
   }
@@ -197,146 +169,53 @@ export class PrintEngine {
   /** Undefined when there is nothing to print. */
   #image(item: Waiting): Batch | undefined {
     const { content } = item;
+    const { memory, media } = this.#host;
     if ('name' in content) {
-      const refused = download(content.name, content.params, this.#host.memory);
-      if (refused !== undefined) this.#host.changed(refused);
+      const refused = download(content.name, content.params, memory);
+      if (refused !== undefined) this.#mechanism.changed(refused);
       return undefined;
     }
-    const plan = planLabel(content, this.#host.memory, this.#host.media, maxiCodeDots);
+    const plan = planLabel(content, memory, media);
     if (!plan) return undefined;
     if (this.#toDrop > 0) {
       this.#toDrop--;
       this.#lose('drop', item, 0);
       return undefined;
     }
-    const batch: Batch = { plan, item, raw: content.raw, printed: 0, canceled: false, picture: undefined };
+    const pictures = new LabelPictures(plan, media);
     // Drawn ahead; whoever prints it sees the failure.
-    this.#picture(batch).catch(() => undefined);
-    return batch;
+    pictures.of(0).catch(() => undefined);
+    return { plan, item, raw: content.raw, pictures, printed: 0, canceled: false };
   }
 
-  async #print(batch: Batch, power: AbortSignal): Promise<void> {
-    const { plan } = batch;
-    while (batch.printed < plan.quantity && !batch.canceled && !power.aborted) {
-      const picture = await this.#drawn(batch, power);
-      await this.#until(() => batch.canceled || this.#ready() || this.#feeds(), power);
-      if (!picture || batch.canceled || power.aborted) return;
-      await this.#feedBlank(power);
-      if (!this.#ready()) continue;
-      if (!(await this.#feed(power))) continue;
-      if (!(await this.#put(picture.png, batch.raw, picture.faults, () => batch.printed++))) continue;
-      const group = plan.pauseEvery > 0 && batch.printed % plan.pauseEvery === 0;
-      if (group && batch.printed < plan.quantity) this.set({ paused: true });
+  async #print(batch: Batch): Promise<void> {
+    const { plan, raw } = batch;
+    const mechanism = this.#mechanism;
+    while (batch.printed < plan.quantity && !batch.canceled && mechanism.on) {
+      const picture = await mechanism.awaited(batch.pictures.of(batch.printed), () => false);
+      await mechanism.until(() => batch.canceled || !mechanism.stopped || this.#feeds());
+      if (!picture || batch.canceled || !mechanism.on) return;
+      await this.#feedBlank();
+      if (mechanism.stopped || !(await mechanism.feed(this.#host.height))) continue;
+      const out = await mechanism.put({ ...picture, raw }, (label) => {
+        batch.printed++;
+        this.#host.printed(label);
+      });
+      const group = out && plan.pauseEvery > 0 && batch.printed % plan.pauseEvery === 0;
+      if (group && batch.printed < plan.quantity) mechanism.set({ paused: true });
     }
   }
 
   #feeds(): boolean {
-    return this.#toFeed > 0 && this.#loaded();
+    return this.#toFeed > 0 && this.#mechanism.loaded;
   }
 
-  async #feedBlank(power: AbortSignal): Promise<void> {
+  async #feedBlank(): Promise<void> {
     const { width, height: length } = this.#host.media;
     const page = { width, length, mediaWidth: width, mediaHeight: length, inverted: false, mirrored: false };
-    for (; this.#feeds() && !power.aborted; this.#toFeed--) {
+    for (; this.#feeds() && this.#mechanism.on; this.#toFeed--) {
       const { png } = await rasterPool.draw({ ...page, zpl: '', faults: [] });
-      await this.#put(png, BLANK, []);
-    }
-  }
-
-  /** The picture of the batch's current label, drawn once for all that are alike. */
-  #picture(batch: Batch): Promise<RasterReply> {
-    const { plan } = batch;
-    const serial = isSerial(plan) ? Math.floor(batch.printed / plan.replicates) : 0;
-    if (batch.picture?.serial === serial) return batch.picture.reply;
-    const { width: mediaWidth, height: mediaHeight } = this.#host.media;
-    const { width, length, inverted, mirrored, faults } = plan;
-    const page = { width, length, mediaWidth, mediaHeight, inverted, mirrored };
-    const reply = rasterPool
-      .draw({ ...page, zpl: labelZpl(plan, serial), faults })
-      .catch((error: unknown) => rasterPool.draw({ ...page, zpl: '', faults: [...faults, String(error)] }));
-    batch.picture = { serial, reply };
-    return reply;
-  }
-
-  /** Waits for the picture, no longer than there is power. */
-  async #drawn(batch: Batch, power: AbortSignal): Promise<RasterReply | undefined> {
-    let picture: RasterReply | undefined;
-    let failure: unknown;
-    const reply = this.#picture(batch).then(
-      (drawn) => {
-        picture = drawn;
-        this.#wake();
-      },
-      (error: unknown) => {
-        failure = error;
-        this.#wake();
-      },
-    );
-    await this.#until(() => picture !== undefined || failure !== undefined, power);
-    if (power.aborted) return undefined;
-    await reply;
-    if (failure !== undefined) throw failure;
-    return picture;
-  }
-
-  /** Moves the media one label on. False when a fault or the power stopped it: the label starts again. */
-  async #feed(power: AbortSignal): Promise<boolean> {
-    const { labelTime } = this.#host;
-    if (labelTime === 0) return this.#loaded();
-    let out = false;
-    const timer = setTimeout(() => {
-      out = true;
-      this.#wake();
-    }, labelTime);
-    await this.#until(() => out || !this.#loaded(), power);
-    clearTimeout(timer);
-    return out && this.#loaded() && !power.aborted;
-  }
-
-  /** @param counted called when the label is out, before anybody is told */
-  async #put(
-    png: Uint8Array,
-    raw: Uint8Array,
-    faults: readonly string[],
-    counted?: () => void,
-  ): Promise<boolean> {
-    try {
-      const files = await this.#host.tray.add(png, raw, faults);
-      counted?.();
-      this.#host.printed({ ...files, faults });
-      this.#changed(faults.length > 0 ? `label ${files.number}: ${faults.join('; ')}` : undefined);
-      return true;
-    } catch (error) {
-      // As with a jam: it stops, says so, and tries the label again when it is told to go on.
-      this.faults.paused = true;
-      this.#changed(error instanceof Error ? error.message : String(error));
-      return false;
-    }
-  }
-
-  #loaded(): boolean {
-    return !(this.faults.mediaOut || this.faults.ribbonOut || this.faults.headOpen);
-  }
-
-  #ready(): boolean {
-    return this.#loaded() && !this.faults.paused;
-  }
-
-  #changed(fault?: string): void {
-    this.#host.changed(fault);
-    this.#wake();
-  }
-
-  #wake(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
-  }
-
-  /** Waits for something that {@link #wake} announces, or for the power to go. */
-  async #until(condition: () => boolean, power: AbortSignal): Promise<void> {
-    while (!power.aborted && !condition()) {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      await this.#mechanism.put({ png, raw: BLANK, faults: [] }, (label) => this.#host.printed(label));
     }
   }
 }

@@ -2,18 +2,15 @@
  * A label printer that speaks ZPL on a TCP port and prints PNG files: a printer to try things out with, and one
  * that has every fault a test asks for.
  *
- * Here: power, connections, the receive buffer's size, and what is answered at once. Printing is `print-engine.ts`.
- * Power off loses connections, buffer and the label under the head, and never half a file.
+ * Here: connections, the receive buffer's size, and what is answered at once. Printing is `print-engine.ts`.
  */
-import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { dots } from '../../contract/dots.ts';
 import type { MediaDots } from '../../zpl/interpreter/label-plan.ts';
-import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
 import { defaultSyntax, type ZplEvent } from '../../zpl/stream.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
-import { LabelTray } from '../machine/label-tray.ts';
-import { DEFAULT_STORAGE, labelTime, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
+import type { PrintedLabel } from '../machine/mechanism.ts';
+import { VirtualPrinter, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
 import {
   hostIdentification,
   hostQuery,
@@ -22,20 +19,13 @@ import {
   type PrinterState,
   sgdValue,
 } from './host-replies.ts';
-import {
-  type LostFormat,
-  PrintEngine,
-  type PrintedLabel,
-  type PrinterFaults,
-  type Waiting,
-} from './print-engine.ts';
+import { type LostFormat, PrintEngine, type Waiting } from './print-engine.ts';
 import { type ConnectionHost, PrinterConnection } from './printer-connection.ts';
 
-export type { LostFormat, PrintedLabel, PrinterFaults } from './print-engine.ts';
+export type { PrintedLabel } from '../machine/mechanism.ts';
+export type { LostFormat } from './print-engine.ts';
 
 export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
-  /** False: no query is answered, as over a one-way interface. */
-  readonly answers?: boolean;
   /** Receive buffer, bytes; default 1 MiB. */
   readonly bufferSize?: number;
   /** Largest format or download, bytes; default 8 MiB. */
@@ -62,45 +52,29 @@ const FIRMWARE = 'V92.21.39Z';
 const MAX_FORMATS = 998;
 const MAX_CONNECTIONS = 64;
 
-export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
-  /** Whether queries are answered. */
-  answers: boolean;
+export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
   readonly #options: VirtualZplPrinterOptions;
   readonly #media: MediaDots;
   readonly #syntax = defaultSyntax();
-  readonly #memory: PrinterMemory;
-  readonly #tray: LabelTray;
   readonly #host: ConnectionHost;
   readonly #engine: PrintEngine;
   readonly #connections = new Set<PrinterConnection>();
-  #port: number;
-  #started = false;
-  #server: Server | undefined;
-  #power: AbortController | undefined;
-  #printing: Promise<void> = Promise.resolve();
-  /** Power changes follow one another. */
-  #switching: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
   #stalled = false;
   #dropAfter: number | undefined;
 
   constructor(options: VirtualZplPrinterOptions) {
-    super();
+    super(options, [rasterPool]);
     this.#options = options;
-    this.#port = options.port ?? 0;
-    const { dpi } = options;
-    this.#media = { width: dots(options.width, dpi), height: dots(options.height, dpi), dpi };
-    this.answers = options.answers ?? true;
-    this.#tray = new LabelTray(options.outDir);
-    this.#memory = new PrinterMemory(options.storage ?? DEFAULT_STORAGE);
+    const { dpi, height } = options;
+    this.#media = { width: dots(options.width, dpi), height: dots(height, dpi), dpi };
     this.#engine = new PrintEngine({
+      mechanism: this.mechanism,
       media: this.#media,
-      memory: this.#memory,
-      tray: this.#tray,
-      labelTime: labelTime(options.height, options.speed),
+      height,
+      memory: this.memory,
       printed: (label) => this.#printed(label),
       lost: (format) => this.emit('lost', format),
-      changed: (fault) => this.#changed(fault),
       room: () => this.#pump(),
     });
     this.#host = {
@@ -115,49 +89,12 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     };
   }
 
-  /** The TCP port it listens on, or will listen on; 0 before the first start with port 0. */
-  get port(): number {
-    return this.#port;
+  get uri(): string {
+    return `socket://${this.authority}`;
   }
 
-  get odometer(): number {
-    return this.#tray.odometer;
-  }
-
-  /** @throws LabelTrayError when the directory cannot be used; or the error of listening. */
-  async start(): Promise<void> {
-    if (this.#started) return;
-    this.#started = true;
-    rasterPool.acquire();
-    try {
-      await this.#tray.open(this.#options.serial);
-      await this.powerOn();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#started) return;
-    this.#started = false;
-    await this.powerOff();
-    await this.#tray.close();
-    await rasterPool.release();
-  }
-
-  /** Loses connections, receive buffer and the label under the head; resolves when the port is closed. */
-  powerOff(): Promise<void> {
-    return this.#switch(() => this.#off());
-  }
-
-  powerOn(): Promise<void> {
-    return this.#switch(() => this.#on());
-  }
-
-  /** Makes or clears faults. With media or ribbon out or the head open, the label under the head starts again. */
-  set(faults: Partial<PrinterFaults>): void {
-    this.#engine.set(faults);
+  get waiting(): number {
+    return this.#engine.formats + (this.#engine.remaining > 0 ? 1 : 0);
   }
 
   /**
@@ -198,20 +135,20 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
 
   state(): PrinterState {
     return {
-      ...this.#engine.faults,
+      ...this.mechanism.faults,
       formats: this.#engine.formats,
       bufferFull: this.#full(),
       partialFormat:
         this.#host.left !== undefined || [...this.#connections].some((connection) => connection.partial),
       remaining: this.#engine.remaining,
-      graphics: this.#memory.graphics,
-      odometer: this.#tray.odometer,
+      graphics: this.memory.graphics,
+      odometer: this.tray.odometer,
     };
   }
 
   identity(): PrinterIdentity {
     const { name, dpi, model = `ZT411-${dpi}dpi` } = this.#options;
-    return { name, serial: this.#tray.serial, model, firmware: FIRMWARE, ...this.#media };
+    return { name, serial: this.tray.serial, model, firmware: FIRMWARE, ...this.#media };
   }
 
   // Connections
@@ -238,21 +175,14 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     } else if (event.kind === 'control') this.#control(from, event.name, event.params);
     else if (event.kind === 'sgd') this.#sgd(from, event);
     else
-      this.#changed(
+      this.mechanism.changed(
         `${event.bytes} bytes discarded: over the limit of ${this.#host.formatLimit} for one format`,
       );
   }
 
   // Power
 
-  #switch(change: () => Promise<void>): Promise<void> {
-    const done = this.#switching.then(change);
-    this.#switching = done.catch(() => undefined);
-    return done;
-  }
-
-  async #on(): Promise<void> {
-    if (this.#power || !this.#started) return;
+  protected server(): Server {
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       const connection = new PrinterConnection(socket, this.#host);
       this.#connections.add(connection);
@@ -260,36 +190,17 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
       connection.pump();
     });
     server.maxConnections = this.#options.connections ?? MAX_CONNECTIONS;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject);
-    server.listen(this.#port, this.#options.host ?? '127.0.0.1', resolve);
-    await promise;
-    server.off('error', reject);
-    server.on('error', (error) => this.#changed(error.message));
-    const address = server.address();
-    if (address && typeof address === 'object') this.#port = address.port;
-    this.#server = server;
-    const power = new AbortController();
-    this.#power = power;
-    this.#printing = this.#engine.run(power.signal).catch((error: unknown) => this.#changed(String(error)));
-    this.#changed();
+    return server;
   }
 
-  async #off(): Promise<void> {
-    const server = this.#server;
-    if (!this.#power || !server) return;
-    this.#power.abort();
-    this.#power = undefined;
-    this.#server = undefined;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  protected run(): Promise<void> {
+    return this.#engine.run();
+  }
+
+  protected lose(): void {
     for (const connection of [...this.#connections]) connection.destroy();
     this.#host.left = undefined;
     this.#engine.cancelAll();
-    // A label whose file is being written is out: it is finished and counted.
-    await this.#printing;
-    await closed;
-    this.#engine.faults.paused = false;
-    this.#memory.powerLoss();
     Object.assign(this.#syntax, defaultSyntax());
   }
 
@@ -320,9 +231,7 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     this.emit('label', label);
   }
 
-  #changed(fault?: string): void {
-    if (fault !== undefined)
-      this.#options.logger?.warn({ printer: this.#options.name, fault }, 'virtual printer');
+  protected changed(fault?: string): void {
     this.emit('status', fault === undefined ? this.state() : { ...this.state(), fault });
   }
 
@@ -330,7 +239,7 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
 
   #control(from: PrinterConnection, name: string, params: Buffer): void {
     const reply = (text: string | undefined) => {
-      if (this.answers && text !== undefined) from.reply(text);
+      if (!this.mechanism.faults.silent && text !== undefined) from.reply(text);
     };
     if (name === 'HS') reply(hostStatus(this.state(), this.#labelLength()));
     else if (name === 'HI') reply(hostIdentification(this.identity()));
@@ -345,19 +254,19 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
       from.cancelPartial();
       this.#engine.cancelAll();
       this.#pump();
-    } else if (name === 'JR') this.#restart();
+    } else if (name === 'JR') this.restart();
     else if (name === 'EG' || name === 'DG' || name === 'DY') {
       this.#enqueue(from, params.length, { name, params });
     }
   }
 
   #sgd(from: PrinterConnection, command: Extract<ZplEvent, { kind: 'sgd' }>): void {
-    if (command.verb === 'do' && command.variable === 'device.reset') this.#restart();
+    if (command.verb === 'do' && command.variable === 'device.reset') this.restart();
     if (command.verb === 'setvar' && command.variable === 'device.pause') {
       this.set({ paused: command.value === 'on' });
     }
-    if (command.verb !== 'getvar' || !this.answers) return;
-    const address = { ip: from.localAddress, port: this.#port };
+    if (command.verb !== 'getvar' || this.mechanism.faults.silent) return;
+    const address = { ip: from.localAddress, port: this.port };
     if (command.variable === 'odometer.total_label_count' && this.#options.countsLabels === false) {
       from.reply('"?"');
       return;
@@ -366,15 +275,8 @@ export class VirtualZplPrinter extends EventEmitter<VirtualZplPrinterEvents> {
     from.reply(`"${value ?? '?'}"`);
   }
 
-  #restart(): void {
-    this.#switch(async () => {
-      await this.#off();
-      await this.#on();
-    }).catch((error: unknown) => this.#changed(String(error)));
-  }
-
   #labelLength(): number {
-    const set = Number.parseInt(this.#memory.settings.get('LL') ?? '', 10);
+    const set = Number.parseInt(this.memory.settings.get('LL') ?? '', 10);
     return Number.isNaN(set) ? this.#media.height : set;
   }
 }

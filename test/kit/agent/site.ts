@@ -80,10 +80,6 @@ export class TestPrinter extends VirtualZplPrinter {
     });
   }
 
-  get uri(): string {
-    return `socket://127.0.0.1:${this.port}`;
-  }
-
   async printed(count: number): Promise<void> {
     while (this.labels.length < count) await once(this, 'label');
   }

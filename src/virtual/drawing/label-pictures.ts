@@ -1,0 +1,36 @@
+/** The pictures of one format's labels, each drawn when it is asked for, and once for all that are alike. */
+import { isSerial, type LabelPlan, labelZpl, type MediaDots } from '../../zpl/interpreter/label-plan.ts';
+import { type RasterReply, rasterPool } from './raster-pool.ts';
+
+export class LabelPictures {
+  readonly #plan: LabelPlan;
+  readonly #media: MediaDots;
+  readonly #faults: readonly string[];
+  #last: { serial: number; reply: Promise<RasterReply> } | undefined;
+
+  /** @param faults why its labels come out crossed out, besides what is wrong with the format itself */
+  constructor(plan: LabelPlan, media: MediaDots, faults: readonly string[] = []) {
+    this.#plan = plan;
+    this.#media = media;
+    this.#faults = [...faults, ...plan.faults];
+  }
+
+  /** @param index of the label, from 0. @throws when the printer has stopped */
+  of(index: number): Promise<RasterReply> {
+    const serial = isSerial(this.#plan) ? Math.floor(index / this.#plan.replicates) : 0;
+    if (this.#last?.serial !== serial) this.#last = { serial, reply: this.#draw(serial) };
+    return this.#last.reply;
+  }
+
+  async #draw(serial: number): Promise<RasterReply> {
+    const { width: mediaWidth, height: mediaHeight } = this.#media;
+    const { width, length, inverted, mirrored } = this.#plan;
+    const page = { width, length, mediaWidth, mediaHeight, inverted, mirrored };
+    try {
+      const zpl = labelZpl(this.#plan, serial);
+      return await rasterPool.draw({ ...page, zpl, faults: this.#faults });
+    } catch (error) {
+      return await rasterPool.draw({ ...page, zpl: '', faults: [...this.#faults, String(error)] });
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The mechanics under both faces of a virtual printer: what stands in a label's way, the motor, and the tray.
+ *
+ * A label is out when its file has its name, and only then do the counts say so.
+ */
+
+import { NO_FAULTS, type PrinterFaults, STOPPAGES } from './faults.ts';
+import type { LabelTray, PrintedFiles, RawDocument } from './label-tray.ts';
+
+export interface PrintedLabel extends PrintedFiles {
+  /** Why the picture is crossed out; empty for a good label. */
+  readonly faults: readonly string[];
+}
+
+/** A label, ready to be printed. */
+export interface Sheet {
+  readonly png: Uint8Array;
+  readonly raw: RawDocument;
+  /** Why the picture is crossed out; empty for a good label. */
+  readonly faults: readonly string[];
+}
+
+export interface MechanismHost {
+  readonly tray: LabelTray;
+  /** Inches per second; 0 or Infinity (default): a label takes no time. */
+  readonly speed?: number | undefined;
+  readonly faults?: Partial<PrinterFaults> | undefined;
+  /** The state changed; `fault`: what went wrong, if something did. */
+  changed(fault?: string): void;
+}
+
+export class Mechanism {
+  readonly #host: MechanismHost;
+  #faults: PrinterFaults;
+  #on = false;
+  #waiters: (() => void)[] = [];
+
+  constructor(host: MechanismHost) {
+    this.#host = host;
+    const { 'power-off': _, ...none } = NO_FAULTS;
+    this.#faults = { ...none, ...host.faults };
+  }
+
+  get faults(): PrinterFaults {
+    return this.#faults;
+  }
+
+  /** Whether there is power. */
+  get on(): boolean {
+    return this.#on;
+  }
+
+  /** Media and ribbon are there and the cover is closed: blank labels can be fed even while it is paused. */
+  get loaded(): boolean {
+    return STOPPAGES.every((word) => word === 'paused' || !this.#faults[word]);
+  }
+
+  get stopped(): boolean {
+    return !this.loaded || this.#faults.paused;
+  }
+
+  powerOn(): void {
+    this.#on = true;
+  }
+
+  /** Everything that waits here stops waiting. A pause does not outlast the power; what is open or empty does. */
+  powerOff(): void {
+    this.#on = false;
+    this.#faults = { ...this.#faults, paused: false };
+    this.wake();
+  }
+
+  set(faults: Partial<PrinterFaults>): void {
+    this.#faults = { ...this.#faults, ...faults };
+    this.changed();
+  }
+
+  changed(fault?: string): void {
+    this.#host.changed(fault);
+    this.wake();
+  }
+
+  /** Something that {@link until} may wait for has happened. */
+  wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  /** Waits for something that {@link wake} announces, or for the power to go. */
+  async until(condition: () => boolean): Promise<void> {
+    while (this.#on && !condition()) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  /** Waits for a picture, no longer than it is wanted and there is power. @throws what it rejects with */
+  async awaited<T>(picture: Promise<T>, unwanted: () => boolean): Promise<T | undefined> {
+    let settled = false;
+    const done = () => {
+      settled = true;
+      this.wake();
+    };
+    picture.then(done, done);
+    await this.until(() => settled || unwanted());
+    return this.#on && !unwanted() ? await picture : undefined;
+  }
+
+  /** Moves the media one label on. False when a fault or the power stopped it: the label starts again. */
+  async feed(heightMm: number): Promise<boolean> {
+    const { speed = 0 } = this.#host;
+    const time = (speed > 0 ? (heightMm / 25.4 / speed) * 1_000 : 0) + this.#faults.slow;
+    if (time === 0) return this.loaded;
+    let out = false;
+    const timer = setTimeout(() => {
+      out = true;
+      this.wake();
+    }, time);
+    await this.until(() => out || !this.loaded);
+    clearTimeout(timer);
+    return out && this.loaded && this.#on;
+  }
+
+  /**
+   * Puts a label into the tray; false when that failed.
+   * @param out told of the label when it is there, before anybody is told that the state has changed
+   */
+  async put({ png, raw, faults }: Sheet, out: (label: PrintedLabel) => void): Promise<boolean> {
+    try {
+      const files = await this.#host.tray.add(png, raw, faults);
+      out({ ...files, faults });
+      this.changed(faults.length > 0 ? `label ${files.number}: ${faults.join('; ')}` : undefined);
+      return true;
+    } catch (error) {
+      // As with a jam: it stops, says so, and tries the label again when it is told to go on.
+      this.#faults = { ...this.#faults, paused: this.#on };
+      this.changed(error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  }
+}
