@@ -15,6 +15,7 @@ import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
+import { startControl } from '../virtual/machine/control.ts';
 import { VirtualZplPrinter } from '../virtual/zpl/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
 import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
@@ -204,18 +205,21 @@ export class Installation {
       await mkdir(printedDir, { recursive: true });
       await chmod(printedDir, 0o700);
     }
-    return await Promise.all(
-      virtualPrinters.map(async (spec) => {
-        const { ipp, ...options } = { ...spec, outDir: join(printedDir, spec.name), logger };
+    const started = await Promise.all(
+      virtualPrinters.map(async ({ ipp, ...spec }) => {
+        const options = { ...spec, outDir: join(printedDir, spec.name), logger };
         const printer = ipp
           ? new VirtualIppPrinter({ ...options, announce: false })
           : new VirtualZplPrinter(options);
         await printer.start();
         stack.defer(() => ending(spec.name, () => printer.stop()));
         const { name, dpi, width, height } = spec;
-        return { uri: printer.uri, name, dpi, width, height };
+        return { printer, entry: { uri: printer.uri, name, dpi, width, height } };
       }),
     );
+    const printers = started.map(({ printer }) => printer);
+    if (printers.length > 0) stack.use(await startControl(dataDir, printers, logger));
+    return started.map(({ entry }) => entry);
   }
 
   async #printersRegistered(client: AdminClient, names: string[], signal: AbortSignal): Promise<void> {

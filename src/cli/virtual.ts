@@ -1,12 +1,14 @@
 import { Command, Option } from 'commander';
 import { createLogger } from '../log.ts';
 import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
+import { startControl } from '../virtual/machine/control.ts';
 import { type PrintedLabel, VirtualZplPrinter } from '../virtual/zpl/zpl-printer.ts';
 import { ending } from './ending.ts';
-import { numberFrom, positiveNumber } from './option-values.ts';
+import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
+import { askedFaults, virtualFaultCommand, virtualStatusCommand } from './virtual-fault.ts';
 
 interface VirtualOptions {
   name: string;
@@ -18,6 +20,7 @@ interface VirtualOptions {
   height: number;
   speed: number;
   serial?: string;
+  fault: string[];
   ipp?: true;
   json?: true;
 }
@@ -27,6 +30,7 @@ const DPI = { '203': 203, '300': 300, '600': 600 } as const;
 /** `platen virtual` */
 export function virtualCommand(): Command {
   return new Command('virtual')
+    .enablePositionalOptions()
     .description('run a printer that prints every label as a numbered PNG, beside what it was made from')
     .option('--name <name>', 'what it calls itself', 'virtual')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -37,9 +41,13 @@ export function virtualCommand(): Command {
     .option('--height <mm>', 'media length', positiveNumber, 152.4)
     .option('--speed <ips>', 'inches per second', positiveNumber, 6)
     .option('--serial <serial>', 'serial number; one is made up at the first start, and kept')
+    .option('--fault <fault>', 'a fault that it starts with, such as media-empty; repeatable', append, [])
     .option('--ipp', 'be an IPP printer instead, which takes PDF and ZPL and announces itself by DNS-SD')
     .option('--json', 'print JSON lines')
+    .addCommand(virtualFaultCommand())
+    .addCommand(virtualStatusCommand())
     .action(async (options: VirtualOptions) => {
+      const { 'power-off': off = false, ...faults } = askedFaults(options.fault);
       keepFilesPrivate();
       const logger = createLogger();
       const common = {
@@ -51,6 +59,7 @@ export function virtualCommand(): Command {
         width: options.width,
         height: options.height,
         speed: options.speed,
+        faults,
         ...(options.serial === undefined ? {} : { serial: options.serial }),
         logger,
       };
@@ -60,13 +69,13 @@ export function virtualCommand(): Command {
         else printLine(faults.length === 0 ? file : `${file}  ${faults.join('; ')}`);
       });
       const stopSignal = untilToldToStop(logger);
+      await using stack = new AsyncDisposableStack();
       await printer.start();
-      try {
-        const { uri } = printer;
-        options.json ? printJson({ uri }) : printLine(`${options.name} listens at ${uri}`);
-        await stopped(stopSignal);
-      } finally {
-        await ending('printer', () => printer.stop());
-      }
+      stack.defer(() => ending('printer', () => printer.stop()));
+      stack.use(await startControl(options.out, [printer], logger));
+      if (off) await printer.powerOff();
+      const { uri } = printer;
+      options.json ? printJson({ uri }) : printLine(`${options.name} listens at ${uri}`);
+      await stopped(stopSignal);
     });
 }

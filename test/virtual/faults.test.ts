@@ -1,0 +1,123 @@
+/** The words for a virtual printer's faults, what each does to either face of it, and how it is told while it runs. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { controlPath, startControl } from '../../src/virtual/machine/control.ts';
+import { FaultWordError, faultsOf, NO_FAULTS, wordsFor } from '../../src/virtual/machine/faults.ts';
+import { bench, Client, qr, temporaryDirectory } from './bench-printer.ts';
+import { ippBench, never, ZPL } from './ipp-bench.ts';
+
+test('words are read from left to right, and written again', () => {
+  const now = (...words: string[]) => wordsFor({ ...NO_FAULTS, ...faultsOf(words) });
+  expect(now('cover-open', 'slow=70', 'media-empty')).toEqual(['media-empty', 'cover-open', 'slow=70']);
+  expect(now('cover-open', 'slow=70', 'clear', 'silent')).toEqual(['silent']);
+  expect(now('cover-open', 'slow=70', 'clear=slow', 'clear=cover-open', 'paused')).toEqual(['paused']);
+  expect(faultsOf(['clear=silent'])).toEqual({ silent: false });
+});
+
+test.each([
+  ['media-emtpy', 'did you mean media-empty?'],
+  ['clear=media-emtpy', 'did you mean clear=media-empty?'],
+  ['ribbon-out', 'did you mean marker-supply-empty?'],
+  ['silent=1', 'did you mean silent?'],
+  ['slow=-1', 'whole milliseconds'],
+  ['slow=1e9', 'whole milliseconds'],
+  ['slow=600001', 'whole milliseconds'],
+  ['on fire', 'there are media-empty, marker-supply-empty'],
+  ['__proto__', 'there are media-empty'],
+  ['constructor', 'there are media-empty'],
+  ['x'.repeat(100_000), 'there are media-empty'],
+])('%.20s is no fault', (word, why) => {
+  expect(() => faultsOf([word])).toThrow(FaultWordError);
+  expect(() => faultsOf([word])).toThrow(why);
+});
+
+test('a slow printer takes its time for each label', async () => {
+  const { printer, printed } = await bench({ faults: { slow: 300 } });
+  const begun = performance.now();
+  new Client(printer.port).send(qr('x', '^PQ2'));
+  await printed(2);
+  expect(performance.now() - begun).toBeGreaterThan(590);
+});
+
+test('a silent IPP printer prints, answers when it is no longer silent, and forgets who has gone', async () => {
+  const { printer, client, printed } = await ippBench();
+  printer.set({ silent: true });
+  const lost = expect(client.printJob({ format: ZPL }, Buffer.from(qr('a')), never)).rejects.toThrow();
+  await printed(1);
+  await printer.powerOff();
+  await lost;
+  await printer.powerOn();
+  const answer = client.printJob({ format: ZPL }, Buffer.from(qr('b')), never);
+  await printed(2);
+  expect(printer.faultWords()).toEqual(['silent']);
+  await printer.ask(faultsOf(['clear']));
+  expect((await answer).jobId).toBe(2);
+});
+
+async function told() {
+  const directory = await temporaryDirectory();
+  const { printer } = await bench();
+  const control = await startControl(directory, [printer], pino({ level: 'silent' }));
+  onTestFinished(() => control[Symbol.asyncDispose]());
+  const socketPath = controlPath(directory);
+  const tell = async (method: string, path: string) => {
+    const asking = request({ socketPath, method, path }).end();
+    const [response] = await once(asking, 'response');
+    return [response.statusCode, JSON.parse(await text(response))];
+  };
+  return { directory, printer, socketPath, tell };
+}
+
+test('it is told over a socket of its own', async () => {
+  const { printer, tell } = await told();
+  expect(await tell('POST', '/?printer=bench&fault=cover-open&fault=power-off')).toEqual([
+    200,
+    {
+      printers: [
+        { name: 'bench', uri: printer.uri, faults: ['cover-open', 'power-off'], waiting: 0, printed: 0 },
+      ],
+    },
+  ]);
+  await expect(once(connect(printer.port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
+  expect(await tell('POST', '/?printer=bench&fault=clear')).toMatchObject([
+    200,
+    { printers: [{ faults: [] }] },
+  ]);
+  expect(await tell('POST', '/?printer=bench&fault=x')).toMatchObject([400, { error: /no such fault/ }]);
+  expect(await tell('POST', '/?printer=other&fault=silent')).toMatchObject([404, {}]);
+  expect(await tell('DELETE', '/')).toMatchObject([405, {}]);
+  expect(await tell('GET', '/')).toMatchObject([200, { printers: [{ name: 'bench' }] }]);
+});
+
+test('a power that cannot come back is said, and what is endless is cut off', async () => {
+  const { printer, tell, socketPath } = await told();
+  await printer.powerOff();
+  const other = await bench({ port: printer.port });
+  expect(await tell('POST', '/?printer=bench&fault=clear=power-off')).toMatchObject([
+    500,
+    { error: expect.stringContaining('EADDRINUSE') },
+  ]);
+  await other.printer.stop();
+  expect(await tell('POST', '/?printer=bench&fault=clear')).toMatchObject([200, {}]);
+  const endless = connect(socketPath);
+  endless.on('error', () => undefined);
+  endless.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100_000)}`);
+  expect((await text(endless)).startsWith('HTTP/1.1 431')).toBe(true);
+});
+
+test('two cannot be told at one place: the second prints all the same', async () => {
+  const { directory, tell } = await told();
+  const { printer } = await bench({ name: 'second' });
+  await using _ = await startControl(directory, [printer], pino({ level: 'silent' }));
+  await using _long = await startControl(
+    join(directory, 'x'.repeat(200)),
+    [printer],
+    pino({ level: 'silent' }),
+  );
+  expect(await tell('GET', '/')).toMatchObject([200, { printers: [{ name: 'bench' }] }]);
+});
