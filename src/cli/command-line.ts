@@ -30,6 +30,8 @@ async function program(commands: Commands): Promise<Command> {
   const program = new Command('platen')
     .description('A label print service, and the print agent that runs next to the printers.')
     .version(metadata.version)
+    // What stands behind a command is the command's own: one of its commands may have an option of the same name.
+    .enablePositionalOptions()
     .showHelpAfterError('(add --help for help)')
     .addHelpText('after', '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.');
   const [, , name = ''] = process.argv;

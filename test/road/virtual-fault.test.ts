@@ -1,11 +1,10 @@
 /** Faults that a person asks of virtual printers while they run, as the commands that he types. */
 import { existsSync, statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
-import { platen, temporaryDirectory } from './platen.ts';
+import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
 import { RunningPrograms } from './running.ts';
 
 const TEMPLATE = {
@@ -37,28 +36,27 @@ async function refused(...args: string[]): Promise<[code: number, why: string]> 
 
 test('with "up": a job waits for what is missing, says so, and goes on', async () => {
   const dataDir = join(directory.path, 'data');
-  const up = programs.start(['up', '--data', dataDir, '--port', '0', '--virtual', '1', '--virtual-ipp', '1']);
-  await up.until(() => up.said().includes('platen is ready'));
-  const service = serviceFile.parse(JSON.parse(await readFile(join(dataDir, SERVICE_FILE), 'utf8')));
-  const admin = new AdminClient(service);
-  const { id: idT } = await admin.importTemplate('default', TEMPLATE);
+  const up = await PlatenUp.start({ dataDir, args: ['--virtual', '1', '--virtual-ipp', '1'] });
+  onTestFinished(async () => void (await up.stop()));
+  const { id: idT } = await up.admin.importTemplate('default', TEMPLATE);
   for (const printer of ['virtual-1', 'virtual-ipp-1']) {
     const fault = (...words: string[]) => done('virtual', 'fault', printer, ...words, '--data', dataDir);
+    const reasons = (job: string) =>
+      expect.poll(async () => (await up.admin.job(job)).reasons, { timeout: 60_000 });
     expect(await fault('media-empty', 'slow=200')).toBe(`${printer}: media-empty, slow=200\n`);
-    const job = await admin.print('default', { idT, printer, numberCopies: 2 });
-    const waits = async (reason: 'media-empty' | 'cover-open') => (await admin.job(job)).reasons.includes(reason);
-    await up.until(() => waits('media-empty'));
+    const job = await up.admin.print('default', { idT, printer, numberCopies: 2 });
+    await reasons(job).toContain('media-empty');
     expect(await fault('clear=media-empty', 'cover-open')).toBe(`${printer}: cover-open, slow=200\n`);
-    await up.until(() => waits('cover-open'));
-    expect(await admin.job(job)).toMatchObject({ status: 'printing', labels: { printed: 0 } });
+    await reasons(job).toContain('cover-open');
+    expect(await up.admin.job(job)).toMatchObject({ status: 'printing', labels: { printed: 0 } });
     expect(await fault('clear')).toBe(`${printer}: no fault\n`);
-    await up.until(async () => (await admin.job(job)).status === 'printed');
+    expect(await up.ended(job)).toMatchObject({ status: 'printed' });
 
     await fault('power-off');
-    const later = await admin.print('default', { idT, printer });
-    await up.until(async () => (await admin.job(later)).reasons.includes('offline'));
+    const later = await up.admin.print('default', { idT, printer });
+    await reasons(later).toContain('offline');
     await fault('clear=power-off');
-    await up.until(async () => (await admin.job(later)).status === 'printed');
+    expect(await up.ended(later)).toMatchObject({ status: 'printed' });
   }
   const status = z
     .array(shown)
@@ -104,7 +102,7 @@ test('what asks for no fault is refused before anything is asked, with the word 
     return why;
   };
   expect(await wrong('paper-out')).toContain('did you mean media-empty?');
-  expect(await wrong('slow')).toContain('did you mean slow=500?');
+  expect(await wrong('slow')).toContain('as in slow=500');
   expect((await refused('virtual', '--fault', 'clear=cover-opn'))[1]).toContain(
     'did you mean clear=cover-open?',
   );

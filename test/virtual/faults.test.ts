@@ -106,8 +106,9 @@ test('a power that cannot come back is said, and what is endless is cut off', as
   expect(await tell('POST', '/?printer=bench&fault=clear')).toMatchObject([200, {}]);
   const endless = connect(socketPath);
   endless.on('error', () => undefined);
-  endless.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100_000)}`);
-  expect((await text(endless)).startsWith('HTTP/1.1 431')).toBe(true);
+  endless.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(1_000_000)}`);
+  if (!endless.closed) await new Promise((resolve) => endless.once('close', resolve));
+  expect(await tell('GET', '/')).toMatchObject([200, {}]);
 });
 
 test('two cannot be told at one place: the second prints all the same', async () => {

@@ -28,15 +28,15 @@ export const NO_FAULTS: AskedFaults = {
 
 const WORDS = ['media-empty', 'marker-supply-empty', 'cover-open', 'paused', 'silent', 'power-off'] as const;
 /** As people call them. */
-const MEANT: Readonly<Record<string, string>> = {
-  'media-out': 'media-empty',
-  'paper-out': 'media-empty',
-  'ribbon-out': 'marker-supply-empty',
-  'head-open': 'cover-open',
-  off: 'power-off',
-  mute: 'silent',
-  pause: 'paused',
-};
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['media-out', 'media-empty'],
+  ['paper-out', 'media-empty'],
+  ['ribbon-out', 'marker-supply-empty'],
+  ['head-open', 'cover-open'],
+  ['off', 'power-off'],
+  ['mute', 'silent'],
+  ['pause', 'paused'],
+]);
 const SLOWEST = 600_000;
 
 /** Every word that {@link faultsOf} reads, for messages and help. */
@@ -55,32 +55,26 @@ export class FaultWordError extends Error {
  * @throws FaultWordError
  */
 export function faultsOf(words: readonly string[]): Partial<AskedFaults> {
-  return Object.assign({}, ...words.map(change));
+  let changes: Partial<AskedFaults> = {};
+  for (const word of words) changes = { ...changes, ...change(word) };
+  return changes;
 }
 
 function change(word: string): Partial<AskedFaults> {
-  const [name = '', value, ...more] = word.split('=');
-  if (name === 'clear' && value === undefined) return NO_FAULTS;
-  if (name === 'slow' && value !== undefined && more.length === 0) {
-    const ms = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN;
-    if (ms <= SLOWEST) return { slow: ms };
+  if (word === 'clear') return NO_FAULTS;
+  if (word === 'clear=slow') return { slow: 0 };
+  const [, cleared = '', asked = ''] = /^(clear=)?(.*)$/s.exec(word) ?? [];
+  const known = WORDS.find((each) => each === asked);
+  if (known !== undefined) return { [known]: cleared === '' };
+  const [, ms] = /^slow=(\d{1,6})$/.exec(word) ?? [];
+  if (ms !== undefined && Number(ms) <= SLOWEST) return { slow: Number(ms) };
+  if (word.startsWith('slow')) {
     throw new FaultWordError(`slow takes whole milliseconds up to ${SLOWEST}, as in slow=500`);
   }
-  const cleared = name === 'clear';
-  const asked = cleared ? value : word;
-  if (cleared && more.length === 0 && value === 'slow') return { slow: 0 };
-  const known = WORDS.find((each) => each === asked);
-  if (known !== undefined) return { [known]: !cleared };
-  throw unknown(asked ?? '', cleared ? 'clear=' : '');
-}
-
-function unknown(asked: string, before: string): FaultWordError {
-  const meant = MEANT[asked.toLowerCase()] ?? nearest(asked, [...WORDS, 'clear']);
-  const suggestion = asked.startsWith('slow') ? 'slow=500' : meant && before + meant;
-  return new FaultWordError(
-    suggestion === undefined
-      ? `there is no such fault: ${JSON.stringify(asked.slice(0, 40))}; there are ${FAULT_WORDS.join(', ')}`
-      : `there is no such fault: ${JSON.stringify(before + asked)}; did you mean ${suggestion}?`,
+  const meant = MEANT.get(asked.toLowerCase()) ?? nearest(asked, WORDS);
+  throw new FaultWordError(
+    `there is no such fault: ${JSON.stringify(word.slice(0, 40))}; ` +
+      (meant === undefined ? `there are ${FAULT_WORDS.join(', ')}` : `did you mean ${cleared}${meant}?`),
   );
 }
 
