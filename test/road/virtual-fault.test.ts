@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { PlatenUp, platen, temporaryDirectory } from './platen.ts';
-import { RunningPrograms } from './running.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { RunningPrograms } from '../kit/service/running.ts';
 
 const TEMPLATE = {
   name: 'plain',

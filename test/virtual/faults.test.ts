@@ -8,8 +8,8 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { controlPath, startControl } from '../../src/virtual/machine/control.ts';
 import { FaultWordError, faultsOf, NO_FAULTS, wordsFor } from '../../src/virtual/machine/faults.ts';
-import { bench, Client, qr, temporaryDirectory } from './bench-printer.ts';
-import { ippBench, never, ZPL } from './ipp-bench.ts';
+import { bench, Client, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import { ippBench, never, ZPL } from '../kit/printers/ipp-bench.ts';
 
 test('words are read from left to right, and written again', () => {
   const now = (...words: string[]) => wordsFor({ ...NO_FAULTS, ...faultsOf(words) });
