@@ -19,7 +19,7 @@ export const tenantId = z
 export const PERMISSIONS = ['jobs:enqueue', 'jobs:read'] as const;
 export const permission = z.enum(PERMISSIONS);
 export type Permission = z.infer<typeof permission>;
-/** Of a new account where nothing is said: to send jobs, and to learn what became of them. */
+/** What a new account may do unless its maker says otherwise. */
 export const USUAL_SCOPE = ['jobs:enqueue', 'jobs:read'] as const satisfies Permission[];
 
 // POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota, PUT /app/tenants/{id}/printer-commands
@@ -76,7 +76,7 @@ export const templateView = z.object({
   fields: z.array(z.string()),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
-  /** What the check found that does not keep the template from being used; in the answer to an import. */
+  /** Warnings of the check, in the answer to an import. */
   warnings: z.array(templateProblem).optional(),
 });
 export type TemplateView = z.infer<typeof templateView>;
@@ -84,7 +84,7 @@ export type TemplateView = z.infer<typeof templateView>;
 // GET /app/printers?tenant=
 export const printerView = z.object({
   id: z.string(),
-  /** Whose it is; null: shared. Printers of two tenants may bear one ID. */
+  /** Whose it is; null: shared. Two tenants may have printers with the same ID. */
   tenant: tenantId.nullable(),
   name: z.string(),
   status: z.union([printerState, z.literal('offline')]),
@@ -121,7 +121,7 @@ export const agentView = z.object({
 export type AgentView = z.infer<typeof agentView>;
 
 // POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?…, GET /app/jobs/{id}
-/** Which jobs are listed; what is left out does not matter. */
+/** Which jobs are listed; a member that is left out filters nothing. */
 export const jobFilter = z.strictObject({
   /** How the ID begins; hyphens do not matter. */
   id: z
@@ -142,11 +142,11 @@ export type JobFilter = z.output<typeof jobFilter>;
 export const jobList = z.array(jobView);
 // POST /app/jobs/{id}/cancel, POST /app/jobs/{id}/resume
 export const jobCancel = z.strictObject({
-  /** Also where labels may be under way, if no agent serves the printer: they are uncertain then. */
+  /** Cancel even if labels may be under way, when no agent serves the printer; those labels become uncertain. */
   force: z.boolean().default(false),
 });
 export const jobResume = z.strictObject({
-  /** The first label that is printed now, from 0. Left out: the first that is not out, where that is certain. */
+  /** The label to go on with, from 0. Left out: the first that is not printed; refused if that is uncertain. */
   from: z.int().min(0).exactOptional(),
 });
 

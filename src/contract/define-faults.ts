@@ -6,11 +6,11 @@
 export interface FaultKind {
   /** Of every error with this code. */
   readonly title?: string;
-  /** The same may be asked for again: that is harmless, and may succeed. Left out: no. */
+  /** Trying again is harmless and may succeed. Left out: it may not be. */
   readonly retrySafe?: true;
 }
 
-/** @param says the message of an error, of what kind and detail; left out: the detail alone */
+/** @param says makes the message from the kind and the detail; left out: the message is the detail */
 export function defineFaults<const Table extends Readonly<Record<string, FaultKind>>>(
   name: string,
   table: Table,

@@ -1,6 +1,6 @@
 /**
- * The life of a job, written once: its states, who may bring about which, and what each means for a person. Service,
- * agent, database and `docs/jobs.md` follow from it.
+ * The life of a job, written once: its states, who may change which, and what each means for a person. Service, agent,
+ * database and `docs/jobs.md` follow from this table.
  *
  *   accepted ──▶ queued ◀───── taken, handed back ─────▶ printing
  *                  ▲ └──────────────────┬────────────────────┘
@@ -57,7 +57,7 @@ export const JOB_STATUSES: readonly JobStatus[] = jobStatus.options;
 /** `late agent`: by a report that is older than what is known already. */
 export type JobCause = 'agent' | 'late agent' | 'person' | 'service';
 
-/** What is not here does not happen: a printed job stays printed, and no canceled one is made to wait again. */
+/** All changes there are: a printed job stays printed, and a canceled one is never queued again. */
 export const JOB_CHANGES: readonly {
   from: readonly JobStatus[];
   to: readonly JobStatus[];
@@ -108,7 +108,7 @@ export const JOB_CHANGES: readonly {
   },
 ];
 
-/** The states in which a job may be to become this one. */
+/** The states from which a job may change to this one. */
 export function statesBefore(to: JobStatus, by: JobCause): JobStatus[] {
   return JOB_CHANGES.filter((change) => change.by === by && change.to.includes(to)).flatMap(
     ({ from }) => from,
@@ -119,7 +119,7 @@ export function mayBecome(from: JobStatus, to: JobStatus, by: JobCause): boolean
   return statesBefore(to, by).includes(from);
 }
 
-/** The states that somebody can change at all. */
+/** The states that this cause can change. */
 export function statesChangedBy(by: JobCause): JobStatus[] {
   return JOB_STATUSES.filter((from) => JOB_STATUSES.some((to) => mayBecome(from, to, by)));
 }
@@ -128,14 +128,14 @@ export function statesIn(phase: (typeof JOB_STATES)[JobStatus]['phase']): JobSta
   return JOB_STATUSES.filter((status) => JOB_STATES[status].phase === phase);
 }
 
-/** Whether a job is left as it is unless somebody does something. */
+/** Whether a job stays as it is until a person does something. */
 export function hasEnded(status: JobStatus): boolean {
   return JOB_STATES[status].phase !== 'under way';
 }
 
 /**
- * How a fault ends a job: as its table says; but where labels may be under way nobody knows which are out.
- * @param labels out for certain, and the first that cannot be under way
+ * How a fault ends a job: as the table of faults says, but held where labels may be under way.
+ * @param labels `printed` are certainly out; none from `intent` on was sent
  */
 export function endedBy(error: JobFault, { printed, intent }: { printed: number; intent: number }) {
   return JOB_FAULTS[error.code].outcome === 'failed' && intent <= printed

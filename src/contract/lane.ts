@@ -1,6 +1,6 @@
 /**
- * Where a printer's jobs wait: its lane, for one scope. Two tenants may have printers that bear one serial number, or
- * say so, and never share a lane, a lease or a report for all that.
+ * Where a printer's jobs wait: its lane, which belongs to one scope. Two tenants' printers may report the same serial
+ * number, and still share no lane, lease or report.
  */
 import { z } from 'zod';
 import { tenantId } from './admin.ts';

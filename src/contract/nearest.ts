@@ -1,9 +1,9 @@
-/** The name that somebody meant who wrote another. */
+/** Guesses which known name a misspelt one was meant to be. */
 
-/** Longer is no misspelt name. */
+/** A longer text is not looked at. */
 const LONGEST = 40;
 
-/** Undefined where none is near: one that differs by its punctuation, or by no more than every third letter. */
+/** Undefined where no name differs by punctuation only, or by at most every third letter. */
 export function nearest<N extends string>(written: string, names: readonly N[]): N | undefined {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
   const wanted = plain(written.slice(0, LONGEST + 1));

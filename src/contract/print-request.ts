@@ -20,7 +20,7 @@ export const orientation = z.enum(['portrait', 'landscape']);
 export type Orientation = z.infer<typeof orientation>;
 
 const REFERENCE = 'expected a string of 1 to 200 characters';
-/** Exactly as it is written: a name with a space at its end is another name. */
+/** Not trimmed: a name with a space at its end is another name. */
 const reference = z.string(REFERENCE).min(1, REFERENCE).max(200, REFERENCE);
 
 /**

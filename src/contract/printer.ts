@@ -4,7 +4,7 @@ import { printerFormat } from './format.ts';
 
 /**
  * IPP printer-state (RFC 8011 §5.4.11), and `unknown` for a printer that cannot be asked or did not answer:
- * unknown is said, never taken for OK.
+ * unknown is never taken for OK.
  */
 export const printerState = z.enum(['idle', 'processing', 'stopped', 'unknown']);
 export type PrinterState = z.infer<typeof printerState>;
@@ -28,9 +28,9 @@ export const PRINTER_REASONS = [
   'busy',
   /** It shows another certificate than it is known by, and is not talked to. */
   'certificate-unknown',
-  /** Nothing is reached where the configuration has it; something elsewhere says that it is this printer. */
+  /** Its configured address does not answer, and a device at another address claims to be it. */
   'found-elsewhere',
-  /** Of a job that waits: no agent has its printer any more; those that have it are not heard of. */
+  /** Said of a waiting job: no agent has its printer any more, or none of those that have it reports. */
   'printer-gone',
   'agent-offline',
   'other',

@@ -15,11 +15,11 @@ export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 export const round = z.int().min(1).max(10_000);
 
 export const queuedJob = z.object({
-  /** 2: a job that goes on. An agent of before there were such would print all of it, and cannot read it now. */
+  /** 2: a job that goes on. Agents of version 1 would print it from the start, so they must not be able to read it. */
   v: z.literal([1, 2]),
   jobId,
   tenantId: z.string().min(1),
-  /** Of the agents that it is for, and so of its lane. Jobs of before there were lanes have none: any agent's. */
+  /** Of the agents that it is for, and so of its lane. Jobs from before there were lanes have none. */
   scope: scope.default(null),
   printerId,
   templateId: z.string().min(1),
@@ -51,7 +51,7 @@ export function queueId(id: string, rounds: number): string {
   return rounds === 0 ? id : `${id}.${rounds}`;
 }
 
-/** null: no job of ours is called so. */
+/** null: no name of a job. */
 export function parseQueueId(text: string): { jobId: string; round: number } | null {
   const [id = '', rounds = '0', ...more] = text.split('.');
   const parsed = z

@@ -1,8 +1,7 @@
 /**
- * How a report of an agent of another version is read: what this version does not know is left out and named, the
- * rest counts. A reason without a name here is `other`, a printer in a language that nobody here prints is left out,
- * a fault of another name is `internal`, and of a held job that does not say which labels are uncertain, all are that
- * are not printed. What a report cannot be without (its kind, a job's status) is never guessed.
+ * Reads a report of an agent of any version: what this version does not know is left out and named, the rest counts.
+ * An unknown reason becomes `other`, an unknown fault `internal`, a format in an unknown language is left out. A held
+ * job without its uncertain labels gets all that are not printed. A report's kind and a job's status are never guessed.
  */
 import { z } from 'zod';
 import { type JobFault, jobFault } from './fault.ts';
@@ -12,7 +11,7 @@ import { agentReport, jobReportOf, type Report, report, uncertain } from './repo
 
 /** More reasons than any version will have. */
 const MOST_REASONS = 100;
-/** What was not known is named at most so often. */
+/** Most unknown things that are named of one report. */
 const MOST_NAMED = 20;
 
 const reasons = z
@@ -28,7 +27,7 @@ const tolerantPrinter = printerDescription.extend({
 
 const fault = jobFault.extend({ code: jobFault.shape.code.catch('internal') });
 const UNSAID: JobFault = { code: 'internal', message: 'The agent did not say why' };
-/** Those that are printed, and more than the job has, are left out where it is applied. */
+/** The service cuts this down to the labels that the job has and that are not printed. */
 const ALL = { from: 0, to: 2 ** 31 - 1 };
 
 const tolerantReport = z.discriminatedUnion('kind', [
@@ -39,12 +38,12 @@ const tolerantReport = z.discriminatedUnion('kind', [
 export type ReadReport =
   | {
       report: Report;
-      /** What was left out: where, without positions in lists, and why. Nothing of what was received. */
+      /** Where something was left out, without positions in lists, and why; never the received value. */
       ignored: readonly string[];
     }
   | { issues: readonly string[] };
 
-/** @param data what came, as JSON says it */
+/** @param data parsed JSON */
 export function readReport(data: unknown): ReadReport {
   const strict = report.safeParse(data);
   if (strict.success) return { report: strict.data, ignored: [] };

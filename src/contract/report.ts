@@ -51,9 +51,9 @@ const anyJobReport = {
 };
 
 /**
- * A job's report: what it must carry depends on the state that it tells of.
- * @param parts how strictly they are read: `reasons`, why the job does not go on right now; `fault` where it may be
- *   left out, `cause` where a report without it says nothing; `uncertain`, the labels of a held job
+ * A job's report: its state says what else it must carry.
+ * @param parts the schemas of what a strict and a tolerant reader read differently: `reasons`, why the job does not go
+ *   on right now; `fault`, an optional error, and `cause`, a required one; `uncertain`, the labels of a held job
  */
 export function jobReportOf<
   Reasons extends z.ZodType,
@@ -84,13 +84,13 @@ export const jobReport = jobReportOf({
   cause: jobFault,
   uncertain,
 });
-/** What a report of another state carries can be asked for in all. */
+/** Lets `error` and `uncertain` be read of a report in any state. */
 type Any<Told> = Told extends unknown
   ? Told & { [Other in Exclude<'error' | 'uncertain', keyof Told>]?: undefined }
   : never;
 export type JobReport = Any<z.infer<typeof jobReport>>;
 type StateOf<Told> = Told extends JobReport ? Pick<Told, 'status' | 'error' | 'uncertain'> : never;
-/** The state that a report tells of, with what goes with it. */
+/** The state in a report, with the members that belong to it. */
 export type JobState = StateOf<JobReport>;
 
 export const report = z.discriminatedUnion('kind', [agentReport, jobReport]);

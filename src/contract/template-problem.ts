@@ -1,7 +1,7 @@
 /** What a check of a template finds: `platen template check`, and the answer to an import. */
 import { z } from 'zod';
 
-/** Which are errors depends on what is certain: one that every record would raise is one. */
+/** A problem that every record would have is an error, any other a warning. */
 export const TEMPLATE_PROBLEMS = [
   /** It cannot be printed: a placeholder, a picture or an option is wrong. */
   'template-invalid',

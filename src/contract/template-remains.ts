@@ -1,6 +1,6 @@
 /**
- * What of a template that is not as the schema wants it can be checked all the same: one misspelt word should not hide
- * what else is wrong.
+ * The part of an invalid template that can be checked all the same, so that one misspelt word does not hide the other
+ * faults.
  */
 import { z } from 'zod';
 import { type DesignedTemplate, designedTemplate } from './template.ts';
@@ -10,7 +10,7 @@ type Issues = readonly z.core.$ZodIssue[];
 export interface TemplateRemains {
   /** With stand-ins for the elements that are not read. */
   readonly template: DesignedTemplate;
-  /** Is a place in the template, a JSON pointer, one of what is not read? */
+  /** Whether a JSON pointer leads into an element that could not be read. */
   isLost(pointer: string): boolean;
 }
 

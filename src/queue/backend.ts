@@ -58,13 +58,13 @@ export interface Note {
   /** Of the lock under which the job is handled. */
   token: string;
   note: object;
-  /** From 1, of those stored under this token. */
+  /** From 1; counts the notes stored under this token. */
   order: number;
   /** How long the lock is renewed, ms. */
   lockMs: number;
 }
 
-/** Of a stored note, besides what it says: `<order> <token>`. */
+/** Marks a stored note with its order and token: `<order> <token>`. */
 export const NOTE_ORDER = 'order';
 
 export interface Backend {
@@ -81,7 +81,7 @@ export interface Backend {
   setNote(note: Note): Promise<boolean>;
   /** Made stopped: attach listeners, then `run`. */
   worker(name: string, process: Processor<Stored, null, string>, timing: WorkerTiming): StoredWorker;
-  /** How often its connection has broken: with it, an answer may have been lost, and the job that it held. */
+  /** How often its connection broke: an answer with a job in it may have been lost each time. */
   breaks(): number;
   /** False: fail at once instead of waiting for the server. */
   answers(): boolean;

@@ -27,7 +27,7 @@ export interface Delivery<T> {
   job: T;
   /** Which time the queue hands this job out, from 1. */
   delivery: number;
-  /** It was handed out before: its worker died, or gave it back. What became of it then is to be looked up. */
+  /** It was handed out before: look up what became of it then. */
   redelivered: boolean;
   /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
   note: unknown;
@@ -94,7 +94,7 @@ export class QueueConsumer<T> implements Consumer {
   #retry: NodeJS.Timeout | undefined;
   #begun: Promise<void> = Promise.resolve();
   #failures = 0;
-  /** As `Backend.breaks`, when no job but this worker's own was in hand. */
+  /** `Backend.breaks` at the last time that only this worker had a job in hand. */
   #breaks = 0;
 
   constructor(plan: ConsumerPlan<T>) {

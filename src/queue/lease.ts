@@ -20,8 +20,8 @@ import type { Lane } from '../contract/lane.ts';
 export interface LeaseAsk {
   lane: Lane;
   /**
-   * `<process>.<n>`, another one for each time that a process begins to serve a printer: what is late can't be taken
-   * for new.
+   * `<process>.<n>`, a new one each time that a process begins to serve a printer, so that a late message is told
+   * from a new one.
    */
   term: string;
   /**
@@ -57,9 +57,9 @@ export interface LeaseLength {
 
 /** What `postgres-lease.ts` and `redis-lease.ts` each provide. */
 export interface LeaseStore {
-  /** A printer of which nothing may be asked is left out. */
+  /** Lanes that the server does not let us ask about are left out. */
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
-  /** Ends this very term at once. Of another one, nothing changes. */
+  /** Ends this term at once; another term stays as it is. */
   giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
   /** Names a job in every answer that grants the lane's lease, or does no more. */
   markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a queue holds, read: by whichever version it was written. */
+/** Reads what another version may have written into a queue. */
 import type { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { readReport } from '../contract/read-report.ts';
@@ -42,7 +42,7 @@ export function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
 /** Reads reports. What an agent of another version says that is not known here is logged once, and the rest counts. */
 export class ReportPayload {
   readonly #logger: QueueLogger;
-  /** What was not known here, and was said. */
+  /** Unknown words that have been logged. */
   readonly #unknownWords = new Set<string>();
 
   constructor(logger: QueueLogger) {

@@ -1,4 +1,4 @@
-/** Leases in PostgreSQL: a row for each lane (`printer_id`: its name), locked in one order, so that agents that ask at once wait in turn. */
+/** Leases in PostgreSQL: a row for each lane, locked in one order so that concurrent questions cannot deadlock. */
 import type { PoolClient } from 'pg';
 import { z } from 'zod';
 import { lane } from '../contract/lane.ts';

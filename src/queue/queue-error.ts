@@ -35,7 +35,7 @@ export async function within<T>(milliseconds: number, what: string, promise: Pro
   }
 }
 
-/** What may be shown of a driver's error: its objects hold commands, and among them AUTH. */
+/** The part of a driver's error that may be logged; the rest may hold commands, and so passwords. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -3,7 +3,7 @@ import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
 import { parseQueueId, type QueuedJob } from '../contract/queued-job.ts';
 import { QueueError } from './queue-error.ts';
 
-/** A name that nothing else here has, such as the queue of reports. @throws QueueError `invalid-id` */
+/** The name of a queue that is no lane's, such as that of reports. @throws QueueError `invalid-id` */
 export function laneQueue(lane: Lane): string {
   if (!laneSchema.safeParse(lane).success) throw invalidId('lane', lane);
   return lane;

@@ -61,7 +61,7 @@ const REPORTS = 'reports';
 /** Longest wait for an answer to whether the server is there, ms. */
 const PING_MS = 2_000;
 const HOUR_S = 3600;
-/** Longer than any caller's repetition (24 h): until then adding the same job again is ignored. */
+/** Longer than callers repeat a request (24 h), so that a repetition finds the finished job. */
 const KEEP_DONE = { age: 48 * HOUR_S };
 const KEEP_FAILED = { age: 14 * 24 * HOUR_S };
 /** Jobs added in one command: bounds the command's size. */
@@ -123,7 +123,7 @@ export class Queues {
           if (batch.length >= WORTH_BULK) await queue.addBulk(batch);
           else {
             for (const { name, data, opts } of batch) {
-              // The caller knows by now that it may not be there, and may have canceled it.
+              // The caller was told that this failed, and may have canceled the job since.
               if (givenUp) return;
               await queue.add(name, data, opts);
             }
@@ -142,7 +142,7 @@ export class Queues {
     return await this.#command(laneQueue(lane), 'removing a job', async (queue) => {
       const job = await queue.getJob(queueId);
       if (job === undefined || (await job.getState()) !== 'waiting') return false;
-      // Refused by BullMQ when a worker took it meanwhile.
+      // BullMQ refuses when a worker has taken it meanwhile.
       return (await queue.remove(queueId)) === 1;
     });
   }
@@ -184,7 +184,7 @@ export class Queues {
     });
   }
 
-  /** Has every answer about the lane's lease name the job as canceled, or not any more. */
+  /** Has the answers about the lane's lease name the job as canceled, or stop doing so. */
   async markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void> {
     checkQueueId(queueId);
     laneQueue(lane);
@@ -280,7 +280,7 @@ export class Queues {
    * consumer gets them. A handler that throws gets the same report again, after 250 ms at first and 30 s at most.
    */
   async consumeReports(handler: ReportHandler): Promise<Stoppable> {
-    // On Redis: of agents of before there were streams.
+    // On Redis: reports of agents from before there were streams.
     const shared = await this.#consume(REPORTS, undefined, {
       parse: (json) => this.#reportsRead.parse(json),
       handle: async ({ job }) => {
@@ -312,7 +312,7 @@ export class Queues {
   close(options: StopOptions = {}): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.all([...this.#consumers].map((consumer) => consumer.stop(options)));
-      // One that was being opened when its server went away waits for it without end.
+      // A queue that was being opened when its server went away would wait for ever.
       const closed = [...this.#queues.values()].map(async (queue) => await (await queue).close());
       await within(5_000, 'closing', Promise.allSettled(closed)).catch(() => undefined);
       await this.#backend.close();

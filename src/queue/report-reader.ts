@@ -1,7 +1,7 @@
 /**
- * Reads the agents' streams (`report-stream.ts`). Each is read by one service at a time, from its beginning: in order,
- * and what was handled is deleted, so that a service that dies leaves the rest to the next. A name that is called out is
- * looked at at once; as that can be lost, all known ones are looked at every few seconds, and looked for every minute.
+ * Reads the agents' streams (`report-stream.ts`). One service at a time reads a stream, in order, and deletes what it
+ * has handled: if it dies, the next one goes on. A message on the bell names a stream with something to read; since
+ * messages can be lost, known streams are looked at every few seconds, and all streams searched for every minute.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export interface ReportReaderPlan {
 /** Streams read at the same time, and reports of one read at once. */
 const PARALLEL = 8;
 const BATCH = 100;
-/** Names that are called out and wait; a stranger may call out any. */
+/** Most names that wait to be read: anybody on Redis can ring the bell with any name. */
 const MOST_WAITING = 10_000;
 /** A stream that somebody else reads, or whose report could not be handled, is looked at again after so long, ms. */
 const TAKEN = 200;
@@ -63,7 +63,7 @@ export class ReportReader {
     const { streams, errors } = this.#plan;
     this.#ear.on('error', (error) => errors.report('reports are not called out', error));
     this.#ear.on('message', (_channel, name: string) => this.#ring(name));
-    // What was published while it was cut off was called out to nobody.
+    // The bell rang unheard while the connection was away.
     this.#ear.on('ready', () => this.#search());
     this.#ear.subscribe(streams.bell).catch((error) => errors.report('reports are not called out', error));
     this.#timers.push(
@@ -132,7 +132,7 @@ export class ReportReader {
     const lock = streams.keyOf(name, 'reader');
     try {
       if (this.#redis.status !== 'ready') return this.#ringLater(name, BACKOFF.first);
-      // Nothing to read is the rule, and costs one question.
+      // Mostly there is nothing to read; that costs one command.
       if (!(await this.#exists(name))) return;
       if ((await this.#redis.set(lock, this.#id, 'PX', lockMs, 'NX')) === null) {
         return this.#ringLater(name, TAKEN);

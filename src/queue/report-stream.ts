@@ -18,7 +18,7 @@ export interface ReportOrigin {
 
 /** An agent that is gone, and whose reports nobody reads, is forgotten after this long, ms. */
 const KEPT = 14 * 24 * 3_600_000;
-/** Unread reports after which only the newest of an agent's own state is kept: it is complete. */
+/** From so many unread reports on, older reports of the agent's own state are dropped: the newest is complete. */
 const BACKLOG = 50;
 
 const origin = z.object({ scope, agentId });
@@ -41,7 +41,7 @@ export class ReportStreams {
 
   /** Matches the keys of all streams. */
   get pattern(): string {
-    // A prefix may hold what is special in a pattern.
+    // A prefix may hold characters that are special in a pattern.
     return `${this.#prefix.replaceAll(/[\\*?[\]^]/g, '\\$&')}:{@reports/*}:stream`;
   }
 
@@ -79,7 +79,7 @@ export function nameOf(of: ReportOrigin): string {
   return `${of.scope ?? ''}/${of.agentId}`;
 }
 
-/** null: no stream of ours is called so. */
+/** null: no name of such a stream. */
 export function parseName(name: string): ReportOrigin | null {
   const [tenant = '', agent, ...more] = name.split('/');
   const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });

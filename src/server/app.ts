@@ -42,7 +42,7 @@ const KEEP_ALIVE = 65_000;
 
 /** Bytes of large bodies in hand; one account may have half of them. */
 const BODIES = 32 * 1024 * 1024;
-/** Characters of a body that are about as much work as a record. */
+/** Characters of a body that take about as long to read as a record. */
 const RECORD = 500;
 
 /** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
@@ -55,14 +55,14 @@ function* readBody(body: Buffer, mostValues: number): Long<unknown> {
   return text.trim() === '' ? undefined : yield* readJson(text, mostValues);
 }
 
-/** As Fastify takes it; of a count, the address nearest to the service is hop 0. */
+/** In Fastify's form; with a count, hop 0 is the proxy nearest to the service. */
 function trusted(
   proxies: ServerConfig['trustProxy'],
 ): string[] | ((address: string, hop: number) => boolean) {
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
-/** What is said of requests besides the one line for each: only what goes wrong. */
+/** Fastify's own log lines: only warnings and errors, as each request has one line of ours. */
 function ofRequests(logger: Logger): FastifyBaseLogger {
   return logger.child({}, { level: logger.isLevelEnabled('warn') ? 'warn' : logger.level });
 }

@@ -1,6 +1,6 @@
 /**
- * Something that is the same for everybody who asks: kept once, compressed once, and told by its ETag whether the
- * caller has it already. Any number of slow readers share its bytes.
+ * A file that is the same for every caller: kept and compressed once, with an ETag. All readers share its bytes, so that
+ * slow ones cost no memory.
  */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';

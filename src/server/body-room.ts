@@ -1,11 +1,10 @@
 /**
- * Room for the bodies of requests. A body takes a multiple of its length in memory until it is answered, and a
- * sender may take his time: so there is room for so many bytes in all, and for one account not for all of them.
- * Who finds none waits, without being read from.
+ * Bounds the memory of request bodies: only so many bytes in all, and half of them for one account, are in hand at a
+ * time. A request that finds no room waits, and nothing of it is read meanwhile.
  */
 import { ProblemError } from './problems.ts';
 
-/** Bytes of a body that need no room: as many as a connection costs anyway. */
+/** Bytes: smaller bodies are not counted, as a connection costs as much anyway. */
 const SMALL = 64 * 1024;
 /** ms that a request waits for room. */
 const PATIENCE = 10_000;
@@ -20,7 +19,7 @@ export class BodyRoom {
   readonly #waiting = new Set<Waiting>();
   #total = 0;
 
-  /** A body that is larger than the room of an account is taken when that account has nothing else there. */
+  /** An account's body that is larger than its share is taken when it has no other in hand. */
   constructor(options: RoomOptions) {
     this.#options = options;
   }
@@ -56,7 +55,7 @@ export class BodyRoom {
     else this.#taken.set(account, own);
   }
 
-  /** Those who came first go first, unless they wait for their own account. */
+  /** First come, first served, except that nobody waits for another account's share. */
   #admit(): void {
     for (const waiting of this.#waiting) {
       if (!this.#fits(waiting.account, waiting.bytes)) continue;

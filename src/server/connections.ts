@@ -6,7 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** ms for an answer to be taken: a reader that is slower than that holds it up for nobody. */
+/** ms for a reader to take an answer; then its connection is closed. */
 const ANSWER_TIMEOUT = 60_000;
 
 /** Keeps the server at `most` connections. */
@@ -47,7 +47,7 @@ export function boundConnections(server: Server, most: number): void {
       idle.delete(socket);
       working.add(socket);
     });
-    // From here on it is the reader who keeps us waiting.
+    // From here on only the reader can hold it up.
     response.once('prefinish', () => {
       rest();
       const timer = setTimeout(() => socket.destroy(), ANSWER_TIMEOUT);

@@ -50,8 +50,7 @@ export function docsRoutes(app: FastifyInstance, document: () => object): void {
 let last: Promise<void> = Promise.resolve();
 
 /**
- * The system copies all of the script that a socket takes, some ms for each reader: so there is one of them at a time,
- * and everybody else is served between them. Above all when they have waited together for the page to be made.
+ * Handing the script to a socket takes some ms: one reader at a time, so that other requests are served in between.
  */
 function turn(): Promise<void> {
   last = last.then(() => breathe());

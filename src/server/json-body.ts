@@ -3,7 +3,7 @@
  * nothing; on a label that is another parcel. Such a number is replaced by an `InexactNumber`, which no schema
  * accepts, so that the answer points at it.
  *
- * A body is a stranger's: each look at it takes time in proportion to its length, and is given in stretches.
+ * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
 import type { Long } from './stretches.ts';
 
@@ -23,7 +23,7 @@ export class InexactNumber {
   }
 }
 
-/** A key that schemas leave out without a word: a field of that name would not be printed. */
+/** zod drops a key `__proto__` in silence, so a field of that name would not be printed. */
 export class ForbiddenKey extends Error {
   constructor() {
     super('the key "__proto__" is not allowed');
@@ -32,7 +32,7 @@ export class ForbiddenKey extends Error {
 
 /** Characters: more than any double has when it is written out without an exponent. */
 const LONGEST_NUMBER = 400;
-/** Most numbers that are pointed at; one is enough to refuse the body. */
+/** Most such numbers that the answer points at. */
 const MOST_FAULTS = 100;
 /** Tokens between two pauses, and characters. */
 const PAUSE = 2_000;
@@ -41,14 +41,14 @@ const LONG = 100_000;
 /** Only a text with one of these can hold such a number or key; most bodies skip the slower look. */
 const SUSPICIOUS = /\d[\d.]{15}|\de[+-]?\d{3}|__proto__|\\u00/i;
 
-/** More in a body than anybody has to say: parsed, it would take a hundred times its length in memory. */
+/** A body of so many small values that parsing it would take a hundred times its length in memory. */
 export class BodyTooRich extends Error {}
 
-/** Values in a body, names in one of its objects, and arrays and objects around a value, at most. */
+/** Most values in a body, names in one object, and levels of nesting. */
 export const MOST_VALUES = 600_000;
 const MOST_NAMES = 2_000;
 const DEEPEST = 100;
-/** Characters in which there cannot be too much. */
+/** Characters: a shorter body cannot hold too much. */
 const POOR = 1_000;
 
 /** @throws SyntaxError, ForbiddenKey, BodyTooRich */
@@ -136,7 +136,7 @@ function* numbers(text: string): Generator<NumberToken | undefined> {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      // A name is known as one by the colon that follows it; only then is it looked into.
+      // Only the colon that follows tells that it is a name.
       string = frame?.array === false ? text.slice(at, end + 1) : '';
       at = end;
     } else if (code === COLON && frame !== undefined) {
@@ -184,7 +184,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Fifteen digits with an exponent of two are always kept; most numbers need no closer look. */
+/** A double keeps every number of 15 digits with an exponent of two digits; only others need a closer look. */
 function maybeInexact(text: string, start: number, end: number): boolean {
   if (end - start >= 16) return true;
   for (let at = start; at < end - 3; at++) {

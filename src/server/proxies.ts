@@ -1,6 +1,6 @@
 /**
- * Which proxies are believed about whom they forward for. Whatever stands in `X-Forwarded-For` before the entries of
- * one's own proxies, the caller wrote, so those are counted or named; there is no "all".
+ * Which proxies' `X-Forwarded-For` is believed. The caller can write anything before the entries of the operator's own
+ * proxies, so those are counted or named; there is no "all".
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';

@@ -9,7 +9,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export class SecretKey {
-  /** Tells keys apart, and nothing of them. */
+  /** Tells keys apart without telling what they are. */
   readonly fingerprint: string;
   readonly #key: Buffer;
 

@@ -50,12 +50,12 @@ export type ServerOptions = {
   logger: Logger;
 };
 
-/** Connections that the system keeps until they are accepted: of a rush none waits for its second attempt, 1 s. */
+/** Connections that wait to be accepted: beyond that, a client's first attempt is lost and its second comes after 1 s. */
 const BACKLOG = 4_096;
 /** ms that requests in hand may take after a stop was asked for. */
 const CLOSE_TIMEOUT = 10_000;
 
-/** Threads that look at templates and values; more are no use, for the machine has other work. */
+/** Threads that check templates and values. */
 const CHECK_THREADS = Math.min(4, Math.max(2, availableParallelism() - 1));
 
 /** What exists between `start` and `stop`. */

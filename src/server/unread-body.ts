@@ -49,6 +49,6 @@ async function thrownAway(request: IncomingMessage): Promise<void> {
   await promise;
   clearTimeout(timer);
   request.off('data', count).off('end', resolve).off('close', resolve);
-  // Whoever has still more to say is not listened to.
+  // A caller who goes on sending is cut off.
   if (!request.complete) setImmediate(() => request.socket.destroySoon());
 }

@@ -8,8 +8,8 @@
  *                                                               nothing was sent ─ taken out ─▶ canceled
  *                                                               something may be ─ by force ──▶ canceled, the rest uncertain
  *
- * The mark is what tells the agent, with its next lease. It stays until the job has ended; the sweep sets it again where
- * the queue has lost it, looks whether what was asked for can be done by now, and takes it away.
+ * The mark tells the agent, with its next lease. The sweep sets it again if the queue has lost it, tries again to cancel,
+ * and takes the mark away once the job has ended.
  */
 import { z } from 'zod';
 import type { JobView } from '../../contract/job.ts';
@@ -41,7 +41,7 @@ export class Cancellations {
   readonly #queue: CancelQueue;
   readonly #table: JobTable;
   readonly #logger: Logger;
-  /** Where the walk through the requests has come to. */
+  /** `seq` of the last request that was looked at. */
   #cursor = '0';
 
   constructor(parts: { pool: Pool; queue: CancelQueue; table: JobTable; logger: Logger }) {
@@ -53,8 +53,8 @@ export class Cancellations {
 
   /**
    * Cancels a job, or asks its agent to.
-   * @param force also a job of which labels may be under way, if no agent serves its printer: all that is not known to
-   *   be printed is uncertain then
+   * @param force even if labels may be under way, when no agent serves its printer: then all labels that are not known
+   *   to be printed are uncertain
    * @throws ProblemError `job-not-found`, `job-not-queued` for one that is printed or canceled
    */
   async cancel(id: string, force: boolean): Promise<JobView> {
@@ -62,7 +62,7 @@ export class Cancellations {
     return this.#table.get(id, undefined);
   }
 
-  /** Looks at what was asked for and not done yet. */
+  /** Tries again what was asked for and is not done. */
   async sweep(): Promise<void> {
     const requests = await rowsOf(
       this.#pool,
@@ -84,7 +84,7 @@ export class Cancellations {
   }
 
   async #cancel(id: string, of: Lane, force: boolean): Promise<void> {
-    // What is asked for while the queue is away is done by a sweep.
+    // While the queue is away the request is only written down; the sweep tries again.
     const later = (error: unknown) => {
       this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is canceled later');
       return null;
@@ -112,8 +112,8 @@ export class Cancellations {
   }
 
   /**
-   * Takes a job out of its lane, if that is enough to have nothing more of it printed: what is out is then as
-   * `certain` as it was reported, or `uncertain`. null: its agent has to do it.
+   * Takes a job out of its lane, if then nothing more of it can be printed. Says whether it is certain which labels are
+   * out; null: its agent has it, and must stop it.
    */
   async #takenOut(
     of: Lane,
@@ -124,7 +124,7 @@ export class Cancellations {
     const found = await this.#queue.look(of, queued);
     // Not added yet; or the queue has lost it, and the sweep finds out what that means.
     if (found === null) return job.dispatched ? null : 'certain';
-    // What the agent that had it last has told of the end of that.
+    // Whether the agent that had it last reported how far it came.
     const told = job.status === 'queued' && job.delivery >= found.deliveries;
     const underWay = found.state === 'ended' || (found.begun && !told);
     if (found.state === 'waiting' && !underWay && (await this.#queue.remove(of, queued))) return 'certain';
@@ -142,7 +142,7 @@ export class Cancellations {
   }
 }
 
-/** What was uncertain stays so, also of a job that was handed back with labels under way. */
+/** Labels that were uncertain before stay uncertain. */
 async function end(client: Queryable, id: string, uncertain: boolean): Promise<void> {
   await client.query(
     `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(), reasons = '{}',

@@ -1,4 +1,4 @@
-/** The fingerprint by which a retry is told from another request: the same JSON, whatever its spacing and key order. */
+/** A fingerprint of JSON that does not depend on spacing or key order: it tells a retry from another request. */
 import { createHash, type Hash } from 'node:crypto';
 import type { Long } from '../stretches.ts';
 

@@ -1,15 +1,14 @@
 /**
- * What a person decides about a job that ended before its last label: that it goes on. (That it does not:
- * `cancellations.ts`.)
+ * A person has a job go on that ended before its last label. (To end it for good: `cancellations.ts`.)
  *
  *   failed, held ── resume, from a label ─▶ queued, a new round ─▶ printing ─▶ …
  *                └─ resume, from beyond the last ─▶ printed
  *
- * A round is the same job under another name in the queue: queue and agents remember what has ended, and neither
- * prints it again. Whatever is reported late of an earlier round changes nothing any more.
+ * It goes on as a new round, under another name in the queue, because queue and agents never print again what has ended
+ * under the old one. Late reports of an earlier round change nothing.
  *
- * Where labels are uncertain nobody but the person at the printer knows from which label on to print: that must be
- * said, and is logged.
+ * Where labels are uncertain only the person at the printer knows which label comes next: it must be named, and is
+ * logged.
  */
 import { z } from 'zod';
 import type { JobView } from '../../contract/job.ts';
@@ -42,8 +41,8 @@ export class JobDecisions {
 
   /**
    * Has a held or failed job go on.
-   * @param from the first label that is printed now, from 0; the number of labels: all of them are out. Left out: the
-   *   first that is not printed, where that is certain
+   * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first that is not
+   *   printed, if that is certain
    * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `payload-invalid`
    */
   async resume(id: string, from: number | undefined): Promise<JobView> {
@@ -75,7 +74,7 @@ export class JobDecisions {
   }
 }
 
-/** null: it was canceled before an agent said that it is held after all. */
+/** null: it was canceled before a late report held it. */
 const stored = z.object({ payload: queuedJob.nullable() });
 
 async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {

@@ -103,7 +103,7 @@ export class Dispatcher {
 
   /** Returns whether there is more to add. */
   async #addBatch(lane: Lane): Promise<boolean> {
-    // All of these have committed, so the batch finds them, or somebody else has dealt with them.
+    // All of these have committed: those that the batch does not find, another instance has dealt with.
     const mine = [...this.#remembered.values()].filter((job) => laneOf(job) === lane);
     const { added, more } = await transaction(
       this.#pool,
@@ -119,7 +119,7 @@ export class Dispatcher {
            ORDER BY seq`,
           [lane],
         );
-        // Added by another instance, and changed by a person since.
+        // A later round: what this instance remembers is the first one.
         for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
@@ -143,7 +143,7 @@ export class Dispatcher {
     const read = new Map<string, QueuedJob>();
     if (missing.length > 0) {
       const sql = 'SELECT id, payload FROM platen.jobs WHERE id = ANY($1)';
-      // Written before there were lanes, it has none.
+      // A payload from before there were lanes lacks them.
       const own = { scope: scopeOf(lane), printerId: printerOf(lane) };
       for (const { id, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
         read.set(id, { ...payload, ...own });

@@ -45,7 +45,7 @@ const row = z.object({
   created_at: z.date(),
   updated_at: z.date(),
   cancel_requested: z.boolean(),
-  /** Why no agent takes it, or goes on with it. */
+  /** `printer-gone` or `agent-offline`, where no agent can go on with it. */
   nobody: z.tuple([printerReason]).nullable(),
 });
 

@@ -1,4 +1,4 @@
-/** A job about which a person decides, and of which nobody else does until the transaction ends. */
+/** A job that is locked while a person's decision about it is written down. */
 import { z } from 'zod';
 import { jobStatus } from '../../contract/job-life.ts';
 import type { Lane } from '../../contract/lane.ts';
@@ -9,9 +9,9 @@ import { LOCK_LANE } from './dispatch.ts';
 const lockedJob = z.object({
   status: jobStatus,
   round: z.int(),
-  /** It is in the queue, unless that has lost it. */
+  /** It was added to the queue, which may have lost it. */
   dispatched: z.boolean(),
-  /** Of which the last report was. */
+  /** The delivery that the last report was about. */
   delivery: z.int(),
   printed: z.int(),
   total: z.int(),
@@ -19,7 +19,7 @@ const lockedJob = z.object({
 });
 export type LockedJob = z.infer<typeof lockedJob>;
 
-/** Nobody adds jobs to this lane, or decides about this one, until the transaction ends. @throws ProblemError `job-not-found` */
+/** Locks the lane against new jobs and the job against other decisions, until the transaction ends. @throws ProblemError `job-not-found` */
 export async function lockJob(client: Queryable, lane: Lane, id: string): Promise<LockedJob> {
   await client.query(LOCK_LANE, [lane]);
   const job = await rowOf(

@@ -1,7 +1,7 @@
 /**
- * Values that cannot be printed, told at the door: a letter in an EAN, a wrong check digit, a text that does not fit
- * where its template says that it must. The renderer's own check, in its threads, within a budget of time. Records
- * beyond it are accepted; the agent checks all of them before it prints the first.
+ * Refuses values that cannot be printed (a letter in an EAN, a wrong check digit, a text that does not fit) when they
+ * arrive. The renderer's threads check as many records as a budget of time allows; the agent checks the others before it
+ * prints the first.
  */
 import type { PrinterFormat } from '../../contract/format.ts';
 import type { LabelRecord, PrintRequest } from '../../contract/print-request.ts';
@@ -12,11 +12,11 @@ import { type Fault, jsonPointer, ProblemError } from '../problems.ts';
 
 /** ms of checking for one request. */
 const BUDGET = 500;
-/** Records that are checked at a time: those of others come between. */
+/** Records that are checked at a time, so that other requests get their turn. */
 const BATCH = 500;
-/** ms for one of these, waiting for a thread and on it; over it the rest is the agent's to check. */
+/** ms for these, to wait for a thread and to run; after that the agent checks the rest. */
 const TIMES = { wait: 1_000, run: 2_000 };
-/** Faults that are told. */
+/** Most faults in one answer. */
 const MOST_FAULTS = 100;
 
 type Request = Pick<PrintRequest, 'data' | 'orientation' | 'numberCopies'>;
@@ -69,7 +69,7 @@ export async function requirePrintable(
   });
 }
 
-/** A field that a record lacks is a warning of validation, whatever its element needs: so the interface says. */
+/** The interface lays down that a missing field is only a warning. */
 function isMissing({ record, fields }: Unprintable, records: readonly LabelRecord[]): boolean {
   const found = record === undefined ? undefined : records[record];
   return found !== undefined && fields.some((field) => !Object.hasOwn(found, field));

@@ -16,15 +16,15 @@ export interface JobQueue {
   has(lane: Lane, queueId: string): Promise<boolean>;
   /** What the queue knows of a job; null: nothing. */
   look(lane: Lane, queueId: string): Promise<JobInQueue | null>;
-  /** Takes a job out that waits, or that an agent had which is gone. False: an agent has it, or it is done or unknown. */
+  /** Takes out a job that waits, or whose agent is gone. False: an agent has it, or it is done or unknown. */
   takeAway(lane: Lane, queueId: string): Promise<boolean>;
   /** Tells whoever serves the lane that a job is not to be printed any more, or takes that back. May be repeated. */
   markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;
   /** By lane, the agent that serves it at this moment; one that none serves is left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
   /**
-   * Hands over reports, each agent's one after the other, with how long ago they were published, until the consumer is stopped. A report whose handler throws is
-   * delivered again. Rejects when the queue cannot be reached: to be called again.
+   * Hands over reports with their age in ms, those of one agent in order, until the consumer is stopped. A report whose
+   * handler throws is delivered again. Rejects when the queue cannot be reached: call again.
    */
   consumeReports(handler: (report: Report, ageMs: number) => Promise<void>): Promise<ReportConsumer>;
 }

@@ -5,14 +5,14 @@ import type { Logger } from '../../log.ts';
 import type { JobQueue, ReportConsumer } from './queue-port.ts';
 import type { Reports } from './reports.ts';
 
-/** Pauses before a report is looked at again that came before its printer did, ms. */
+/** Pauses before a report is tried again whose printer the service does not know yet, ms. */
 const EARLY = [100, 400, 1_500, 3_000];
-/** ms in which an agent that was waited for in vain is not waited for again. */
+/** ms for which an agent gets no such pauses after they were in vain. */
 const DOUBTED = 60_000;
 const MOST_DOUBTED = 10_000;
 /** ms */
 const RETRY = 2_000;
-/** ms that the report in hand may take at the end. */
+/** ms that a stop waits for the report in hand. */
 const STOP_TIMEOUT = 5_000;
 
 export class ReportIntake {

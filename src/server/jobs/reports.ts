@@ -1,14 +1,12 @@
 /**
- * Applies what agents report. Reports may come late, twice or out of order: one is applied only if it is newer
- * than what is known. For a job that is by (delivery, number within the delivery), for an agent by its own clock.
+ * Applies what agents report. Reports may come late, twice or out of order: one is applied only if it is newer than what
+ * is known. A job's reports are ordered by (delivery, number within the delivery), an agent's by its clock.
  *
- * Which state a report may change, and which one even if it is older than what is known: `contract/job-life.ts`.
+ * Which state a report may change, and when an older one counts: `contract/job-life.ts`. A report of an earlier round,
+ * from before a person had the job go on, changes nothing.
  *
- * What is reported of a round that is over, since a person decided about the job, is history.
- *
- * An agent's word counts for what it has: printers of its own, and jobs in the lanes of those. Its clock is believed up
- * to the database's, and its ID stays its tenant's while it is heard: whoever takes that ID, or a time to come, does
- * not silence it.
+ * An agent may report on its own printers and on jobs in their lanes only. A time later than the database's counts as
+ * now, and its ID stays with its tenant while it reports: nobody can silence an agent by a false time or by its ID.
  */
 import { z } from 'zod';
 import { JOB_STATES, statesBefore, statesChangedBy } from '../../contract/job-life.ts';
@@ -18,17 +16,17 @@ import { HEARTBEAT_LOST } from '../printers/printers.ts';
 import { inSql, type Pool, type Queryable, rowOf, sqlState, transaction } from '../store/pool.ts';
 
 /**
- * `early`: of a job on a printer of which the agent has not told yet, or that it does not have. Its own report of the
- * printer may be in another instance's hands.
+ * `early`: the agent has not reported the job's printer yet, or does not have it. Another instance may have that report
+ * in hand.
  */
 export type Applied = 'done' | 'early';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
-/** s without an accepted report, of 15 s apart, after which an agent's clock has been set back rather than its reports late. */
+/** s without a newer report (they come every 15 s) after which an agent's clock must have been set back. */
 const CLOCK_DOUBTED = 30;
 
-/** Of a row of `platen.jobs`: the agent has its printer, or had it, in the scope of its lane. */
+/** SQL, for a row of `platen.jobs`: the agent has, or had, its printer in the scope of its lane. */
 const hasPrinter = (agent: string) => `EXISTS (
   SELECT FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
   WHERE a.id = ${agent} AND p.printer_id = jobs.printer_id AND a.tenant_id IS NOT DISTINCT FROM jobs.scope)`;

@@ -93,7 +93,7 @@ function* recordsOf(data: readonly unknown[]): Long<LabelRecord[]> {
   for (const [index, record] of data.entries()) {
     if (isLabelRecord(record)) records.push(record);
     else faults.push(...recordFaults(index, record));
-    // The rest is not looked at: its faults would not be told.
+    // The answer lists no more faults than that.
     if (faults.length >= MAX_FAULTS) break;
     yield;
   }

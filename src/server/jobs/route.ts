@@ -62,7 +62,7 @@ async function findPrinter(db: Queryable, tenantId: string, request: PrintReques
   return first;
 }
 
-/** PostgreSQL texts hold no NUL, so nothing with one is ever found. */
+/** PostgreSQL refuses a text with a NUL, so nothing can have that name. */
 function storable(text: string): boolean {
   return !text.includes('\0');
 }

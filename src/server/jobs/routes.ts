@@ -27,7 +27,7 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
     if (caller === undefined) throw new Error('a handler ran without its caller');
     return caller;
   };
-  /** Also before the body: the header is part of the request data, and its absence is known already. */
+  /** Also before the body, which a request without the header need not send. */
   const needKey = async (request: FastifyRequest) => {
     parseKey(request.headers['idempotency-key']);
   };
@@ -46,7 +46,7 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   );
 
   if (parts.publicJobStatus) {
-    // Its neighbour, asked with the wrong method, is not a job that does not exist.
+    // GET on `validate` is 405, not a job that does not exist.
     app.get('/v2/jobs/:id(^(?!validate$).*$)', { onRequest: allow('jobs:read') }, async (request) =>
       parts.table.get(idParam.parse(request.params).id, callerOf(request).tenantId),
     );

@@ -1,15 +1,13 @@
 /**
- * Finds what was left undone, at start and every few seconds: jobs that were accepted but never added to the queue
- * (a crash, a queue that was away), jobs that were to be canceled, and jobs that the queue has forgotten (Redis lost its data). Any number of
- * instances may sweep at once: the dispatcher's lock and the queue's job IDs make adding a job twice harmless.
+ * Finds what was left undone, at start and every few seconds: accepted jobs that never came into the queue (a crash, a
+ * queue that was away), jobs to be canceled, and jobs that the queue has forgotten (Redis lost its data). Any number of
+ * instances may sweep at once: adding a job twice is harmless.
  *
- * A forgotten job is added again only while it is certain that none of it was printed: no report of it has come,
- * and had it been done, the queue would still know it. Any other is held. Nobody has it any more, and it would
- * be `printing`, or `queued`, for ever; should its agent report after all, that counts.
+ * A forgotten job is added again only if certainly none of it was printed: there is no report of it, and it is so new
+ * that the queue would still know it if it were finished. Any other is held, or it would stay `printing` for ever.
  *
- * A job of before there were lanes waits under its printer's ID alone. One for a tenant's printer, where nobody would
- * take it any more, is taken out there first, and then counts as forgotten; one that an agent has had is held, since what
- * that agent left with it goes with the old place.
+ * A job from before there were lanes waits under its printer's ID alone, where no agent of a tenant looks any more. It
+ * is taken out there and counts as forgotten; if an agent has had it, it is held.
  */
 import { z } from 'zod';
 import type { JobFault } from '../../contract/fault.ts';
@@ -25,9 +23,9 @@ import type { JobQueue } from './queue-port.ts';
 /** Waiting jobs that one sweep asks the queue about, and how many of them at a time. */
 const ASKED = 200;
 const PARALLEL = 10;
-/** s since a job was added before its absence means anything. */
+/** s that a job must have been in the queue before its absence means that it is lost. */
 const SETTLED = 10;
-/** h since a job was added within which a queue that does not know it cannot have finished it: it keeps those for 48 h. */
+/** h: a finished job that is newer than this is still known to the queue, which keeps it for 48 h. */
 const REMEMBERED = 47;
 /** s between two rounds of housekeeping. */
 const HOUSEKEEPING = 300;
@@ -58,7 +56,7 @@ export class Sweep {
   readonly #logger: Logger;
   /** ms */
   readonly #interval: number;
-  /** Where the walk through the waiting jobs has come to. */
+  /** `seq` of the last job that was asked about. */
   #cursor = '0';
   #cleanedAt = 0;
   #timer: NodeJS.Timeout | undefined;

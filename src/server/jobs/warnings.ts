@@ -1,4 +1,4 @@
-/** What a validation warns of: it would print, but perhaps not what was meant. */
+/** Warnings of a validation: the job would print, but perhaps not as meant. */
 import { printsPages } from '../../../drivers/languages/index.ts';
 import type { ValidationResult } from '../../contract/admin.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
@@ -15,7 +15,7 @@ type Warning = ValidationResult['warnings'][number];
 
 /** Most warnings that one answer lists; `warningCount` tells how many there are. */
 export const MAX_WARNINGS = 1_000;
-/** mm by which label and media may differ without a word. */
+/** mm by which label and media may differ without a warning. */
 const SIZE_TOLERANCE = 1;
 
 /** ms for a look at where a raw ZPL template prints, waiting for a thread and on it. */
@@ -30,7 +30,7 @@ export async function warningsFor(
 ): Promise<{ warnings: Warning[]; warningCount: number }> {
   const warnings: Warning[] = [];
   let warningCount = 0;
-  // Made only where it is listed: there may be millions.
+  // There may be millions; only those that are listed are made.
   const warn = (make: () => Warning) => {
     warningCount += 1;
     if (warnings.length < MAX_WARNINGS) warnings.push(make());
@@ -99,7 +99,7 @@ async function placementWarnings(
   format: PrinterFormat,
 ): Promise<readonly Warning[]> {
   if (template.language !== 'zpl') return [];
-  // A picture of it has the template's own dots.
+  // Printed as a picture, it keeps the resolution that it was written for.
   const own: RawMedia = format.language === 'zpl' ? {} : template;
   const { dpi = format.dpi, width = format.width, height = format.height } = own;
   try {

@@ -59,7 +59,7 @@ function isRefusal(error: unknown): boolean {
   return (
     error instanceof errors.JOSEError &&
     !(error instanceof errors.JWKSTimeout) &&
-    // The bare class: an answer of the JWKS URL that is not 200 or not JSON.
+    // jose throws its bare base class where the JWKS URL answers something else than 200 and JSON.
     error.constructor !== errors.JOSEError
   );
 }
@@ -82,7 +82,7 @@ export class OwnTokens implements AccessTokens {
     this.#issued = new IssuedTokens(config.tokenLifetime);
   }
 
-  /** A token; one of the last seconds is given again. */
+  /** A token; one that was issued seconds ago is handed out again. */
   async issue(account: Account, scope: readonly Permission[]): Promise<IssuedToken> {
     const signer = await this.#keys.signer();
     const name = [signer.kid, account.apiKey, account.tenantId, ...scope].join(' ');

@@ -22,7 +22,7 @@ type Row = z.infer<typeof integrationRow>;
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** What of a list of names is a permission of ours. */
+/** Those of the names that are permissions of ours. */
 export function knownPermissions(names: readonly string[]): Permission[] {
   return PERMISSIONS.filter((permission) => names.includes(permission));
 }
@@ -100,7 +100,7 @@ export class Integrations {
   }
 
   async #find(apiKey: string): Promise<Row | undefined> {
-    // Anything else is not a key of ours, and may hold bytes that the database refuses.
+    // Anything else is no key of ours, and PostgreSQL would refuse some of it.
     if (!/^pk_[\w-]{1,100}$/.test(apiKey)) return undefined;
     const sql = 'SELECT * FROM platen.integrations WHERE api_key = $1 AND revoked_at IS NULL';
     return rowOf(this.#pool, integrationRow, sql, [apiKey]);

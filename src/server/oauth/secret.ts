@@ -1,9 +1,9 @@
 /**
  * API keys and secrets. A secret is 256 random bits: there is nothing to guess, so a salted SHA-256 keeps it as well
- * as a slow hash would, and hearing it costs microseconds. Whoever sends junk slows nobody down.
+ * as a slow hash would, and comparing takes microseconds: a flood of wrong secrets slows nobody down.
  *
- * Secrets of earlier versions are kept under scrypt (60 ms of a thread, 32 MiB). One such is heard at a time, and the
- * first time that it is right it is stored anew.
+ * Secrets of earlier versions are kept under scrypt (60 ms of a thread, 32 MiB). They are compared one at a time, and
+ * stored anew the first time that they are right.
  */
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 

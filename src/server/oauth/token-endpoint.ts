@@ -94,12 +94,12 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
   app.post('/oauth/token', { bodyLimit: BODY_LIMIT }, async (request, reply) => {
     const form = parameters(request);
     const { clientId, clientSecret } = credentials(request, form);
-    // Only what looks like a key: somebody may have swapped key and secret.
+    // Only what looks like a key is logged: a caller may have swapped key and secret.
     if (/^pk_[\w-]{1,100}$/.test(clientId)) request.facts.account = clientId;
     const grant = form.get('grant_type');
     if (grant === undefined) throw new TokenError('invalid_request', 'grant_type is missing');
 
-    // A right secret is always heard: nobody can lock its owner out by sending wrong ones.
+    // The secret is checked even then: wrong ones from elsewhere must not lock its owner out.
     const account = await parts.integrations.authenticate(clientId, clientSecret).catch(busy);
     if (account === undefined) {
       const wait = await parts.failures.count(clientId, request.ip);

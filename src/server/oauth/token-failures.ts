@@ -1,7 +1,6 @@
 /**
- * Tells whoever fails too often to slow down: failed token requests are counted on the database, for all instances
- * together. The secret is heard before, so this refuses nobody who has the right one; what it keeps down is what a
- * flood of wrong ones costs, and it shows one in the answers and the log.
+ * Counts failed token requests in the database, for all instances together, and tells who fails too often to slow down.
+ * The secret is checked first, so nobody with the right one is refused.
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
@@ -50,7 +49,7 @@ export class TokenFailures {
   async count(clientId: string, address: string): Promise<number> {
     const each = this.#each(clientId, address);
     const now = Date.now();
-    // Known for long enough to have too many: no more is counted, and the database is not asked.
+    // Known to be over the limit: the database need not be asked.
     const until = Math.max(...each.map(({ key }) => this.#over.get(key) ?? 0));
     if (until > now) return Math.ceil((until - now) / 1000);
     const states = await Promise.all(
@@ -81,7 +80,7 @@ export class TokenFailures {
   }
 }
 
-/** A client ID may be of any length, a key may not. */
+/** A client ID may be of any length, a key in the table may not. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

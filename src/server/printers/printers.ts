@@ -13,7 +13,7 @@ import { type Queryable, rowsOf } from '../store/pool.ts';
 /** s without a report after which an agent counts as offline; it reports every 15 s. */
 export const HEARTBEAT_LOST = 45;
 
-/** s without a report after which an agent is not believed to serve a printer: its lease may have half a minute to go. */
+/** s without a report after which an agent no longer counts as serving: its lease may outlive it by half a minute. */
 const SERVING_LOST = 20;
 
 /** One agent's word on one printer. */
@@ -62,7 +62,7 @@ function sightings(db: Queryable, where: string, values: readonly unknown[]): Pr
   return rowsOf(db, sighting, `${SIGHTINGS} WHERE ${where} ${BEST_FIRST}`, values);
 }
 
-/** By printer, what the agents of the scope say that it has for the tenant to whom all this is visible. */
+/** By printer, what is said of the one that the tenant's jobs go to: its own before a shared one. */
 function ofOneTenant(seen: readonly Sighting[]): Map<string, Sighting[]> {
   const byPrinter = Map.groupBy(seen, (row) => row.printer_id);
   for (const [id, rows] of byPrinter) {
