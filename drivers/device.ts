@@ -25,13 +25,13 @@ export interface DeviceStatus {
   reasons: PrinterReason[];
   /** Labels that the device has accepted and not printed yet, where it can tell; 0 means: all are out. */
   labelsPending: number | null;
-  /** How many of `labelsPending` stand for whole formats, of as many copies each as it was sent; default: all. */
+  /** How many of `labelsPending` count a whole format as one, however many copies it has; default: all. */
   formatsPending?: number;
   /**
-   * Labels the device has printed in its life, where it can tell. Not read later than what is pending, unless nothing
-   * is: a label that comes out between the two questions is in neither of them, and none is in both.
+   * Labels the device has printed in its life, where it can tell. Read before what is pending, unless nothing is: a
+   * label that comes out between the two questions may be missing in both counts, and is never in both.
    */
   odometer: number | null;
-  /** It holds part of a label and waits for the rest, which counts as one that is pending. */
+  /** It holds a part of a label, waits for the rest, and counts it as pending. */
   unfinished?: true;
 }

@@ -79,7 +79,7 @@ export class IppHttp {
       try {
         return await this.#once(head, document, signal);
       } catch (error) {
-        // Asked who we are: once for a first answer, and once more where that one had grown old.
+        // The printer may ask for credentials twice: first, and again because its nonce has expired.
         if (error instanceof Unauthorized && !streamed && asked < 2 && error.answerable) continue;
         if (error instanceof StaleConnection && document === undefined && stale === 0) stale += 1;
         else throw asTransportError(error);
@@ -156,7 +156,7 @@ class Exchange {
   readonly #answered = Promise.withResolvers<IncomingMessage>();
   /** Ends the phase's timeout. */
   #stopTimeout: () => void = () => undefined;
-  /** Lets the sending go on, or see that it is over. */
+  /** Wakes the sending, which goes on or sees that it is over. */
   #wake: (() => void) | undefined;
   #connected = false;
   /** Failed or answered: nothing more is sent. */
@@ -171,7 +171,7 @@ class Exchange {
     this.#request = request;
     this.#limits = limits;
     this.#signal = signal;
-    // Whoever waits sees it; when nobody does, it is no unhandled rejection.
+    // A failure that nobody waits for must not become an unhandled rejection.
     this.#failed.promise.catch(() => undefined);
     signal.addEventListener('abort', this.#onAbort, { once: true });
     request.on('error', (error: NodeJS.ErrnoException) => this.#broken(error));
@@ -186,7 +186,7 @@ class Exchange {
         this.#connected = true;
         this.#limit('write');
       };
-      // A kept one, or one that came with its certificate checked.
+      // A connection that was kept, or whose certificate is already checked.
       if (request.reusedSocket || !socket.connecting) connected();
       else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
     });
@@ -206,7 +206,7 @@ class Exchange {
     this.#stopTimeout();
     this.#wake?.();
     this.#signal.removeEventListener('abort', this.#onAbort);
-    // A request that went its whole course has given its connection back; any other takes it down.
+    // A request that did not come to its end takes its connection down with it.
     if (!this.#sentAll || !this.#received) this.#request.destroy();
   }
 
@@ -224,7 +224,7 @@ class Exchange {
     if (!this.#over) this.#limit('reply');
   }
 
-  /** One step of sending. The time that the document's source takes between two is not the printer's. */
+  /** One step of sending. The time limit does not count what the document's source takes between two steps. */
   async #step(send: (done: () => void) => void): Promise<void> {
     if (this.#connected) this.#limit('write');
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ export function commandLines(commands: readonly string[]): Buffer {
   return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
 }
 
-/** Empty lines of at least so many bytes: no command, or the rest of what a BITMAP or GW that broke off still expects. */
+/** Empty lines, at least so many bytes: they are no command, and complete the data of a BITMAP or GW that broke off. */
 export function emptyLines(bytes: number): Buffer {
   return Buffer.alloc(bytes + (bytes % 2), '\r\n');
 }

@@ -33,7 +33,7 @@ const ofPages = (madeOf: Language['madeOf']) =>
 /** Pages that a print queue's driver turns into what its printer takes. */
 export const CONVERTIBLE: readonly LanguageId[] = ofPages('vectors');
 
-/** Pages that are pictures: a driver would scale them, and a printer that is not told what they are print their bytes. */
+/** Pages of dots: a queue's driver would scale them, and a printer that is not told the format may print the bytes. */
 export const PICTURES: readonly LanguageId[] = ofPages('dots');
 
 /** The encoder of a job. @throws JobFaultError `template-invalid`, `language-unsupported` */

@@ -14,13 +14,6 @@ import { type InkBlock, inkBlocks } from './ink-blocks.ts';
 import type { OpenEncoder } from './language.ts';
 import { labelLayout } from './pages.ts';
 
-interface PlacedDots {
-  /** Where the picture starts on the media, dots. */
-  readonly x: number;
-  readonly y: number;
-  readonly bitmap: Bitmap;
-}
-
 /** The commands around the dots, a line each. */
 export interface DotCommands {
   /** What is the same for every label of a job. */
@@ -44,12 +37,17 @@ const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(
 export function encoderOfDots(commands: DotCommands): OpenEncoder {
   const { setUp, clear, draw, overhead, apart, print } = commands;
   return async (job) => {
-    const dotsOf = await labelDots(job);
+    const { format, records } = job;
+    const layout = await labelLayout(job);
     const begin = commandLines(setUp(job));
     return {
       begin: () => begin,
       label: async (record, copies, copy) => {
-        const placed = await dotsOf(record, copy);
+        const list = await layout(records[record] ?? {}, record, copy);
+        // The drawing library frees its memory when the event loop turns; see `raster.ts`.
+        await setImmediate();
+        if (list.dpi !== format.dpi) throw otherDpi(list.dpi, format.dpi);
+        const placed = onMedia(rasterBitmap(list), format);
         const blocks = placed === undefined ? [] : inkBlocks(placed.bitmap, overhead, apart);
         const drawn = (blocks.length === 0 ? [BLANK] : blocks).flatMap(({ data, ...block }) => {
           const at = { x: block.x + (placed?.x ?? 0), y: block.y + (placed?.y ?? 0) };
@@ -62,25 +60,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
   };
 }
 
-/**
- * The dots of a record's label, moved as the format's `labelTop` and `labelShift` say; undefined where nothing of it
- * lies on the media. Faults as of `LabelEncoder.label`.
- */
-type DotMaker = (record: number, copy?: number) => Promise<PlacedDots | undefined>;
-
-async function labelDots(job: QueuedJob): Promise<DotMaker> {
-  const { format, records } = job;
-  const layout = await labelLayout(job);
-  return async (record, copy) => {
-    const list = await layout(records[record] ?? {}, record, copy);
-    // Lets the drawing library give its memory back; see `raster.ts`.
-    await setImmediate();
-    if (list.dpi !== format.dpi) throw otherDpi(list.dpi, format.dpi);
-    return onMedia(rasterBitmap(list), format);
-  };
-}
-
-/** Dots of another head are no dots of this one: scaled, a bar of a barcode would not be as wide as its neighbour. */
+/** Dots cannot be scaled to another resolution: the bars of a barcode would no longer be equally wide. */
 export function otherDpi(dpi: number, wanted: number): JobFaultError {
   return new JobFaultError(
     'language-unsupported',
@@ -88,7 +68,14 @@ export function otherDpi(dpi: number, wanted: number): JobFaultError {
   );
 }
 
-function onMedia(bitmap: Bitmap, format: PrinterFormat): PlacedDots | undefined {
+/**
+ * As much of a picture as lies on the media, moved as the format's `labelTop` and `labelShift` say, and where that begins,
+ * dots; undefined where nothing does.
+ */
+function onMedia(
+  bitmap: Bitmap,
+  format: PrinterFormat,
+): { x: number; y: number; bitmap: Bitmap } | undefined {
   const x = -(format.labelShift ?? 0);
   const y = format.labelTop ?? 0;
   const left = Math.max(0, -x);

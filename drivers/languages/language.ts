@@ -80,9 +80,9 @@ export interface DeviceDialect {
   /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
   readonly abandon?: Uint8Array;
   /**
-   * Where there is not, and a label begins by clearing the picture: what means nothing to the device, but for one that
-   * expects the rest of a broken-off label's data, which it ends.
-   * @param most bytes of data, at most, that it may expect
+   * Without `abandon`, where a label begins by clearing the picture: bytes that complete the data of a label that broke
+   * off, and mean nothing to a device that expects none.
+   * @param most the most bytes of data that the device may still expect
    */
   endData?(most: number): Uint8Array;
   /**

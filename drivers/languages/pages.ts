@@ -3,6 +3,7 @@
  * sheet, as many labels as that has, in the job's order; the last page may have fewer.
  */
 import { setImmediate } from 'node:timers/promises';
+import { JobFaultError } from '../../src/contract/fault.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
@@ -10,7 +11,6 @@ import { compileLabel } from '../../src/render/label-layout.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
 import type { LabelEncoder, LabelRun } from './language.ts';
-import { requireOwnOrientation } from './zpl/own-orientation.ts';
 
 /** A page, and how many like it follow each other. */
 export interface PageRun {
@@ -18,11 +18,11 @@ export interface PageRun {
   readonly copies: number;
 }
 
-/** The pages of some of the job's labels, from a page's first label on. Faults as of `LabelEncoder.label`. */
-type PageMaker = (labels: readonly LabelRun[]) => AsyncGenerator<PageRun, void, void>;
-
-/** @throws JobFaultError `template-invalid`, `language-unsupported` */
-export async function openPages(job: QueuedJob): Promise<PageMaker> {
+/**
+ * Makes pages of some of the job's labels, from a page's first label on.
+ * @throws JobFaultError `template-invalid`, `language-unsupported`; when pages are made, as of `LabelEncoder.label`
+ */
+export async function openPages(job: QueuedJob) {
   const { template, format, orientation, records } = job;
   const size = labelsOnSheet(job);
   const layout = await labelLayout(job);
@@ -34,7 +34,7 @@ export async function openPages(job: QueuedJob): Promise<PageMaker> {
     if (list === undefined) throw new RangeError('A page has a label');
     return labelPage(list);
   };
-  return async function* pages(labels) {
+  return async function* pages(labels: readonly LabelRun[]): AsyncGenerator<PageRun, void, void> {
     let open: DisplayList[] = [];
     for (const { record, copies, copy } of labels) {
       const list = await layout(records[record] ?? {}, record, copy);
@@ -46,7 +46,7 @@ export async function openPages(job: QueuedJob): Promise<PageMaker> {
         yield { page: pageOf(open), copies: 1 };
         open = [];
       }
-      // Gives the drawing library's memory back.
+      // The drawing library frees its memory when the event loop turns.
       await setImmediate();
     }
     if (open.length > 0) yield { page: pageOf(open), copies: 1 };
@@ -83,4 +83,11 @@ export async function labelLayout(job: QueuedJob): Promise<Layout> {
   }
   requireOwnOrientation(job);
   return compileRawPictures(template, { ...format, job }).layout;
+}
+
+/** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
+export function requireOwnOrientation(job: QueuedJob): void {
+  if (job.orientation !== 'landscape') return;
+  const detail = 'A raw ZPL template has its own orientation and cannot be printed in landscape';
+  throw new JobFaultError('language-unsupported', detail);
 }

@@ -59,7 +59,7 @@ export interface Connection {
   readonly closed: AbortSignal;
   /** Never throws, and returns after a bounded time. What was written still reaches the device. */
   close(): Promise<void>;
-  /** Where it can be done: ends it at once, and what has not reached the device yet does not reach it later. */
+  /** Ends it at once, so that bytes still on their way never reach the device; left out where that can't be done. */
   reset?(): void;
 }
 

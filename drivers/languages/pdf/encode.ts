@@ -30,7 +30,7 @@ export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
     const width = (page.widthMm * 72) / 25.4;
     const height = (page.heightMm * 72) / 25.4;
     const context = document.beginPage(Math.ceil(width), Math.ceil(height));
-    // PDF measures from the bottom: what is cut off the rounded page is at its top and right.
+    // PDF measures from the bottom left, so the exact page leaves out the top and right of the rounded one.
     context.translate(0, Math.ceil(height) - height);
     context.scale(72 / page.dpi, 72 / page.dpi);
     drawPage(context, page, (on, item, draw) => text.draw(on, item, draw));
@@ -40,7 +40,7 @@ export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
   return finish(document.close(), pages, text);
 }
 
-/** @param file as Skia writes it: one cross-reference table, no object streams, page objects in their order */
+/** @param file as Skia writes it: one cross-reference table, no object streams, page objects in the pages' order */
 function finish(
   file: Buffer,
   pages: readonly { width: number; height: number; copies: number }[],

@@ -136,7 +136,7 @@ function packed(row: Uint8Array, group: number): Uint8Array {
       out.push(end - at - 1, ...row.subarray(at * group, (at + 1) * group));
     } else {
       while (end < count && end - at < MOST_IN_RUN && !(end + 1 < count && same(end, end + 1))) end++;
-      // A single one is a run of one: 257 - 1 would be no byte.
+      // A single group goes out as a run of one, since the count of one literal, 257 - 1, does not fit a byte.
       out.push(end - at === 1 ? 0 : 257 - (end - at), ...row.subarray(at * group, end * group));
     }
     at = end;

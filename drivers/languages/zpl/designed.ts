@@ -56,7 +56,7 @@ export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boo
   return native === undefined ? drawnFields(item, sheet) : { zpl: completeField(native), canvas: false };
 }
 
-/** What items became, as long as the renderer keeps them: it uses an item again for what a job says again. */
+/** The fields made of an item before. The renderer keeps one item for what a job's labels repeat. */
 const drawnBefore = new WeakMap<Item, string>();
 
 /** An item as a graphic, on the label that it was laid out for. */
@@ -65,15 +65,15 @@ export function drawnFields(item: Item, sheet: Sheet): { zpl: string; canvas: bo
   if (known !== undefined) return { zpl: known, canvas: false };
   const { x, y, bitmap, ink } = stampOf(item);
   const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
-  // ^FR ("Field Reverse Print") makes white what is black, and black what is white. White text has its ground; what
-  // else is white gets one of its own shape.
+  // ^FR ("Field Reverse Print") turns black to white and white to black. White text already stands on black; any other
+  // white item is first drawn in black, so that there is something to turn.
   const ground = ink === 'white' && item.kind !== 'text' ? graphicField(bitmap, x, y, sheet) : '';
   const zpl = ground + graphicField(bitmap, x, y, sheet, ink === 'white');
   drawnBefore.set(item, zpl);
   return { zpl, canvas };
 }
 
-/** undefined: not as a command that is sure to come out as we would draw it. */
+/** undefined: no command is certain to draw it as we would. */
 export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
   switch (item.kind) {
     case 'fill':
@@ -114,13 +114,13 @@ function textField(item: TextItem): NativeField | undefined {
   return { frame: `^FT${item.x},${item.y}${font}${reverse}`, data, escaped: data !== item.text };
 }
 
-/** undefined: not as a command that is sure to come out as the same bars. */
+/** undefined: no command is certain to draw the same bars. */
 function barsField({ x, y, width, height, turn, module, wide, native }: BarsItem): NativeField | undefined {
   const bars = native === undefined ? undefined : zplBars(native, module, wide);
   if (bars === undefined || 'reason' in bars) return undefined;
   const tall = turn === 90 || turn === 270 ? width : height;
   const orientation = ORIENTATION[turn];
-  // Without the printer's own digits, and without a check digit of its own: ours is in the data.
+  // The printer adds neither digits below nor a check digit: ours is in the data.
   const command = {
     BC: `^BC${orientation},${tall},N,N,N,N`,
     BE: `^BE${orientation},${tall},N,N`,

@@ -55,9 +55,8 @@ const withoutVariables = new WeakSet<Connection>();
 const counted = new WeakMap<Connection, number | null>();
 
 /**
- * `~JX` cancels a format that has only half arrived, and touches none that is being printed or waits. A control command
- * is carried out wherever it arrives, also in the data of `^FD` and `^GFA` (which it ends, guide, `^GF`), as all is that
- * we send; only not in binary data (`^GFB`, `~DY`), which is taken by its length.
+ * `~JX` cancels a format that has only half arrived, and no other. It works inside the data of `^FD` and `^GFA` too,
+ * which it ends (guide, `^GF`), though not inside binary data (`^GFB`, `~DY`), which we never send.
  */
 const abandon = new TextEncoder().encode('~JX\r\n');
 
@@ -89,7 +88,7 @@ async function identify(connection: Connection, signal: AbortSignal): Promise<De
 
 async function status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus> {
   const host = await ifAnswered(hostStatus(connection, signal));
-  // Within a format an SGD command is data.
+  // The printer would take an SGD command for data of the unfinished format.
   if (host?.partialFormat === true) return { ...fromHostStatus(host), unfinished: true, odometer: null };
   const before = counted.get(connection);
   const odometer = await labelCount(connection, signal);
@@ -98,7 +97,7 @@ async function status(connection: Connection, signal: AbortSignal): Promise<Devi
     return { ...fromErrorStatus(errors), odometer };
   }
   const described = fromHostStatus(host);
-  // What is pending was asked first: where a label may have come out since, it is asked again.
+  // The counter has moved, so a label may have come out since `~HS` was asked: it is asked again.
   if (odometer === null || odometer === before || described.labelsPending === 0)
     return { ...described, odometer };
   const again = await hostStatus(connection, signal);

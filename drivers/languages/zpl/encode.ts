@@ -13,9 +13,9 @@ import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
 import type { LabelEncoder, OpenEncoder } from '../language.ts';
+import { requireOwnOrientation } from '../pages.ts';
 import { BLANK, itemFields } from './designed.ts';
 import { designedStart, rawEnd, rawStart } from './label-state.ts';
-import { requireOwnOrientation } from './own-orientation.ts';
 import { cuts, printerSettings, printQuantity } from './settings.ts';
 import { storedFormat } from './stored.ts';
 
@@ -49,7 +49,7 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
     const recalled = stored?.recall(list);
     const { zpl, canvas } = recalled ?? whole(list);
     if (canvas) await setImmediate();
-    // One label is what a format prints without ^PQ.
+    // Without ^PQ a format prints one label.
     const end =
       recalled !== undefined && copies === 1 && !cuts(job.format) ? '' : printQuantity(copies, job.format);
     return `^XA${zpl}${end}^XZ`;
@@ -62,7 +62,7 @@ function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   const { format } = job;
   const media = { width: dots(format.width, format.dpi), height: dots(labelLength(job), format.dpi) };
   const raw = compileRawZpl(template, job, { start: rawStart(format, media) });
-  // Where a power cycle cannot be noticed nothing is left in the printer's memory.
+  // Where nobody would notice that the printer was switched off, each label brings its downloads along.
   const each = format.storedFormats === false ? raw.downloads : '';
   const once = { begin: each === '' ? raw.downloads : '', end: rawEnd(format, raw.deletions) };
   return encoder(

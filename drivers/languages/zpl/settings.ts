@@ -32,14 +32,14 @@ function darkness({ darkness: value }: PrinterFormat): string {
   return `~SD${whole.padStart(2, '0')}${tenth === undefined ? '' : `.${tenth}`}`;
 }
 
-/** ^MMC by itself cuts where ^PQ says. */
+/** With ^MMC alone, ^PQ says where the printer cuts. */
 export function cuts(format: PrinterFormat): boolean {
   return format.printMode === 'cutter';
 }
 
 /**
- * ^PQ ("Print Quantity"): the copies are the printer's business, not the wire's. With a cutter: groups of one label,
- * each cut off, without the pause that would otherwise follow a group.
+ * ^PQ ("Print Quantity"): the printer makes the copies. With a cutter each is a group of its own and cut off, without
+ * the pause that would otherwise follow a group.
  */
 export function printQuantity(copies: number, format: PrinterFormat): string {
   return cuts(format) ? `^PQ${copies},1,0,Y` : `^PQ${copies}`;

@@ -182,7 +182,7 @@ class IppPort implements DocumentPort {
     const size = pages ? this.#abilities.media.find(near) : undefined;
     const attributes = [
       integer('copies', 1),
-      // A printer's own language says itself what it is; a printer that takes it as it is may mind being told.
+      // A label in the printer's own language says its size itself, and the printer may refuse to be told it here.
       ...(size === undefined ? [] : [mediaCol(size)]),
       ...(pages ? this.#abilities.plain : []),
     ];
@@ -214,7 +214,7 @@ class IppPort implements DocumentPort {
     try {
       await this.#questions.cancelJob(jobId(job), signal);
     } catch (error) {
-      // It has ended, or is about to: its state tells.
+      // The job has ended or is about to, which its state will tell.
       if (!(error instanceof IppStatusError)) throw error;
     }
   }

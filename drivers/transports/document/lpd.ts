@@ -80,7 +80,7 @@ class LpdPort implements DocumentPort {
     return { media: [], languages: [], mediaTypes, spooler: 'delivers' };
   }
 
-  /** Somebody is there. What the protocol has for more is text for people, in every server's own form. */
+  /** That it connects is all there is to know: its status is text for people, and different for every server. */
   async status(signal: AbortSignal): Promise<DeviceStatus> {
     const connection = await this.#connect(signal);
     await connection.close();
@@ -97,7 +97,7 @@ class LpdPort implements DocumentPort {
       const header = command(CONTROL_FILE, `${control.length} cfA${number}${HOST}`);
       await acknowledged(connection, header, this.#timeouts.query, signal);
       await acknowledged(connection, Buffer.concat([control, END_OF_FILE]), this.#timeouts.query, signal);
-      // Numbers come again; the name of the document is given once.
+      // Numbers are used again; the document's name is not.
       const job = `${number} ${name}`;
       this.#open.set(job, connection);
       outcomes.set(job, 'open');
@@ -119,7 +119,7 @@ class LpdPort implements DocumentPort {
       await acknowledged(connection, END_OF_FILE, Math.max(STORED, this.#timeouts.query), signal);
       outcomes.set(job, 'delivered');
     } catch (error) {
-      // It was not asked for its reason, and has the data: what it does with them nobody knows.
+      // The server refused after it had the data: nobody knows what it does with them.
       if (error instanceof DocumentRefusal && outcomes.get(job) === 'sending') {
         throw new TransportError('connection-lost', 'the server did not take the data file', {
           cause: error,

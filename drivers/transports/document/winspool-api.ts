@@ -66,7 +66,7 @@ interface Native {
   async(...args: unknown[]): void;
 }
 
-/** A thread is left for the rest of the process. */
+/** One fewer than libuv's threads, so that one is left for the rest of the process. */
 const turns = new Turns(3, 100);
 
 /** Calls `native` when it has its turn, with the result as it comes. */
@@ -81,7 +81,7 @@ function call(native: Native, ...args: unknown[]): Promise<unknown> {
   return turns.run(calling);
 }
 
-/** What is begun is gone on with, and closed; nothing new is begun with a spooler that does not answer. */
+/** While the spooler does not answer nothing new is opened; what is open goes on, until it is closed. */
 function requireAnswers(): void {
   if (turns.full) throw new TransportError('query-timeout', 'the spooler still owes too many answers');
 }

@@ -47,7 +47,7 @@ async function openFile(uri: URL, timeouts: TransportTimeouts, signal: AbortSign
   try {
     file = await orAborted(within(opening, timeouts.connect, late), signal);
   } catch (error) {
-    // What is opened too late is closed by whoever is left.
+    // It may still open after this call has given up: then nobody else would close it.
     opening.then((opened) => opened.close()).catch(() => undefined);
     if (error instanceof TransportError || signal.aborted) throw error;
     throw new TransportError('device-unreachable', WHY[codeOf(error)] ?? codeOf(error), { cause: error });
@@ -92,7 +92,7 @@ class FileConnection implements Connection {
   readonly #file: FileHandle;
   readonly #kind: 'regular' | 'device';
   readonly #timeouts: TransportTimeouts;
-  /** Resolves when everything that has its turn before a new caller is done. */
+  /** Resolves when all earlier calls are done. */
   #turn: Promise<unknown> = Promise.resolve();
   #gone: TransportError | undefined;
   #closing: Promise<void> | undefined;
@@ -133,7 +133,7 @@ class FileConnection implements Connection {
   async #shut(): Promise<void> {
     await within(this.#turn, CLOSE_WRITES, () => new Error('late')).catch(() => undefined);
     this.#lose(CLOSED);
-    // Not waited for: closing may hang where writing did.
+    // Not awaited: where writing hangs, closing may hang too.
     this.#file.close().catch(() => undefined);
   }
 

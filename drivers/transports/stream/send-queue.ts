@@ -10,7 +10,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
-/** So often within its time it is looked whether the device takes anything. */
+/** How often the device is looked at within its time. */
 const LOOKS = 4;
 
 /**

@@ -86,7 +86,7 @@ async function openTcp(uri: URL, timeouts: TransportTimeouts, signal: AbortSigna
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
   }
-  // The connection's own listener comes first: an error between the two would be nobody's.
+  // The connection listens before this listener goes, so that no error falls between the two.
   const connection = new TcpConnection(socket, timeouts);
   socket.off('error', onError);
   return connection;
@@ -101,7 +101,7 @@ class TcpConnection implements Connection {
   readonly #closed = new AbortController();
   readonly #socket: Socket;
   readonly #timeouts: TransportTimeouts;
-  /** Resolves when everything that has its turn before a new caller is done; null: nobody has. */
+  /** Resolves when all earlier calls are done; null: there are none. */
   #turn: Promise<void> | null = null;
   /** Why nothing can be sent any more. */
   #gone: TransportError | undefined;
@@ -116,7 +116,7 @@ class TcpConnection implements Connection {
     socket.on('error', (error: NodeJS.ErrnoException) => this.#lose(error.code ?? 'failed', error));
     socket.on('end', () => this.#lose('the device closed it'));
     socket.on('close', () => this.#lose('closed'));
-    // Already gone between connecting and here.
+    // It may have closed between connecting and here.
     if (socket.destroyed) this.#lose('closed');
   }
 
@@ -196,7 +196,7 @@ class TcpConnection implements Connection {
   #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> | null {
     const socket = this.#socket;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // An error of the socket arrives by its 'error' event as well, which is where it is told.
+    // The socket's 'error' event, which follows, reports the error.
     socket.write(piece, (error) => {
       if (!error) resolve();
     });
@@ -243,7 +243,7 @@ class TcpConnection implements Connection {
     }
   }
 
-  /** One after the other; whoever gives up while waiting leaves no trace. */
+  /** Runs calls one after the other; one that is aborted while it waits leaves the others' order as it is. */
   async #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (this.#gone) throw this.#gone;
@@ -267,8 +267,8 @@ class TcpConnection implements Connection {
   #lose(detail: string, cause?: Error): void {
     this.#gone ??= new TransportError('connection-lost', detail, cause && { cause });
     if (!this.#socket.destroyed) {
-      // RST: of a connection that is merely closed, the kernel goes on to deliver what it holds, for minutes, and after
-      // a silence of the network later than what is then sent again on a new one.
+      // RST. After a mere close the kernel goes on delivering what it holds, for minutes: where the network was silent for
+      // a while, even after what was sent again on a new connection.
       this.#socket.resetAndDestroy();
       this.#socket.destroy();
     }

@@ -65,7 +65,7 @@ async function openUsb(
   signal.throwIfAborted();
   const there = (await usbPrinters(roots.sysfs)).filter(wanted);
   const [printer] = there;
-  // One device with two printer interfaces has the same port twice: the first is it.
+  // A device with two printer interfaces is listed twice with one port: the first is used.
   if (printer === undefined) throw new TransportError('device-unreachable', 'it is not plugged in');
   if (there.some(({ port }) => port !== printer.port)) {
     throw new TransportError('device-unreachable', 'two devices have its serial number');
@@ -107,7 +107,7 @@ class UsbConnection implements Connection {
   readonly #closed = new AbortController();
   readonly #file: FileHandle;
   readonly #timeouts: TransportTimeouts;
-  /** Resolves when everything that has its turn before a new caller is done. */
+  /** Resolves when all earlier calls are done. */
   #turn: Promise<unknown> = Promise.resolve();
   #gone: TransportError | undefined;
   #closing: Promise<void> | undefined;
@@ -181,7 +181,7 @@ class UsbConnection implements Connection {
     let at = 0;
     let last = performance.now();
     const pauses = new Pauses();
-    // Once more than there are bytes: the write of none that says that the last ones are in the device.
+    // The last round writes no bytes: it succeeds once the device has the last piece.
     for (let done = false; !done; ) {
       const taken = await this.#offer(bytes, at);
       done = at === bytes.length && taken !== undefined;
@@ -209,7 +209,7 @@ class UsbConnection implements Connection {
   async #offer(bytes: Uint8Array, at: number): Promise<number | undefined> {
     const length = Math.min(PIECE, bytes.length - at);
     try {
-      // Node leaves out a write from an empty buffer, not one of no bytes from another.
+      // Node skips writing an empty buffer, but not zero bytes of a larger one.
       const [buffer, offset] = length === 0 ? [NOTHING, 0] : [bytes, at];
       const { bytesWritten } = await this.#file.write(buffer, offset, length);
       return length > 0 && bytesWritten === 0 ? undefined : bytesWritten;
