@@ -5,7 +5,7 @@ import { PERMISSIONS, tenantId, validationResult } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
 import type { ServerConfig } from './config.ts';
-import { idempotencyKey } from './jobs/idempotency.ts';
+import { idempotencyKey } from './jobs/accept/idempotency.ts';
 import { tokenError, tokenResponse } from './oauth/token-endpoint.ts';
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, ProblemError, problem } from './problems.ts';
 

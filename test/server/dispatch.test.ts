@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Queues } from '../../src/queue/index.ts';
-import type { JobQueue } from '../../src/server/jobs/queue-port.ts';
+import type { JobQueue } from '../../src/server/jobs/dispatch/queue-port.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 

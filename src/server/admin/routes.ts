@@ -16,12 +16,12 @@ import {
   templateRename,
   tenantCreate,
 } from '../../contract/admin.ts';
-import type { Cancellations } from '../jobs/cancellations.ts';
-import type { JobDecisions } from '../jobs/decisions.ts';
-import type { Jobs } from '../jobs/enqueue.ts';
-import { parseKey } from '../jobs/idempotency.ts';
-import type { JobTable } from '../jobs/job-table.ts';
-import type { JobQueue } from '../jobs/queue-port.ts';
+import type { Jobs } from '../jobs/accept/enqueue.ts';
+import { parseKey } from '../jobs/accept/idempotency.ts';
+import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
+import type { Cancellations } from '../jobs/outcome/cancellations.ts';
+import type { JobDecisions } from '../jobs/outcome/decisions.ts';
+import type { JobTable } from '../jobs/outcome/job-table.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
 import { listAgents } from '../printers/agents.ts';

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
 import type { Caller } from '../oauth/caller.ts';
-import type { Accepted, Jobs } from './enqueue.ts';
-import { parseKey } from './idempotency.ts';
-import type { JobTable } from './job-table.ts';
+import type { Accepted, Jobs } from './accept/enqueue.ts';
+import { parseKey } from './accept/idempotency.ts';
+import type { JobTable } from './outcome/job-table.ts';
 
 type Parts = {
   identify: (request: FastifyRequest, needed: Permission) => Promise<Caller>;

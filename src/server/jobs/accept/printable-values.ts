@@ -3,12 +3,12 @@
  * arrive. The renderer's threads check as many records as a budget of time allows; the agent checks the others before it
  * prints the first.
  */
-import type { PrinterFormat } from '../../contract/format.ts';
-import type { LabelRecord, PrintRequest } from '../../contract/print-request.ts';
-import type { Template } from '../../contract/template.ts';
-import { type CheckPool, CheckStopped } from '../../rendering/check-pool.ts';
-import type { Unprintable } from '../../rendering/check-protocol.ts';
-import { type Fault, jsonPointer, ProblemError } from '../problems.ts';
+import type { PrinterFormat } from '../../../contract/format.ts';
+import type { LabelRecord, PrintRequest } from '../../../contract/print-request.ts';
+import type { Template } from '../../../contract/template.ts';
+import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
+import type { Unprintable } from '../../../rendering/check-protocol.ts';
+import { type Fault, jsonPointer, ProblemError } from '../../problems.ts';
 
 /** ms of checking for one request. */
 const BUDGET = 500;

@@ -6,8 +6,8 @@
  * back, and goes ahead itself. A failed attempt therefore leaves nothing behind.
  */
 import { z } from 'zod';
-import { ProblemError } from '../problems.ts';
-import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
+import { ProblemError } from '../../problems.ts';
+import { type Pool, type Queryable, rowOf } from '../../store/pool.ts';
 
 /** h that a key is kept. */
 const KEPT = 24;

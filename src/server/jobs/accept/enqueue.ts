@@ -4,15 +4,15 @@
  * is the dispatcher's work.
  */
 import { v7 as uuid } from 'uuid';
-import type { ValidationResult } from '../../contract/admin.ts';
-import type { QueuedJob } from '../../contract/queued-job.ts';
-import type { CheckPool } from '../../rendering/check-pool.ts';
-import { ProblemError } from '../problems.ts';
-import { type Pool, type Queryable, sqlState, transaction } from '../store/pool.ts';
-import { inStretches } from '../stretches.ts';
-import { checkQuota, takeQuota } from '../tenants/tenants.ts';
+import type { ValidationResult } from '../../../contract/admin.ts';
+import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import { ProblemError } from '../../problems.ts';
+import { type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import { inStretches } from '../../stretches.ts';
+import { checkQuota, takeQuota } from '../../tenants/tenants.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import { fingerprint } from './canonical-json.ts';
-import type { Dispatcher } from './dispatch.ts';
 import { type JobAnswer, previousAnswer, takeKey } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
 import { warningsFor } from './warnings.ts';

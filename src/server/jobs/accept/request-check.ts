@@ -3,17 +3,17 @@
  * template (404), routing, format and values (400). The quota (403) comes last, and is the caller's to check or to take.
  */
 
-import { LIMITS } from '../../contract/limits.ts';
+import { LIMITS } from '../../../contract/limits.ts';
 import {
   isLabelRecord,
   type LabelRecord,
   labelRecord,
   type PrintRequest,
   printEnvelopeWithin,
-} from '../../contract/print-request.ts';
-import type { Template } from '../../contract/template.ts';
-import type { CheckPool } from '../../rendering/check-pool.ts';
-import type { ServerConfig } from '../config.ts';
+} from '../../../contract/print-request.ts';
+import type { Template } from '../../../contract/template.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import type { ServerConfig } from '../../config.ts';
 import {
   type Fault,
   faultsOf,
@@ -22,10 +22,10 @@ import {
   parseBody,
   payloadInvalid,
   shorten,
-} from '../problems.ts';
-import type { Pool } from '../store/pool.ts';
-import { inStretches, type Long } from '../stretches.ts';
-import type { Templates } from '../templates/templates.ts';
+} from '../../problems.ts';
+import type { Pool } from '../../store/pool.ts';
+import { inStretches, type Long } from '../../stretches.ts';
+import type { Templates } from '../../templates/templates.ts';
 import { requirePrintable } from './printable-values.ts';
 import { type Route, route } from './route.ts';
 

@@ -12,16 +12,16 @@
  * and takes the mark away once the job has ended.
  */
 import { z } from 'zod';
-import type { JobView } from '../../contract/job.ts';
-import { hasEnded, mayBecome, statesIn } from '../../contract/job-life.ts';
-import { type Lane, lane } from '../../contract/lane.ts';
-import { queueId } from '../../contract/queued-job.ts';
-import type { Logger } from '../../log.ts';
-import { ProblemError } from '../problems.ts';
-import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
+import type { JobView } from '../../../contract/job.ts';
+import { hasEnded, mayBecome, statesIn } from '../../../contract/job-life.ts';
+import { type Lane, lane } from '../../../contract/lane.ts';
+import { queueId } from '../../../contract/queued-job.ts';
+import type { Logger } from '../../../log.ts';
+import { ProblemError } from '../../problems.ts';
+import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
+import type { JobQueue } from '../dispatch/queue-port.ts';
 import type { JobTable } from './job-table.ts';
 import { type LockedJob, lockJob } from './locked-job.ts';
-import type { JobQueue } from './queue-port.ts';
 
 type CancelQueue = Pick<JobQueue, 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'>;
 

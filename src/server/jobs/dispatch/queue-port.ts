@@ -1,9 +1,9 @@
 /**
  * What the service needs of the queue. `src/queue/` provides it; nothing here knows what it is made of.
  */
-import type { Lane } from '../../contract/lane.ts';
-import type { QueuedJob } from '../../contract/queued-job.ts';
-import type { Report } from '../../contract/report.ts';
+import type { Lane } from '../../../contract/lane.ts';
+import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { Report } from '../../../contract/report.ts';
 
 export interface JobQueue {
   /** Resolves when the queue's server answers; rejects within seconds when it does not. */

@@ -9,11 +9,11 @@
  * now, and its ID stays with its tenant while it reports: nobody can silence an agent by a false time or by its ID.
  */
 import { z } from 'zod';
-import { JOB_STATES, statesBefore, statesChangedBy } from '../../contract/job-life.ts';
-import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
-import type { Logger } from '../../log.ts';
-import { HEARTBEAT_LOST } from '../printers/printers.ts';
-import { inSql, type Pool, type Queryable, rowOf, sqlState, transaction } from '../store/pool.ts';
+import { JOB_STATES, statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
+import type { AgentStateReport, JobReport, Report } from '../../../contract/report.ts';
+import type { Logger } from '../../../log.ts';
+import { HEARTBEAT_LOST } from '../../printers/printers.ts';
+import { inSql, type Pool, type Queryable, rowOf, sqlState, transaction } from '../../store/pool.ts';
 
 /**
  * `early`: the agent has not reported the job's printer yet, or does not have it. Another instance may have that report

@@ -1,8 +1,8 @@
 /** Takes reports from the queue for as long as the service runs; while the queue is away, tries again. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Report } from '../../contract/report.ts';
-import type { Logger } from '../../log.ts';
-import type { JobQueue, ReportConsumer } from './queue-port.ts';
+import type { Report } from '../../../contract/report.ts';
+import type { Logger } from '../../../log.ts';
+import type { JobQueue, ReportConsumer } from '../dispatch/queue-port.ts';
 import type { Reports } from './reports.ts';
 
 /** Pauses before a report is tried again whose printer the service does not know yet, ms. */

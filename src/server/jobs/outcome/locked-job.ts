@@ -1,10 +1,10 @@
 /** A job that is locked while a person's decision about it is written down. */
 import { z } from 'zod';
-import { jobStatus } from '../../contract/job-life.ts';
-import type { Lane } from '../../contract/lane.ts';
-import { ProblemError } from '../problems.ts';
-import { type Queryable, rowOf } from '../store/pool.ts';
-import { LOCK_LANE } from './dispatch.ts';
+import { jobStatus } from '../../../contract/job-life.ts';
+import type { Lane } from '../../../contract/lane.ts';
+import { ProblemError } from '../../problems.ts';
+import { type Queryable, rowOf } from '../../store/pool.ts';
+import { LOCK_LANE } from '../dispatch/dispatcher.ts';
 
 const lockedJob = z.object({
   status: jobStatus,

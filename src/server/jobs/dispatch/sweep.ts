@@ -10,14 +10,13 @@
  * is taken out there and counts as forgotten; if an agent has had it, it is held.
  */
 import { z } from 'zod';
-import type { JobFault } from '../../contract/fault.ts';
-import { statesBefore, statesIn } from '../../contract/job-life.ts';
-import { lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
-import { queueId } from '../../contract/queued-job.ts';
-import type { Logger } from '../../log.ts';
-import { inSql, type Pool, rowsOf } from '../store/pool.ts';
-import type { Cancellations } from './cancellations.ts';
-import type { Dispatcher } from './dispatch.ts';
+import type { JobFault } from '../../../contract/fault.ts';
+import { statesBefore, statesIn } from '../../../contract/job-life.ts';
+import { lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
+import { queueId } from '../../../contract/queued-job.ts';
+import type { Logger } from '../../../log.ts';
+import { inSql, type Pool, rowsOf } from '../../store/pool.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { JobQueue } from './queue-port.ts';
 
 /** Waiting jobs that one sweep asks the queue about, and how many of them at a time. */
@@ -51,7 +50,7 @@ export class Sweep {
   readonly #pool: Pool;
   readonly #queue: JobQueue;
   readonly #dispatcher: Dispatcher;
-  readonly #cancellations: Pick<Cancellations, 'sweep'>;
+  readonly #cancellations: { sweep(): Promise<void> };
   readonly #housekeeping: () => Promise<void>;
   readonly #logger: Logger;
   /** ms */
@@ -67,7 +66,7 @@ export class Sweep {
     pool: Pool;
     queue: JobQueue;
     dispatcher: Dispatcher;
-    cancellations: Pick<Cancellations, 'sweep'>;
+    cancellations: { sweep(): Promise<void> };
     housekeeping: () => Promise<void>;
     logger: Logger;
     interval: number;

@@ -7,10 +7,10 @@
  * Jobs of this instance are kept in memory until then, only to save reading them back.
  */
 import { z } from 'zod';
-import { type Lane, laneOf, printerOf, scopeOf } from '../../contract/lane.ts';
-import { jobId, type QueuedJob, queuedJob } from '../../contract/queued-job.ts';
-import type { Logger } from '../../log.ts';
-import { type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
+import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
+import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import type { Logger } from '../../../log.ts';
+import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import type { JobQueue } from './queue-port.ts';
 
 /** Jobs added in one go. */

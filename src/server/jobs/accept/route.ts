@@ -2,12 +2,12 @@
  * Which printer, agent and format a request goes to. By ID first; the name is the fallback, matched exactly. Where
  * it is not certain which printer is meant, nothing is printed.
  */
-import type { PrinterFormat } from '../../contract/format.ts';
-import type { PrintRequest } from '../../contract/print-request.ts';
-import type { Template } from '../../contract/template.ts';
-import { type Printer, printerById, printersByName } from '../printers/printers.ts';
-import { ProblemError, shorten } from '../problems.ts';
-import type { Queryable } from '../store/pool.ts';
+import type { PrinterFormat } from '../../../contract/format.ts';
+import type { PrintRequest } from '../../../contract/print-request.ts';
+import type { Template } from '../../../contract/template.ts';
+import { type Printer, printerById, printersByName } from '../../printers/printers.ts';
+import { ProblemError, shorten } from '../../problems.ts';
+import type { Queryable } from '../../store/pool.ts';
 
 export type Route = { printer: Printer; agentId: string; format: PrinterFormat };
 

@@ -11,13 +11,13 @@
  * logged.
  */
 import { z } from 'zod';
-import type { JobView } from '../../contract/job.ts';
-import { mayBecome } from '../../contract/job-life.ts';
-import { queuedJob } from '../../contract/queued-job.ts';
-import type { Logger } from '../../log.ts';
-import { ProblemError, shorten } from '../problems.ts';
-import { onlyRow, type Pool, type Queryable, transaction } from '../store/pool.ts';
-import type { Dispatcher } from './dispatch.ts';
+import type { JobView } from '../../../contract/job.ts';
+import { mayBecome } from '../../../contract/job-life.ts';
+import { queuedJob } from '../../../contract/queued-job.ts';
+import type { Logger } from '../../../log.ts';
+import { ProblemError, shorten } from '../../problems.ts';
+import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { JobTable } from './job-table.ts';
 import { lockJob } from './locked-job.ts';
 

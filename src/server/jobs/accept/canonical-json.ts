@@ -1,6 +1,6 @@
 /** A fingerprint of JSON that does not depend on spacing or key order: it tells a retry from another request. */
 import { createHash, type Hash } from 'node:crypto';
-import type { Long } from '../stretches.ts';
+import type { Long } from '../../stretches.ts';
 
 /** SHA-256 of the value with the keys of every object sorted. */
 export function* fingerprint(value: unknown): Long<Buffer> {

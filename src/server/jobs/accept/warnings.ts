@@ -1,15 +1,15 @@
 /** Warnings of a validation: the job would print, but perhaps not as meant. */
-import { printsPages } from '../../../drivers/languages/index.ts';
-import type { ValidationResult } from '../../contract/admin.ts';
-import type { PrinterFormat } from '../../contract/format.ts';
-import type { PrintRequest } from '../../contract/print-request.ts';
-import { mediaOf } from '../../contract/sheet.ts';
-import type { Template } from '../../contract/template.ts';
-import { templateFields } from '../../render/template-fields.ts';
-import { type CheckPool, CheckStopped } from '../../rendering/check-pool.ts';
-import type { RawMedia } from '../../zpl/raw/placement.ts';
-import { shorten } from '../problems.ts';
-import { inStretches, type Long } from '../stretches.ts';
+import { printsPages } from '../../../../drivers/languages/index.ts';
+import type { ValidationResult } from '../../../contract/admin.ts';
+import type { PrinterFormat } from '../../../contract/format.ts';
+import type { PrintRequest } from '../../../contract/print-request.ts';
+import { mediaOf } from '../../../contract/sheet.ts';
+import type { Template } from '../../../contract/template.ts';
+import { templateFields } from '../../../render/template-fields.ts';
+import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
+import type { RawMedia } from '../../../zpl/raw/placement.ts';
+import { shorten } from '../../problems.ts';
+import { inStretches, type Long } from '../../stretches.ts';
 
 type Warning = ValidationResult['warnings'][number];
 

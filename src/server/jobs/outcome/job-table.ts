@@ -1,16 +1,16 @@
 /** Jobs as they are shown. */
 import { z } from 'zod';
-import type { JobFilter } from '../../contract/admin.ts';
-import { jobFault } from '../../contract/fault.ts';
-import type { JobView } from '../../contract/job.ts';
-import { jobStatus, statesIn } from '../../contract/job-life.ts';
-import { type Lane, lane } from '../../contract/lane.ts';
-import { orientation } from '../../contract/print-request.ts';
-import { printerReason } from '../../contract/printer.ts';
-import { jobId } from '../../contract/queued-job.ts';
-import { HEARTBEAT_LOST } from '../printers/printers.ts';
-import { ProblemError } from '../problems.ts';
-import { inSql, type Pool, rowOf, rowsOf } from '../store/pool.ts';
+import type { JobFilter } from '../../../contract/admin.ts';
+import { jobFault } from '../../../contract/fault.ts';
+import type { JobView } from '../../../contract/job.ts';
+import { jobStatus, statesIn } from '../../../contract/job-life.ts';
+import { type Lane, lane } from '../../../contract/lane.ts';
+import { orientation } from '../../../contract/print-request.ts';
+import { printerReason } from '../../../contract/printer.ts';
+import { jobId } from '../../../contract/queued-job.ts';
+import { HEARTBEAT_LOST } from '../../printers/printers.ts';
+import { ProblemError } from '../../problems.ts';
+import { inSql, type Pool, rowOf, rowsOf } from '../../store/pool.ts';
 
 const UNDER_WAY = inSql(statesIn('under way'));
 /** Every column but the payload, which may be megabytes. */
