@@ -128,7 +128,7 @@ export class Agent {
       certificates,
       providers: [
         configuredPrinters(config.printers),
-        ...providersOf(config.discovery),
+        ...providersOf(config.discovery, drivers.transports),
         ...(this.#options.providers ?? []),
       ],
       known: new KnownPrinters(dataDir.db),

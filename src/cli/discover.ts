@@ -72,7 +72,10 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
     // An ID that is made from an address of this computer is made with the agent's ID: an agent's is another.
     host: hostname(),
     busy: () => false,
-    providers: [configuredPrinters(config.printers), ...providersOf(config.discovery)],
+    providers: [
+      configuredPrinters(config.printers),
+      ...providersOf(config.discovery, standardDrivers.transports),
+    ],
     known: { all: () => [], put: () => {}, forget: () => {} },
     onEvent: (event, found) => tell(event, described(found, printers), options),
     logger: createLogger({ level: 'silent' }),

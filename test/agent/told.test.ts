@@ -80,7 +80,10 @@ test('--discover adds to what the file searches', async () => {
   const searched = async (discovery: object) => {
     await writeFile(file, JSON.stringify({ discovery }));
     const config = await agentConfigOf(file, EVERYWHERE, { dataDir: '.' });
-    return [config.discovery.cups, providersOf(config.discovery).map(({ id }) => id)];
+    return [
+      config.discovery.cups,
+      providersOf(config.discovery, standardDrivers.transports).map(({ id }) => id),
+    ];
   };
   const server = 'ipp://server:631/';
   const local = 'ipp://localhost:631/';

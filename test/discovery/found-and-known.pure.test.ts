@@ -70,7 +70,7 @@ test('is added, goes offline, and is the same printer at another address and und
     drivers: standardDrivers,
     host: 'this computer',
     busy: () => false,
-    providers: providersOf(config.discovery),
+    providers: providersOf(config.discovery, standardDrivers.transports),
     known: { all: () => [], put: () => {}, forget: () => {} },
     onEvent: events.heard,
     logger: createLogger({ level: 'silent' }),

@@ -1,5 +1,6 @@
 /** A place where printers can be found. One file per provider; they run side by side and share nothing. */
 import { z } from 'zod';
+import type { Transports } from '../../../drivers/transports/transports.ts';
 import { printerReason, printerState } from '../../contract/printer.ts';
 import { printerEntry } from '../printer-entry.ts';
 import { evidence } from './evidence.ts';
@@ -35,4 +36,17 @@ export interface DiscoveryProvider {
   onNews?: (() => void) | undefined;
   /** Lets go of what scans keep open; the next scan opens it again. */
   stop?(): Promise<void>;
+}
+
+/** A kind of provider: what the operator sets in `discovery`, and the providers that are asked for by that. */
+export interface ProviderKind<Settings extends z.ZodRawShape> {
+  readonly settings: Settings;
+  asked(config: z.output<z.ZodObject<Settings>>, transports: Transports): DiscoveryProvider[];
+}
+
+/** The same, with its settings' types. */
+export function providerKind<Settings extends z.ZodRawShape>(
+  kind: ProviderKind<Settings>,
+): ProviderKind<Settings> {
+  return kind;
 }

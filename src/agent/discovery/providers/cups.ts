@@ -10,6 +10,8 @@
  * only where the queue has a driver, since then CUPS itself makes of it what the device takes.
  * Source: CUPS Implementation of IPP; RFC 8011 §5.4; PWG 5100.13 (printer-device-id, printer-uuid).
  */
+
+import { z } from 'zod';
 import { IppClient } from '../../../../drivers/ipp/client.ts';
 import { type IppAttribute, stringsOf } from '../../../../drivers/ipp/message.ts';
 import { CONVERTIBLE } from '../../../../drivers/languages/index.ts';
@@ -17,7 +19,23 @@ import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { ippQueue } from '../../../../drivers/transports/document/ipp.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
 import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, languagesOf, uuidOf } from '../evidence.ts';
-import type { DiscoveryProvider, Sighting } from '../provider.ts';
+import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
+
+const SERVER = 'expected true, false or an address like ipp://server:631/, without a password';
+const cupsServer = z.url({ protocol: /^ipps?$/, error: SERVER }).regex(/^[^@]*$/, { error: SERVER });
+
+export const cups = providerKind({
+  settings: {
+    /** Queues of a CUPS server: this machine's, or those of the servers named. */
+    cups: z.union([z.boolean(), cupsServer, z.array(cupsServer).min(1).max(20)]).default(false),
+  },
+  asked: ({ cups }) => {
+    if (typeof cups === 'boolean') return cups ? [cupsDiscovery()] : [];
+    return [...new Set([cups].flat())].map((server, place) =>
+      cupsDiscovery({ server, ...(place > 0 && { id: `cups ${server}` }) }),
+    );
+  },
+});
 
 export interface CupsDiscoveryOptions {
   /** Of the provider, where there are several. */

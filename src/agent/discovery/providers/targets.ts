@@ -5,6 +5,7 @@
  * else, and what comes from elsewhere is not heard.
  */
 import { BlockList, isIPv4 } from 'node:net';
+import { z } from 'zod';
 
 /** Most addresses that one provider looks at: a /22. */
 export const MOST_TARGETS = 1_024;
@@ -48,3 +49,16 @@ function parse(name: string): { first: number; count: number; prefix: number } |
 function toText(number: number): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.');
 }
+
+/** The setting: nobody else than these is ever asked. */
+export const targetNames = z
+  .array(z.string())
+  .min(1)
+  .max(1_000)
+  .superRefine((names, context) => {
+    try {
+      targetsOf(names);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : 'expected IPv4 addresses or subnets');
+    }
+  });

@@ -1,8 +1,18 @@
 /** USB printers of this machine (Linux, usblp): what is plugged in right now, by device and not by `lpN`. */
+
+import { z } from 'zod';
 import { usbAddress, usbPrinters } from '../../../../drivers/transports/stream/usb-sysfs.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId } from '../evidence.ts';
 import { nameOf } from '../fingerprints.ts';
-import type { DiscoveryProvider, Sighting } from '../provider.ts';
+import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
+
+export const usb = providerKind({
+  settings: {
+    /** What is plugged into this machine (Linux). */
+    usb: z.boolean().default(false),
+  },
+  asked: (config) => (config.usb ? [usbDiscovery()] : []),
+});
 
 export interface UsbDiscoveryOptions {
   /** `/sys`, or what stands for it. */

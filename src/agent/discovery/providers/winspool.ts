@@ -6,6 +6,8 @@
  * is in a table. On other systems there are none.
  * Source: Microsoft, Print Spooler API, EnumPrinters.
  */
+
+import { z } from 'zod';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { winspoolAddress } from '../../../../drivers/transports/document/winspool.ts';
 import { listPrinters, type PrinterInfo } from '../../../../drivers/transports/document/winspool-api.ts';
@@ -13,7 +15,15 @@ import { addressOfPort } from '../../../../drivers/transports/document/winspool-
 import { orAborted, within } from '../../../../drivers/transports/pauses.ts';
 import { TransportError } from '../../../../drivers/transports/transport.ts';
 import { evidenceOfDeviceUri } from '../evidence.ts';
-import type { DiscoveryProvider, Sighting } from '../provider.ts';
+import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
+
+export const winspool = providerKind({
+  settings: {
+    /** Printers of the Windows spooler. */
+    winspool: z.boolean().default(false),
+  },
+  asked: (config) => (config.winspool ? [winspoolDiscovery()] : []),
+});
 
 export interface WinspoolDiscoveryOptions {
   /** How long the spooler may take to answer, ms. */

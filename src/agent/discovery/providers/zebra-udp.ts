@@ -9,15 +9,25 @@
  * The serial number is the network card's where the card is a print server (`ZebraNet … PS`): not the printer's,
  * so it is left out there. The address is the datagram's own: what stands in it may be old, or a lie.
  */
+
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { z } from 'zod';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { socketAddress } from '../../../../drivers/transports/stream/tcp.ts';
 import { pause } from '../../pause.ts';
 import { believableSerial, type Evidence, macOf } from '../evidence.ts';
 import { nameOf } from '../fingerprints.ts';
-import type { DiscoveryProvider, Sighting } from '../provider.ts';
-import { type Targets, targetsOf } from './targets.ts';
+import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
+import { type Targets, targetNames, targetsOf } from './targets.ts';
+
+export const zebra = providerKind({
+  settings: {
+    /** Zebra's own discovery, UDP 4201. */
+    zebra: z.strictObject({ targets: targetNames }).exactOptional(),
+  },
+  asked: (config) => (config.zebra === undefined ? [] : [zebraDiscovery(config.zebra)]),
+});
 
 export interface ZebraDiscoveryOptions {
   /** Hosts, broadcast addresses and subnets; see `targets.ts`. */

@@ -14,6 +14,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
+import { z } from 'zod';
 import { inUri } from '../../../../../drivers/transports/address.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
 import { standardTransports } from '../../../../../drivers/transports/index.ts';
@@ -21,10 +22,21 @@ import type { TransportTraits } from '../../../../../drivers/transports/transpor
 import type { Transports } from '../../../../../drivers/transports/transports.ts';
 import { pause } from '../../../pause.ts';
 import type { Evidence } from '../../evidence.ts';
-import type { DiscoveryProvider, Sighting } from '../../provider.ts';
+import { type DiscoveryProvider, providerKind, type Sighting } from '../../provider.ts';
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
+
+export const dnsSd = providerKind({
+  settings: {
+    /** Printers that announce themselves (Bonjour). */
+    dnsSd: z.boolean().default(false),
+    /** Addresses of the interfaces to listen on for them; by default all but loopback. */
+    interfaces: z.array(z.ipv4()).max(32).exactOptional(),
+  },
+  asked: ({ dnsSd, interfaces }, transports) =>
+    dnsSd ? [dnsSdDiscovery({ transports, ...(interfaces !== undefined && { interfaces }) })] : [],
+});
 
 export interface DnsSdOptions {
   /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */

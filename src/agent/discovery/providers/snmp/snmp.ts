@@ -8,16 +8,18 @@
  *
  * Source: RFC 1213 (system), RFC 2790 (hrDevice, hrPrinter), RFC 3805 (Printer MIB).
  */
+
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { z } from 'zod';
 import type { DeviceStatus } from '../../../../../drivers/device.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
 import { socketAddress } from '../../../../../drivers/transports/stream/tcp.ts';
 import type { PrinterReason, PrinterState } from '../../../../contract/printer.ts';
 import { pause } from '../../../pause.ts';
 import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from '../../evidence.ts';
-import type { DiscoveryProvider, Sighting } from '../../provider.ts';
-import { targetsOf } from '../targets.ts';
+import { type DiscoveryProvider, providerKind, type Sighting } from '../../provider.ts';
+import { targetNames, targetsOf } from '../targets.ts';
 import { BerError } from './ber.ts';
 import {
   decodeResponse,
@@ -27,6 +29,15 @@ import {
   type SnmpVariable,
   type SnmpVersion,
 } from './snmp-message.ts';
+
+export const snmp = providerKind({
+  settings: {
+    snmp: z
+      .strictObject({ targets: targetNames, community: z.string().min(1).max(200).default('public') })
+      .exactOptional(),
+  },
+  asked: (config) => (config.snmp === undefined ? [] : [snmpDiscovery(config.snmp)]),
+});
 
 export interface SnmpOptions {
   /** Hosts and subnets; see `../targets.ts`. */
