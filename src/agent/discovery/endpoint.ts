@@ -9,12 +9,12 @@ import type { KnownEndpoint } from './known.ts';
 import type { DriverChoice, Sighting } from './provider.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
-/** What a device that was asked has said; null: a job is using it, or about to, and knows better. */
+/** What a device answered; null: it was not asked, since a job is using it or is about to. */
 export type ProbeResult =
   | { reachable: false; error: TransportError }
   | {
       reachable: true;
-      /** There is a language to ask it in who it is. */
+      /** Its language has a question for who it is. */
       canBeAsked: boolean;
       identity: DeviceIdentity | null;
       /** All that the device said of who it is. */
@@ -25,7 +25,7 @@ export type ProbeResult =
     }
   | null;
 
-/** Times that a device which says nothing is asked before its address is all there is to know. */
+/** How often a silent device is asked before it is known by its address alone. */
 const ASKED = 3;
 /** Scans between two questions to an endpoint that works and by which no printer is driven. */
 const SPARE = 6;
@@ -83,7 +83,7 @@ export class Endpoint {
     return [...this.listed.keys()].some((provider) => this.evidence(provider).queue !== undefined);
   }
 
-  /** Of one that the configuration names, while nothing is known of who is there: why. */
+  /** Why the printer that the configuration names here is not reached; undefined: it is, or none is named. */
   get neverReached(): UnreachedPrinter | undefined {
     const named = this.listed.get(CONFIGURED)?.sighting.entry;
     if (named === undefined || this.unreached === null) return undefined;
@@ -94,7 +94,7 @@ export class Endpoint {
     };
   }
 
-  /** It is about to be asked for the first time. @param ms how long that may take */
+  /** It waits for its first question. @param ms how long it may wait */
   isNew(ms: number): boolean {
     return !this.asked && this.driver !== undefined && performance.now() - this.#begun < ms;
   }
@@ -103,7 +103,7 @@ export class Endpoint {
     return toldAndSaid(this.listed.get(provider)?.sighting.evidence ?? {}, this.said);
   }
 
-  /** There is enough to know of it to call it a printer. */
+  /** Enough is known of it to call it a printer. */
   get ready(): boolean {
     if (!this.reached || this.driver === undefined) return false;
     const named = [...this.listed.values()].some(({ sighting: { entry, evidence } }) => {
@@ -119,7 +119,7 @@ export class Endpoint {
     this.reached = probe.reachable;
     this.unreached = probe.reachable ? null : probe.error.message;
     this.refused = !probe.reachable && probe.error.code === 'certificate-unknown';
-    // One that used to answer and does not is busy or broken: unknown, and not to be taken for idle.
+    // A device that no longer answers is busy or broken: its state is unknown, not idle.
     this.status = probe.reachable ? probe.status : null;
     if (!probe.reachable) {
       this.#silent = 0;
@@ -134,7 +134,7 @@ export class Endpoint {
       return;
     }
     this.#silent += probe.canBeAsked ? 1 : ASKED;
-    // Those that list it say that another device is there by now.
+    // A provider lists another device at this address than the one that answered last.
     const isAnothers = [...this.listed.values()].some(({ sighting }) =>
       contradict(sighting.evidence, this.said),
     );
@@ -151,7 +151,7 @@ export class Endpoint {
     return this.driven ? scan : scan * SPARE;
   }
 
-  /** What other printers may follow from. */
+  /** Where this changes, other endpoints may make up a printer. */
   get news(): string {
     const { reached, unreached, refused, vouched, identity, said, answers, ready } = this;
     return JSON.stringify([reached, unreached !== null, refused, vouched, identity, said, answers, ready]);

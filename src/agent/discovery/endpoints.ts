@@ -19,14 +19,14 @@ import { CONFIGURED } from './providers/configured.ts';
 
 /** Devices asked at the same time. */
 const AT_ONCE = 32;
-/** Addresses that nobody lists any more of which it is known who was there. */
+/** Addresses that nobody lists any more whose last device is remembered. */
 const MOST_LAST = 10_000;
 
 export interface EndpointsOptions {
   timings: { scan: number; near: number };
   /** Asks the device at an endpoint whose driver is known who it is. */
   probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult>;
-  /** Something is listed, reached or said that was not before (or the reverse): printers may be others. */
+  /** What is listed, reached or said has changed, so that other endpoints may make up a printer. */
   onNews(): void;
   /** The status at this endpoint was read. */
   onStatus(endpoint: Endpoint): void;
@@ -173,7 +173,7 @@ export class Endpoints {
     const before = endpoint.news;
     const { asked, refused } = endpoint;
     endpoint.found(result);
-    // Nothing else would tell of one that was never there. Those that are found come and go.
+    // Only this tells of a configured printer that was never there; printers that are merely found come and go.
     const expected = !asked && endpoint.listed.has(CONFIGURED);
     if (!result.reachable && (endpoint.refused ? !refused : expected)) {
       const what = endpoint.refused ? 'printer refused' : 'printer cannot be reached';
@@ -189,7 +189,7 @@ export class Endpoints {
   }
 }
 
-/** How it is changes with each scan; who it is does not. */
+/** The sighting without its status, which changes with each scan while the printer stays the same. */
 function who({ status: _, ...sighting }: Sighting): string {
   return JSON.stringify(sighting);
 }

@@ -102,8 +102,7 @@ export function nameOf(make: string | undefined, model: string | undefined): str
 
 /**
  * How what was found can be driven; undefined where nobody knows what it speaks, it speaks nothing of ours, or
- * there is no transport for it. To a printer of which nothing is known no question in any language may
- * be sent: an office printer prints it.
+ * there is no transport for it. It is not asked then: an office printer would print the question.
  *
  * What the operator wrote down for this printer counts alone; then his table, then what the printer says of
  * itself, then our own table.
@@ -132,12 +131,12 @@ export function chooseDriver(
   };
 }
 
-/** What says that it takes pictures takes them where each has its name; elsewhere it may print their bytes. */
+/** A device takes pictures where each goes with its format's name; without, it may print their bytes as text. */
 function isPrintedBy({ namesFormats = false }: TransportTraits, language: string): boolean {
   return namesFormats || !PICTURES.some((picture) => picture === language);
 }
 
-/** The first of ours that is among them: in our order, since most printers name theirs in none. */
+/** The first of our languages that is among them, in our order: most printers list theirs in no order. */
 function driven(languages: readonly string[]): LanguageId | undefined {
   return languageId.options.find((language) => languages.includes(language));
 }

@@ -99,8 +99,8 @@ export function merge<S extends Seen>(
 }
 
 /**
- * Which of the printers that the configuration names each endpoint of one leads to. What is found elsewhere and says that it
- * is two of them makes them no one printer: only what is at the addresses named joins them.
+ * Which of the configured printers each endpoint leads to. Two of them are joined only by what is said at their own
+ * addresses, never by something found elsewhere that claims to be both.
  */
 function anchorsOf(nodes: readonly Node[], own: readonly Node[]): ReadonlyMap<Node, string> {
   const addresses = new Set(own.map(({ address }) => address));
@@ -137,12 +137,12 @@ function nodeOf(
   const address = onThisComputer(addressOf(uri), here);
   const isPluggedIn = [uri, deviceUri].some((one = '') => here.transports.traits(one)?.pluggedIn);
   const values: Record<Kind, (string | undefined)[]> = {
-    // The operator's ID for what is known, too: that is the same printer.
+    // A known printer with the operator's ID is the same printer.
     fixed: [id ?? knownId],
     same: [JSON.stringify([address, serial, uuid, deviceId, mac, queue, deviceUri, make])],
     serial: [serial?.trim().toUpperCase()],
     uuid: [uuid],
-    // With a serial number in it, that says it better; without one, it is a model's.
+    // With a serial number, that says it better; without one, every unit of the model has the same device ID.
     'device-id': [
       isPluggedIn && serial === undefined && deviceId !== undefined ? `${here.host} ${deviceId}` : undefined,
     ],
@@ -179,8 +179,8 @@ function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
 }
 
 /**
- * Of those that share a value, those that may be one: all, unless something that is trusted more tells them
- * apart. Then those that agree in it are one; those that say nothing of it, or two things, might be any, and are none.
+ * Of those that share a value, those that may be one: all, unless more trusted evidence tells them apart. Then those
+ * that agree in that are one, and those that lack it, or contradict themselves in it, are left alone: they could be any.
  */
 function compatible(
   kind: Kind,
@@ -276,13 +276,13 @@ interface Identity {
   rank: number;
 }
 
-/** A device URI joins, but is no address of the endpoint itself: an ID by address is made from `address` alone. */
+/** An ID by address is made from `address` alone: the device URI of a queue joins, but is another's address. */
 function identitiesOf(keys: Node['keys'], apart: Node['apart'], address: string): Identity[] {
   const fixed = apart.get('fixed');
   return [
     ...(fixed === undefined ? [] : [{ id: fixed, rank: KINDS.indexOf('fixed') }]),
     ...identityEvidence.options.flatMap((kind) => {
-      // What is the queue's comes after what is the device's own.
+      // A UUID of a queue is trusted less than one of the device itself.
       const rank = KINDS.indexOf(kind) + (kind === 'uuid' && !apart.has('uuid') ? 0.5 : 0);
       const values = kind === 'address' ? [address] : (keys.get(kind) ?? []);
       return values.map((value) => ({ id: printerIdOf({ evidence: kind, value }), rank }));
@@ -290,18 +290,18 @@ function identitiesOf(keys: Node['keys'], apart: Node['apart'], address: string)
   ];
 }
 
-/** Of two of the same rank always the same one, whatever order they were found in. */
+/** The most trusted; of two of one rank always the same, in whatever order they were found. */
 function best(identities: Identity[]): Identity | undefined {
   return identities.toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))[0];
 }
 
-/** Another printer has every single piece of evidence too, but not all of them together. */
+/** An ID of all evidence together, for a printer that shares each piece of it with some other printer. */
 function byAllThatIsKnown(cluster: Cluster): string {
   const all = cluster.flatMap(({ keys }) => keys.get('same') ?? []).sort();
   return printerIdOf({ evidence: 'address', value: [...new Set(all)].join('\n') });
 }
 
-/** An ID that the operator gave may have any prefix: `rankOf` is only asked of IDs that were known. */
+/** Asked only of IDs known from before: one that the operator gives may have any prefix. */
 function rankOf(id: string): number {
   return KINDS.indexOf(evidenceOf(id));
 }

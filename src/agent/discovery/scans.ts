@@ -21,7 +21,7 @@ export interface ScansOptions {
   logger: Logger;
 }
 
-/** A list that took long to get is not asked for again for this many times as long. */
+/** The pause after a slow list is this many times as long as the list took. */
 const REST = 10;
 
 export class Scans {
