@@ -74,7 +74,7 @@ function nativeParts(edition: Edition): Part[] {
   const parts: Part[] = [
     { pack: '@napi-rs/canvas', files: ['*.js'] },
     { pack: `@napi-rs/canvas-${canvas}`, files: ['*.node'] },
-    { pack: 'koffi', files: ['index.*', 'src/koffi/*.*js'] },
+    { pack: 'koffi', files: ['*.*js', 'src/koffi/*.*js', 'src/koffi/src/*.*js'] },
     { pack: `@koromix/koffi-${PLATFORM}`, files: ['index.js', PLATFORM.replace('-', '_')] },
   ];
   if (edition === 'agent') return parts;

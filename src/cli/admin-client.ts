@@ -30,6 +30,9 @@ import { CommandFailure, EXIT, explain } from './failure.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** Where `up` keeps its state, unless it is told otherwise; a package says where its service does. */
+export const USUAL_DATA = process.env['PLATEN_DATA'] || 'data';
+
 /** The file in a data directory by which commands find the service that `up` runs there; mode 0600. */
 export const SERVICE_FILE = 'service.json';
 export const serviceFile = z.object({ url: z.url(), adminToken: z.string().min(1) });
@@ -251,7 +254,7 @@ export async function connect(options: ServiceOptions): Promise<AdminClient> {
     if (!service.success) throw new CommandFailure(`--url: ${url} is not a URL`, EXIT.usage);
     return new AdminClient(service.data);
   }
-  const file = join(options.data ?? 'data', SERVICE_FILE);
+  const file = join(options.data ?? USUAL_DATA, SERVICE_FILE);
   let text: string;
   try {
     text = await readFile(file, 'utf8');

@@ -9,7 +9,7 @@ import { Command } from 'commander';
 import { createLogger } from '../log.ts';
 import { openQueues, PostgresClient } from '../queue/index.ts';
 import { configFromEnv } from '../server/config.ts';
-import { connect, SERVICE_FILE } from './admin-client.ts';
+import { connect, SERVICE_FILE, USUAL_DATA } from './admin-client.ts';
 import { CommandFailure, explain } from './failure.ts';
 import { printJson, printLine } from './output.ts';
 
@@ -25,7 +25,7 @@ const FREE_SPACE = 1024 ** 3;
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('check this machine and its service, and say what is wrong')
-    .option('--data <dir>', 'data directory of "platen up"', 'data')
+    .option('--data <dir>', 'data directory of "platen up"', USUAL_DATA)
     .option('--json', 'print JSON')
     .action(async (options: { data: string; json?: true }) => {
       const findings: Finding[] = [];

@@ -173,6 +173,8 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     );
   };
   app.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
+    // Asked every few seconds by who watches over the process: it would fill the log.
+    if (request.routeOptions.url === '/healthz') return;
     log(request, { status, ms: Math.round(elapsedTime * 10) / 10 });
   });
   // As proxies write of a caller who went away.
