@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { type FontKey, GlobalFonts } from '@napi-rs/canvas';
+import { LRUCache } from 'lru-cache';
 import type { TemplateFont } from '../contract/template-font.ts';
 import type { Coverage } from './cmap.ts';
 import { FontFault } from './font-fault.ts';
@@ -72,25 +73,18 @@ function readFace({ data, bold, italic }: TemplateFont): TenantFace {
   return face;
 }
 
-/** Families of this thread that the drawing library knows, the one used last at the end. */
-const registered = new Map<string, FontKey>();
 const MOST_REGISTERED = 16;
+/** Families of this thread that the drawing library knows: those used last. */
+const registered = new LRUCache<string, FontKey>({
+  max: MOST_REGISTERED,
+  dispose: (key) => void GlobalFonts.remove(key),
+});
 
 /** The family's name, known to the drawing library when this returns. @throws FontFault: it cannot read the file */
 export function registeredFamily({ family, file }: TenantFace): string {
-  const known = registered.get(family);
-  if (known !== undefined) {
-    registered.delete(family);
-    registered.set(family, known);
-    return family;
-  }
+  if (registered.get(family) !== undefined) return family;
   const key = GlobalFonts.register(file, family);
   if (key === null) throw new FontFault('it is broken: it cannot be drawn with');
   registered.set(family, key);
-  for (const [oldest, its] of registered) {
-    if (registered.size <= MOST_REGISTERED) break;
-    registered.delete(oldest);
-    GlobalFonts.remove(its);
-  }
   return family;
 }

@@ -6,7 +6,7 @@
  * that a slow check delays its own owner's and nobody else's.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
 import type { RawPlacementFault } from '../zpl/raw/placement.ts';
@@ -20,10 +20,10 @@ import type {
   RecordsVerdict,
   TemplateCheck,
 } from './check-protocol.ts';
+import { startThread } from './thread.ts';
 
-/** A thread's heap, MB; over it the thread dies, not the process. What is new of it: see `render-pool.ts`. */
+/** A thread's heap, MB. */
 const HEAP_MB = 256;
-const YOUNG_MB = 12;
 /** Checks that one owner may have waiting. */
 const MOST_WAITING = 1_000;
 
@@ -206,26 +206,21 @@ class CheckThread {
   ending = false;
 
   constructor(logger: Logger, onExit: () => void) {
-    this.#worker = new Worker(new URL('./check-worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
-      // What a library prints there could be label data, or mix with a command's output.
-      stdout: true,
-      stderr: true,
-    });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#worker.unref();
-    this.#worker.on('message', (answer: CheckAnswer) => this.#received(answer));
-    this.#worker.on('error', (error: Error & { code?: string }) => {
-      const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      logger.warn({ reason: memory ? 'memory' : error.name }, 'a check thread stopped');
-      this.ending = true;
-      this.#settle(new CheckStopped(memory ? 'memory' : 'broken', this.#task?.at ?? '', error.name));
-    });
-    this.#worker.on('exit', () => {
-      this.ending = true;
-      this.#settle(new CheckStopped('broken', this.#task?.at ?? '', 'its thread ended'));
-      onExit();
+    this.#worker = startThread<CheckAnswer>({
+      file: new URL('./check-worker.ts', import.meta.url),
+      heapMb: HEAP_MB,
+      answered: (answer) => this.#received(answer),
+      failed: (error, outOfMemory) => {
+        const reason = outOfMemory ? 'memory' : 'broken';
+        logger.warn({ reason: outOfMemory ? reason : error.name }, 'a check thread stopped');
+        this.ending = true;
+        this.#settle(new CheckStopped(reason, this.#task?.at ?? '', error.name));
+      },
+      exited: () => {
+        this.ending = true;
+        this.#settle(new CheckStopped('broken', this.#task?.at ?? '', 'its thread ended'));
+        onExit();
+      },
     });
   }
 

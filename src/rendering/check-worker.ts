@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 import { JobFaultError } from '../contract/fault.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
 import { templateProblems } from '../render/template-check.ts';
@@ -33,7 +34,7 @@ const MOST_FAULTS = 100;
 const MOST_COMPILED = 16;
 const LARGEST_COMPILED = 200_000;
 
-const compiled = new Map<string, RecordCheck>();
+const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
 
 /** Jobs of one template follow each other. What depends on the job, the time for one, is compiled for each. */
 async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): Promise<RecordCheck> {
@@ -44,12 +45,7 @@ async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): P
     .update(`${dpi} ${orientation} ${job.printerCommands ?? false} ${source}`)
     .digest('base64');
   const check = compiled.get(key) ?? (await createRecordCheck(template, { dpi, orientation, job }));
-  compiled.delete(key);
   compiled.set(key, check);
-  for (const oldest of compiled.keys()) {
-    if (compiled.size <= MOST_COMPILED) break;
-    compiled.delete(oldest);
-  }
   return check;
 }
 

@@ -6,24 +6,19 @@
  * its sessions fail with `RenderCrash`. Which of them was to blame is not known, so a job may try once more on a
  * thread of its own (`alone`), where it can hurt, and be hurt by, nobody else.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { JobFaultError } from '../contract/fault.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Logger } from '../log.ts';
 import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
+import { startThread } from './thread.ts';
 
 /** Chunks asked for ahead of their use. */
 const AHEAD = 16;
 /** What a check keeps of its work, bytes. */
 const CACHE_BYTES = 4 * 1024 * 1024;
-/** A thread's heap, MB; over it the thread dies, not the process. */
+/** A thread's heap, MB. */
 const HEAP_MB = 1024;
-/**
- * Of it, for what is new, MB. Left to itself a thread takes four times as much before it cleans up, and what the
- * drawing library holds for objects that are garbage stays until then: memory would grow with the job for a while.
- */
-const YOUNG_MB = 12;
-
 export class RenderCrash extends Error {
   constructor(detail: string) {
     super(`A render thread stopped: ${detail}`);
@@ -104,22 +99,17 @@ class RenderThread {
 
   constructor({ languagesModule, stuckMs, logger }: RenderPoolOptions) {
     this.#stuckMs = stuckMs;
-    this.#worker = new Worker(new URL('./render-worker.ts', import.meta.url), {
+    this.#worker = startThread<RenderAnswer>({
+      file: new URL('./render-worker.ts', import.meta.url),
+      heapMb: HEAP_MB,
       workerData: languagesModule.href,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
-      // What a library prints there could be label data, or mix with a command's output.
-      stdout: true,
-      stderr: true,
+      answered: (answer) => this.#received(answer),
+      failed: (error) => {
+        logger.error({ err: error }, 'render thread failed');
+        this.#die(error.name);
+      },
+      exited: (code) => this.#die(`exit code ${code}`),
     });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#worker.unref();
-    this.#worker.on('message', (answer: RenderAnswer) => this.#received(answer));
-    this.#worker.on('error', (error) => {
-      logger.error({ err: error }, 'render thread failed');
-      this.#die(error instanceof Error ? error.name : 'error');
-    });
-    this.#worker.on('exit', (code) => this.#die(`exit code ${code}`));
   }
 
   get sessions(): number {

@@ -2,6 +2,7 @@
  * What happened to the jobs that this process has sent to a device that cannot be asked for them afterwards. Kept
  * in memory, apart from the connection, for the last jobs only: after a crash nothing is known.
  */
+import { LRUCache } from 'lru-cache';
 import type { PrinterJobState } from './document.ts';
 
 /**
@@ -14,15 +15,10 @@ const MOST_JOBS = 1_000;
 const PHASES = { open: 'held', delivered: 'completed', canceled: 'canceled', 'given up': 'aborted' } as const;
 
 export class Outcomes {
-  readonly #outcomes = new Map<string, Outcome>();
+  readonly #outcomes = new LRUCache<string, Outcome>({ max: MOST_JOBS });
 
   set(job: string, outcome: Outcome): void {
-    this.#outcomes.delete(job);
     this.#outcomes.set(job, outcome);
-    for (const oldest of this.#outcomes.keys()) {
-      if (this.#outcomes.size <= MOST_JOBS) break;
-      this.#outcomes.delete(oldest);
-    }
   }
 
   get(job: string): Outcome | undefined {

@@ -8,6 +8,7 @@
  *
  * Those that cannot be reached wait behind those that can: a site's printers that are off are all waited for to the end.
  */
+import { LRUCache } from 'lru-cache';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { Logger } from '../../log.ts';
 import { pause } from '../pause.ts';
@@ -36,7 +37,7 @@ export interface EndpointsOptions {
 export class Endpoints {
   readonly #options: EndpointsOptions;
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #last = new Map<string, Said>();
+  readonly #last = new LRUCache<string, Said>({ max: MOST_LAST });
   readonly #stopped = new AbortController();
   readonly #asking = new Set<Promise<void>>();
   #ticking: Promise<void> = Promise.resolve();
@@ -124,10 +125,6 @@ export class Endpoints {
   #forget({ uri, said, identity, answers }: Endpoint): void {
     this.#endpoints.delete(uri);
     if (identity !== null) this.#last.set(uri, { said, identity, answers });
-    for (const oldest of this.#last.keys()) {
-      if (this.#last.size <= MOST_LAST) break;
-      this.#last.delete(oldest);
-    }
   }
 
   #askDue(): void {

@@ -2,6 +2,7 @@
  * Tokens that were issued a moment ago, for the same account and scope: a client that asks for one before each
  * request costs a signature, 1 ms of a thread that others wait for, only now and then.
  */
+import { LRUCache } from 'lru-cache';
 
 export type IssuedToken = { token: string /** s since 1970. */; expires: number };
 
@@ -10,25 +11,20 @@ const SHARE = 0.1;
 const MOST = 1_000;
 
 export class IssuedTokens {
-  readonly #lifetime: number;
-  readonly #tokens = new Map<string, { until: number; token: Promise<IssuedToken> }>();
+  readonly #tokens: LRUCache<string, Promise<IssuedToken>>;
 
   /** `lifetime` in s. */
   constructor(lifetime: number) {
-    this.#lifetime = lifetime;
+    this.#tokens = new LRUCache({ max: MOST, ttl: Math.ceil(lifetime * SHARE * 1000) });
   }
 
   /** The token kept under `key`, or a new one. Those who ask at once share it. */
   get(key: string, issue: () => Promise<IssuedToken>): Promise<IssuedToken> {
-    const now = Date.now();
     const kept = this.#tokens.get(key);
-    if (kept !== undefined && now < kept.until) return kept.token;
-    this.#tokens.delete(key);
-    const [oldest] = this.#tokens.keys();
-    if (this.#tokens.size >= MOST && oldest !== undefined) this.#tokens.delete(oldest);
+    if (kept !== undefined) return kept;
     const token = issue();
     token.catch(() => this.#tokens.delete(key));
-    this.#tokens.set(key, { until: now + this.#lifetime * SHARE * 1000, token });
+    this.#tokens.set(key, token);
     return token;
   }
 }
