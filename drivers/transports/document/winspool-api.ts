@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { TransportError } from '../transport.ts';
-import { Turns } from './turns.ts';
+import { Semaphore } from './semaphore.ts';
 
 const flags = z.int().min(0);
 const text = z.string().nullable();
@@ -67,7 +67,7 @@ interface Native {
 }
 
 /** One fewer than libuv's threads, so that one is left for the rest of the process. */
-const turns = new Turns(3, 100);
+const semaphore = new Semaphore(3, 100);
 
 /** Calls `native` when it has its turn, with the result as it comes. */
 function call(native: Native, ...args: unknown[]): Promise<unknown> {
@@ -78,12 +78,12 @@ function call(native: Native, ...args: unknown[]): Promise<unknown> {
         else resolve(result);
       });
     });
-  return turns.run(calling);
+  return semaphore.run(calling);
 }
 
 /** While the spooler does not answer nothing new is opened; what is open goes on, until it is closed. */
 function requireAnswers(): void {
-  if (turns.full) throw new TransportError('query-timeout', 'the spooler still owes too many answers');
+  if (semaphore.full) throw new TransportError('query-timeout', 'the spooler still owes too many answers');
 }
 
 type Spooler = Awaited<ReturnType<typeof load>>;

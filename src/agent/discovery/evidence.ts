@@ -43,7 +43,7 @@ export const evidence = z.strictObject({
     .exactOptional(),
   /** The queue of a print server that leads to the device, as its transport names it: `host/name`. */
   queue: z.string().max(500).exactOptional(),
-  /** Where that queue sends to: another way to the same device. */
+  /** Where that queue sends to: another address of the same device. */
   deviceUri: z.string().max(500).exactOptional(),
   make: line.exactOptional(),
   model: line.exactOptional(),

@@ -1,7 +1,7 @@
 /**
  * The queues of a CUPS server, by IPP (CUPS-Get-Printers).
  *
- * A queue is a way to a printer and not the printer: its `printer-uuid` is the queue's own, made anew when it is
+ * A queue leads to a printer and is not the printer: its `printer-uuid` is the queue's own, made anew when it is
  * deleted and added again. What says which device is behind it is `device-uri`, with the serial number or UUID
  * that the backend found, and `printer-device-id`. A raw queue has nothing but the address.
  *

@@ -2,7 +2,7 @@
  * Calls that hold a thread until they return, a few at a time: the others wait in order. The threads are libuv's, four
  * for the whole process; were all of them in a spooler that hangs, no file could be read, and no host be found.
  */
-export class Turns {
+export class Semaphore {
   readonly #atOnce: number;
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
