@@ -1,16 +1,10 @@
 /** One raster thread for the ZPL of all virtual printers of a process. */
+import type { LabelPage } from '../../zpl/interpreter/draw.ts';
 import { DrawingThread } from './drawing-thread.ts';
 
-export interface RasterRequest {
+export interface RasterRequest extends LabelPage {
   readonly id: number;
   readonly zpl: string;
-  /** Printable part and media, dots. */
-  readonly width: number;
-  readonly length: number;
-  readonly mediaWidth: number;
-  readonly mediaHeight: number;
-  readonly inverted: boolean;
-  readonly mirrored: boolean;
   readonly faults: readonly string[];
 }
 

@@ -153,17 +153,17 @@ export class Announcement {
 /** The IPv4 addresses behind which a server that listens on `host` can be found. */
 export function reachableAt(host: string): string[] {
   if (host !== '0.0.0.0' && host !== '::') return /^\d+\.\d+\.\d+\.\d+$/.test(host) ? [host] : [];
-  return Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .filter(({ family }) => family === 'IPv4')
-    .map(({ address }) => address);
+  return ownAddresses().map(({ address }) => address);
+}
+
+function ownAddresses() {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.filter(({ family }) => family === 'IPv4');
 }
 
 /** The addresses that an interface can have neighbors at; undefined: there is no such interface. */
 function subnet(address: string): BlockList | undefined {
-  const found = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find((each) => each.family === 'IPv4' && each.address === address);
+  const found = ownAddresses().find((each) => each.address === address);
   if (!found) return undefined;
   const list = new BlockList();
   list.addSubnet(address, Number(found.cidr?.split('/')[1] ?? 32), 'ipv4');

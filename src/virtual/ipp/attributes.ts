@@ -5,7 +5,7 @@
  */
 import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName } from '../../../drivers/ipp/names.ts';
-import { STOPPAGES, type Stoppages } from '../machine/faults.ts';
+import { type PrinterFaults, STOPPAGES, type Stoppages } from '../machine/faults.ts';
 import { upTime } from './job.ts';
 import { mediaCol } from './media.ts';
 import { type Abilities, JOB_ATTRIBUTES, templateAttributes } from './ticket.ts';
@@ -40,23 +40,26 @@ export interface IppIdentity {
   readonly location: string;
 }
 
+const STATES = ['idle', 'processing', 'stopped'] as const;
+
 /** What changes from one moment to the next. */
-export interface IppPrinterState {
-  readonly faults: Stoppages;
-  readonly printing: boolean;
-  readonly stopped: boolean;
-  readonly accepting: boolean;
+export interface IppPrinterState extends PrinterFaults {
+  readonly state: (typeof STATES)[number];
+  /** printer-state-reasons. */
+  readonly reasons: readonly string[];
+  /** Jobs that have not ended. */
   readonly jobs: number;
   /** Labels printed in its life. */
   readonly odometer: number;
-  /** ms since 1970. */
-  readonly changedAt: number;
-  readonly since: number;
 }
 
 export interface PrinterView extends Abilities {
   readonly identity: IppIdentity;
   readonly state: IppPrinterState;
+  readonly accepting: boolean;
+  /** When the state changed and the power came, ms since 1970. */
+  readonly changedAt: number;
+  readonly since: number;
   readonly operations: readonly OperationName[];
   /** `ipp://host:port/ipp/print` as the client knows it. */
   readonly uri: string;
@@ -111,7 +114,6 @@ function descriptionAttributes(view: PrinterView): IppAttribute[] {
   const { identity, state, operations } = view;
   const now = Date.now();
   const web = `http://${new URL(view.uri).host}/`;
-  const reasons = stateReasons(state.faults);
   return [
     uri('printer-uri-supported', view.uri),
     keyword('uri-security-supported', 'none'),
@@ -129,16 +131,16 @@ function descriptionAttributes(view: PrinterView): IppAttribute[] {
     uri('printer-more-info', web),
     uri('printer-supply-info-uri', web),
     keyword('printer-kind', 'label'),
-    enumeration('printer-state', state.stopped ? 5 : state.printing ? 4 : 3),
-    keyword('printer-state-reasons', ...reasons),
-    text('printer-state-message', reasons[0] === 'none' ? '' : reasons.join(', ')),
-    integer('printer-state-change-time', upTime(state.changedAt, state.since)),
-    dateTime('printer-state-change-date-time', state.changedAt),
+    enumeration('printer-state', 3 + STATES.indexOf(state.state)),
+    keyword('printer-state-reasons', ...state.reasons),
+    text('printer-state-message', state.reasons[0] === 'none' ? '' : state.reasons.join(', ')),
+    integer('printer-state-change-time', upTime(view.changedAt, view.since)),
+    dateTime('printer-state-change-date-time', view.changedAt),
     integer('printer-config-change-time', 1),
-    dateTime('printer-config-change-date-time', state.since),
-    integer('printer-up-time', upTime(now, state.since)),
+    dateTime('printer-config-change-date-time', view.since),
+    integer('printer-up-time', upTime(now, view.since)),
     dateTime('printer-current-time', now),
-    boolean('printer-is-accepting-jobs', state.accepting),
+    boolean('printer-is-accepting-jobs', view.accepting),
     integer('queued-job-count', state.jobs),
     integer('printer-impressions-completed', state.odometer),
     integer('printer-media-sheets-completed', state.odometer),

@@ -11,10 +11,15 @@ import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
 import { pdfPool } from '../drawing/pdf-pool.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
-import type { PrinterFaults } from '../machine/faults.ts';
 import { VirtualPrinter, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
 import { Announcement, instanceName, reachableAt } from './announce.ts';
-import { DOCUMENT_FORMATS, type IppIdentity, type PrinterView, stateReasons } from './attributes.ts';
+import {
+  DOCUMENT_FORMATS,
+  type IppIdentity,
+  type IppPrinterState,
+  type PrinterView,
+  stateReasons,
+} from './attributes.ts';
 import { PRINTER_PATH } from './exchange.ts';
 import type { IppJobReport } from './job.ts';
 import { JobNumbers } from './job-numbers.ts';
@@ -52,15 +57,6 @@ export interface VirtualIppPrinterOptions extends VirtualPrinterOptions {
   readonly idle?: number;
 }
 
-export interface VirtualIppPrinterState extends PrinterFaults {
-  readonly state: 'idle' | 'processing' | 'stopped';
-  /** printer-state-reasons. */
-  readonly reasons: readonly string[];
-  /** Jobs that have not ended. */
-  readonly jobs: number;
-  readonly odometer: number;
-}
-
 export interface VirtualIppPrinterEvents {
   label: [PrintedPage];
   /** A job was made, or is not what it was. */
@@ -71,7 +67,7 @@ export interface VirtualIppPrinterEvents {
   held: [operation: OperationName | undefined];
   identify: [];
   /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
-  status: [VirtualIppPrinterState & { fault?: string }];
+  status: [IppPrinterState & { fault?: string }];
 }
 
 /** Makes a UUID of a serial number, the same at each start (RFC 9562 §5.5). */
@@ -164,12 +160,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
     this.#wire.cutReply(bytes, operation);
   }
 
-  /** Cuts the connection over which the `bytes`th byte of a request from now comes, right after that byte. */
-  dropConnectionAfter(bytes: number): void {
-    this.#wire.dropAfter(bytes);
-  }
-
-  state(): VirtualIppPrinterState {
+  state(): IppPrinterState {
     const { faults, stopped } = this.mechanism;
     return {
       ...faults,
@@ -210,7 +201,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
       bodyLimits: { attributes: MAX_ATTRIBUTE_BYTES, discarded: documentLimit, idle },
       page: () => `${this.name}\n${this.state().reasons.join(', ')}\n`,
       answer: (request) => this.#answer(request),
-      received: (bytes, request) => this.#wire.received(bytes, request),
+      received: (bytes, { socket }) => this.taken(bytes, () => socket.destroy()),
       beforeReply: (operation, socket) => this.#wire.beforeReply(operation, socket),
       failed: (error) => this.mechanism.changed(String(error)),
     });
@@ -281,7 +272,6 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
 
   #view(uri: string): PrinterView {
     const { dpi, height, speed = 0, documentLimit = DOCUMENT_LIMIT, documentWait = 60_000 } = this.#options;
-    const { faults, stopped } = this.mechanism;
     return {
       rolls: this.#rolls,
       dpi,
@@ -292,16 +282,10 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
         speed > 0 && speed < Infinity ? Math.max(1, Math.round((60 * speed * 25.4) / height)) : FULL_SPEED,
       documentLimit,
       documentWait,
-      state: {
-        faults,
-        printing: this.#press.printing,
-        stopped,
-        accepting: !this.#misbehavior.notAccepting,
-        jobs: this.waiting,
-        odometer: this.odometer,
-        changedAt: this.#changedAt,
-        since: this.#since,
-      },
+      state: this.state(),
+      accepting: !this.#misbehavior.notAccepting,
+      changedAt: this.#changedAt,
+      since: this.#since,
     };
   }
 

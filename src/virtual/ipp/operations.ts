@@ -4,8 +4,6 @@
  * Source: RFC 8011 §4 (and §4.1.4 to 4.1.8 for what every request must have), PWG 5100.11 for Cancel-My-Jobs and
  * Close-Job, PWG 5100.13 for Identify-Printer.
  */
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   groupOf,
   type IppAttribute,
@@ -15,25 +13,18 @@ import {
 } from '../../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName, type StatusName } from '../../../drivers/ipp/names.ts';
 import { DOCUMENT_FORMATS, type PrinterView, printerAttributes, requested, selected } from './attributes.ts';
-import { checkTarget, operationAttributes, PRINTER_PATH, reply } from './exchange.ts';
 import {
-  type IppJob,
-  type JobSurroundings,
-  jobDescription,
-  jobOutcome,
-  type SpooledDocument,
-} from './job.ts';
+  type DocumentKind,
+  documentKind,
+  type IppDocumentSource,
+  receiveDocument,
+} from './document-intake.ts';
+import { checkTarget, operationAttributes, PRINTER_PATH, reply } from './exchange.ts';
+import { type IppJob, type JobSurroundings, jobDescription, jobOutcome } from './job.ts';
 import { IppRefusal } from './refusal.ts';
-import { detect } from './sheets.ts';
 import type { IppSpool } from './spool.ts';
 import { type Checked, ticketOf } from './ticket.ts';
 import { keyword } from './values.ts';
-
-/** The rest of a request's body. */
-export interface IppDocumentSource {
-  /** Reads it to its end; `take` is told of each piece, and refuses by throwing. @throws when the client breaks off */
-  read(take: (bytes: number) => void): Promise<Buffer>;
-}
 
 export interface IppRequest {
   readonly message: IppMessage;
@@ -74,7 +65,6 @@ interface Call {
   readonly user: string;
 }
 
-const unzip = promisify(gunzip);
 const OPERATION_NAMES = new Map<number, OperationName>();
 for (const name of Object.keys(OPERATIONS) as OperationName[]) OPERATION_NAMES.set(OPERATIONS[name], name);
 
@@ -93,13 +83,13 @@ export class IppOperations {
     'Get-Job-Attributes': (call) => this.#getJob(call),
     'Get-Jobs': (call) => this.#getJobs(call),
     'Get-Printer-Attributes': (call) => this.#getPrinter(call),
-    'Hold-Job': (call) => this.#withJob(call, (job) => this.#host.spool.hold(job)),
-    'Release-Job': (call) => this.#withJob(call, (job) => this.#host.spool.release(job)),
-    'Pause-Printer': () => this.#pause(true),
-    'Resume-Printer': () => this.#pause(false),
+    'Hold-Job': (call) => this.#withJob(call, (job) => this.#host.spool.hold(job, true)),
+    'Release-Job': (call) => this.#withJob(call, (job) => this.#host.spool.hold(job, false)),
+    'Pause-Printer': () => this.#done(() => this.#host.pause(true)),
+    'Resume-Printer': () => this.#done(() => this.#host.pause(false)),
     'Cancel-My-Jobs': (call) => this.#cancelMyJobs(call),
     'Close-Job': (call) => this.#closeJob(call),
-    'Identify-Printer': () => this.#identify(),
+    'Identify-Printer': () => this.#done(() => this.#host.identify()),
   };
 
   constructor(host: OperationsHost) {
@@ -153,16 +143,16 @@ export class IppOperations {
 
   async #printJob(call: Call): Promise<Answer> {
     const { ticket, unsupported } = this.#check(call);
-    const { format, zipped } = this.#documentKind(call);
+    const kind = this.#kind(call);
     this.#admit();
     const job = this.#host.spool.create(jobName(call), call.user, ticket, 'job-incoming');
-    await this.#receive(job, call, format, zipped);
+    await this.#receive(job, call, kind);
     return { groups: [this.#outcome(job, call)], unsupported };
   }
 
   #validateJob(call: Call): Answer {
     const { unsupported } = this.#check(call);
-    this.#documentKind(call);
+    this.#kind(call);
     this.#admit();
     return { unsupported };
   }
@@ -179,14 +169,14 @@ export class IppOperations {
     const job = this.#job(call);
     const last = flag(call.operation, 'last-document');
     if (last === undefined) throw new IppRefusal('client-error-bad-request', 'last-document is missing');
-    const { format, zipped } = this.#documentKind(call);
+    const kind = this.#kind(call);
     if (!job.reasons.has('job-data-insufficient')) {
       if (job.over) throw new IppRefusal('client-error-not-possible', `job ${job.id} is ${job.state}`);
       throw new IppRefusal('server-error-multiple-document-jobs-not-supported', 'one document a job');
     }
     if (this.#host.misbehavior.busy) throw new IppRefusal('server-error-busy', 'busy');
     spool.receiving(job);
-    await this.#receive(job, call, format, zipped);
+    await this.#receive(job, call, kind);
     return { groups: [this.#outcome(job, call)] };
   }
 
@@ -197,31 +187,6 @@ export class IppOperations {
       this.#host.spool.end(job, 'aborted', ['aborted-by-system'], 'closed without a document');
     }
     return {};
-  }
-
-  /** Reads the document into the job. What goes wrong on the way ends the job. */
-  async #receive(job: IppJob, call: Call, format: string, zipped: boolean): Promise<void> {
-    const { spool } = this.#host;
-    const { documentLimit } = call.view;
-    try {
-      const bytes = await call.request.document.read((count) => {
-        spool.receive(job, count);
-        if (job.octets > documentLimit) {
-          throw new IppRefusal('client-error-request-entity-too-large', `more than ${documentLimit} bytes`);
-        }
-      });
-      // Canceled while it came: it has been told so, and so is the sender.
-      if (job.over) throw new IppRefusal('server-error-job-canceled', `job ${job.id} is ${job.state}`);
-      job.document = documentOf(zipped ? await unzipped(bytes, documentLimit) : bytes, format);
-    } catch (error) {
-      if (!job.over) {
-        const refused = error instanceof IppRefusal;
-        const reasons = refused ? ['aborted-by-system'] : ['aborted-by-system', 'submission-interrupted'];
-        spool.end(job, 'aborted', reasons, refused ? error.message : 'the connection broke');
-      }
-      throw error;
-    }
-    spool.received(job);
   }
 
   #check(call: Call): Checked {
@@ -239,26 +204,18 @@ export class IppOperations {
     if (notAccepting) throw new IppRefusal('server-error-not-accepting-jobs', 'no jobs are accepted');
   }
 
-  #documentKind({ operation }: Call): { format: string; zipped: boolean } {
-    const compression = valuesOf(operation, 'compression')[0];
-    if (compression && !(compression.tag === 'keyword' && ['none', 'gzip'].includes(compression.value))) {
-      throw new IppRefusal('client-error-compression-not-supported', 'none and gzip are supported');
-    }
-    const format = valuesOf(operation, 'document-format')[0];
-    const asked = format?.tag === 'mimeMediaType' ? format.value.toLowerCase() : 'application/octet-stream';
-    const supported: readonly string[] = DOCUMENT_FORMATS;
-    if (!supported.includes(asked) || this.#host.misbehavior.refusedFormats.includes(asked)) {
-      const unsupported = format ? [{ name: 'document-format', values: [format] }] : [];
-      throw new IppRefusal('client-error-document-format-not-supported', asked, unsupported);
-    }
-    return { format: asked, zipped: compression?.tag === 'keyword' && compression.value === 'gzip' };
+  #kind({ operation }: Call): DocumentKind {
+    return documentKind(operation, this.#host.misbehavior.refusedFormats);
+  }
+
+  #receive(job: IppJob, { request, view }: Call, kind: DocumentKind): Promise<void> {
+    return receiveDocument(this.#host.spool, job, request.document, kind, view.documentLimit);
   }
 
   // Jobs that are there
 
   #withJob(call: Call, change: (job: IppJob) => void): Answer {
-    change(this.#job(call));
-    return {};
+    return this.#done(() => change(this.#job(call)));
   }
 
   #stopJob(call: Call): Answer {
@@ -316,7 +273,7 @@ export class IppOperations {
   }
 
   #around(job: IppJob, { view }: Call): JobSurroundings {
-    return { printerUri: view.uri, before: this.#host.spool.before(job), since: view.state.since };
+    return { printerUri: view.uri, before: this.#host.spool.before(job), since: view.since };
   }
 
   /** The job that job-uri, or printer-uri and job-id, name. */
@@ -345,13 +302,8 @@ export class IppOperations {
     return { groups: [{ tag: 'printer', attributes: printerAttributes(view, requested(operation)) }] };
   }
 
-  #pause(paused: boolean): Answer {
-    this.#host.pause(paused);
-    return {};
-  }
-
-  #identify(): Answer {
-    this.#host.identify();
+  #done(change: () => void): Answer {
+    change();
     return {};
   }
 }
@@ -374,24 +326,4 @@ function jobName({ operation }: Call): string {
 function flag(attributes: readonly IppAttribute[], name: string): boolean | undefined {
   const [value] = valuesOf(attributes, name);
   return value?.tag === 'boolean' ? value.value : undefined;
-}
-
-async function unzipped(bytes: Buffer, limit: number): Promise<Buffer> {
-  try {
-    return await unzip(bytes, { maxOutputLength: limit });
-  } catch (error) {
-    if (error instanceof RangeError) {
-      throw new IppRefusal('client-error-request-entity-too-large', `more than ${limit} bytes`);
-    }
-    throw new IppRefusal('client-error-compression-error', 'not gzip');
-  }
-}
-
-function documentOf(bytes: Buffer, format: string): SpooledDocument {
-  if (format === 'application/pdf' || format === 'application/vnd.zebra-zpl') return { format, bytes };
-  const detected = detect(bytes);
-  if (!detected) {
-    throw new IppRefusal('client-error-document-format-not-supported', 'neither PDF nor ZPL');
-  }
-  return { format: detected, bytes };
 }

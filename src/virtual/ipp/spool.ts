@@ -126,21 +126,14 @@ export class IppSpool {
     this.changed(job);
   }
 
-  hold(job: IppJob): void {
-    if (job.state !== 'pending' && job.state !== 'pending-held') {
+  /** Holds a job back, or lets it go. @throws IppRefusal */
+  hold(job: IppJob, held: boolean): void {
+    if (job.state !== 'pending-held' && !(held && job.state === 'pending')) {
       throw new IppRefusal('client-error-not-possible', `job ${job.id} is ${job.state}`);
     }
-    job.state = 'pending-held';
-    job.reasons.add('job-hold-until-specified');
-    this.changed(job);
-  }
-
-  release(job: IppJob): void {
-    if (job.state !== 'pending-held') {
-      throw new IppRefusal('client-error-not-possible', `job ${job.id} is ${job.state}`);
-    }
-    job.state = 'pending';
-    job.reasons.delete('job-hold-until-specified');
+    job.state = held ? 'pending-held' : 'pending';
+    if (held) job.reasons.add('job-hold-until-specified');
+    else job.reasons.delete('job-hold-until-specified');
     this.changed(job);
   }
 

@@ -11,7 +11,7 @@ import {
   rollByName,
   sizeMembers,
 } from './media.ts';
-import { collection, dpi, enumeration, integer, keyword, range } from './values.ts';
+import { collection, dpi, enumeration, integer, keyword, type Make, range } from './values.ts';
 
 export const MAX_COPIES = 999;
 
@@ -50,33 +50,40 @@ export interface Abilities {
 
 type Test = (value: IppValue, abilities: Abilities) => boolean;
 
-function oneOf(...keywords: string[]): Test {
-  return (value) => (value.tag === 'keyword' || value.tag === 'name') && keywords.includes(value.value);
-}
-
-function number(test: (value: number) => boolean, tag: 'integer' | 'enum'): Test {
-  return (value) => value.tag === tag && test(value.value);
-}
+/** Keywords that it can do, the default first. */
+const KEYWORDS = {
+  'job-hold-until': ['no-hold', 'indefinite'],
+  'multiple-document-handling': ['separate-documents-collated-copies'],
+  'output-bin': ['face-up'],
+  'print-color-mode': ['monochrome', 'auto', 'bi-level'],
+  'print-scaling': ['none', 'fit'],
+  sides: ['one-sided'],
+};
+/** Enumerations, in the same way. */
+const ENUMS = {
+  finishings: [FINISHINGS_NONE],
+  'orientation-requested': [...ROTATIONS.keys()],
+  'print-quality': [PRINT_QUALITY_NORMAL],
+};
 
 const SUPPORTED: ReadonlyMap<string, Test> = new Map<string, Test>([
-  ['copies', number((copies) => copies >= 1 && copies <= MAX_COPIES, 'integer')],
-  ['finishings', number((finishing) => finishing === FINISHINGS_NONE, 'enum')],
-  ['job-hold-until', oneOf('no-hold', 'indefinite')],
+  ['copies', (value) => value.tag === 'integer' && value.value >= 1 && value.value <= MAX_COPIES],
   ['media', (value, { rolls }) => rollByName(rolls, value) !== undefined],
   ['media-col', (value, { rolls }) => rollByCollection(rolls, value) !== undefined],
-  ['multiple-document-handling', oneOf('separate-documents-collated-copies')],
-  ['number-up', number((up) => up === 1, 'integer')],
-  ['orientation-requested', number((orientation) => ROTATIONS.has(orientation), 'enum')],
-  ['output-bin', oneOf('face-up')],
-  ['print-color-mode', oneOf('auto', 'monochrome', 'bi-level')],
-  ['print-quality', number((quality) => quality === PRINT_QUALITY_NORMAL, 'enum')],
-  ['print-scaling', oneOf('none', 'fit')],
+  ['number-up', (value) => value.tag === 'integer' && value.value === 1],
   [
     'printer-resolution',
     (value, { dpi }) =>
       value.tag === 'resolution' && value.unit === 'dpi' && value.x === dpi && value.y === dpi,
   ],
-  ['sides', oneOf('one-sided')],
+  ...Object.entries(KEYWORDS).map(([name, known]): [string, Test] => [
+    name,
+    (value) => (value.tag === 'keyword' || value.tag === 'name') && known.includes(value.value),
+  ]),
+  ...Object.entries(ENUMS).map(([name, known]): [string, Test] => [
+    name,
+    (value) => value.tag === 'enum' && known.includes(value.value),
+  ]),
 ]);
 
 export const JOB_ATTRIBUTES: readonly string[] = [...SUPPORTED.keys()];
@@ -123,10 +130,6 @@ export function templateAttributes({ rolls, dpi: resolution }: Abilities): IppAt
   return [
     integer('copies-default', 1),
     range('copies-supported', [1, MAX_COPIES]),
-    enumeration('finishings-default', FINISHINGS_NONE),
-    enumeration('finishings-supported', FINISHINGS_NONE),
-    keyword('job-hold-until-default', 'no-hold'),
-    keyword('job-hold-until-supported', 'no-hold', 'indefinite'),
     keyword('media-default', names[0] ?? 'custom'),
     keyword('media-supported', ...names),
     keyword('media-ready', ...names),
@@ -138,23 +141,15 @@ export function templateAttributes({ rolls, dpi: resolution }: Abilities): IppAt
     keyword('media-source-supported', ...sources),
     keyword('media-type-supported', 'labels'),
     keyword('media-tracking-supported', 'gap'),
-    keyword('multiple-document-handling-default', 'separate-documents-collated-copies'),
-    keyword('multiple-document-handling-supported', 'separate-documents-collated-copies'),
     integer('number-up-default', 1),
     integer('number-up-supported', 1),
-    enumeration('orientation-requested-default', 3),
-    enumeration('orientation-requested-supported', ...ROTATIONS.keys()),
-    keyword('output-bin-default', 'face-up'),
-    keyword('output-bin-supported', 'face-up'),
-    keyword('print-color-mode-default', 'monochrome'),
-    keyword('print-color-mode-supported', 'auto', 'monochrome', 'bi-level'),
-    enumeration('print-quality-default', PRINT_QUALITY_NORMAL),
-    enumeration('print-quality-supported', PRINT_QUALITY_NORMAL),
-    keyword('print-scaling-default', 'none'),
-    keyword('print-scaling-supported', 'none', 'fit'),
     dpi('printer-resolution-default', resolution),
     dpi('printer-resolution-supported', resolution),
-    keyword('sides-default', 'one-sided'),
-    keyword('sides-supported', 'one-sided'),
+    ...Object.entries(KEYWORDS).flatMap(([name, known]) => choice(keyword, name, known)),
+    ...Object.entries(ENUMS).flatMap(([name, known]) => choice(enumeration, name, known)),
   ];
+}
+
+function choice<T>(attribute: Make<T>, name: string, known: readonly T[]): IppAttribute[] {
+  return [attribute(`${name}-default`, ...known.slice(0, 1)), attribute(`${name}-supported`, ...known)];
 }

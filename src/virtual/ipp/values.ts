@@ -1,7 +1,7 @@
 /** IPP attributes, written short. */
 import type { IppAttribute, IppValue } from '../../../drivers/ipp/message.ts';
 
-type Make<Value> = (name: string, ...values: Value[]) => IppAttribute;
+export type Make<Value> = (name: string, ...values: Value[]) => IppAttribute;
 
 function maker<Value>(value: (value: Value) => IppValue): Make<Value> {
   return (name, ...values) => ({ name, values: values.map(value) });

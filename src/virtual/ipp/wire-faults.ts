@@ -1,11 +1,9 @@
 /** What goes wrong between a client and a virtual IPP printer, when a test asks for it. */
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
 
 export class WireFaults {
   readonly #held: (operation: OperationName | undefined) => void;
-  #dropAfter: number | undefined;
   #cut: { bytes: number; operation: OperationName | undefined } | undefined;
   #holds: readonly OperationName[] | undefined;
   #release = Promise.withResolvers<void>();
@@ -36,21 +34,6 @@ export class WireFaults {
 
   cutReply(bytes: number, operation: OperationName | undefined): void {
     this.#cut = { bytes, operation };
-  }
-
-  dropAfter(bytes: number): void {
-    this.#dropAfter = bytes;
-  }
-
-  /** As much of what was read as is to be taken; cuts the connection where it is to be cut. */
-  received(bytes: Buffer, request: IncomingMessage): Buffer {
-    if (this.#dropAfter === undefined) return bytes;
-    this.#dropAfter -= bytes.length;
-    if (this.#dropAfter > 0) return bytes;
-    const kept = bytes.subarray(0, bytes.length + this.#dropAfter);
-    this.#dropAfter = undefined;
-    request.socket.destroy();
-    return kept;
   }
 
   /** Waits until an answer may be sent; gives after how many bytes it breaks off, or undefined. */

@@ -54,6 +54,7 @@ export abstract class VirtualPrinter<
   #port: number;
   #started = false;
   #server: Server | undefined;
+  #dropAfter: number | undefined;
   #printing: Promise<void> = Promise.resolve();
   /** Power changes follow one another. */
   #switching: Promise<void> = Promise.resolve();
@@ -134,6 +135,22 @@ export abstract class VirtualPrinter<
   async ask({ 'power-off': off, ...faults }: Partial<AskedFaults>): Promise<void> {
     this.set(faults);
     if (off !== undefined) await (off ? this.powerOff() : this.powerOn());
+  }
+
+  /** Cuts the connection over which the `bytes`th byte from now comes, right after that byte. */
+  dropConnectionAfter(bytes: number): void {
+    this.#dropAfter = bytes;
+  }
+
+  /** As much of what a connection has brought as is to be taken; `cut` is called where it is to be cut. */
+  protected taken(bytes: Buffer, cut: () => void): Buffer {
+    if (this.#dropAfter === undefined) return bytes;
+    this.#dropAfter -= bytes.length;
+    if (this.#dropAfter > 0) return bytes;
+    const kept = bytes.subarray(0, bytes.length + this.#dropAfter);
+    this.#dropAfter = undefined;
+    cut();
+    return kept;
   }
 
   /** The words for the faults in effect. */

@@ -18,7 +18,6 @@ import type { Mechanism, PrintedLabel } from '../machine/mechanism.ts';
 
 /** Something in the receive buffer. */
 export interface Waiting {
-  readonly bytes: number;
   readonly content: ZplFormat | { name: string; params: Buffer };
   /** Called once, when it leaves the buffer. */
   readonly released: () => void;

@@ -37,8 +37,8 @@ export interface ConnectionHost {
   /** Tells whether the printer takes bytes of this connection now. */
   accepts(connection: PrinterConnection): boolean;
   handle(connection: PrinterConnection, event: ZplEvent): void;
-  /** Bytes just read from the socket; gives how many to keep before the connection is to be cut, or null. */
-  received(bytes: Buffer): number | null;
+  /** Bytes just read from the socket; gives those to be kept, and calls `cut` where the connection is to be cut. */
+  received(bytes: Buffer, cut: () => void): Buffer;
   closed(connection: PrinterConnection): unknown;
 }
 
@@ -66,9 +66,7 @@ export class PrinterConnection {
   open(): void {
     const socket = this.#socket;
     socket.on('data', (bytes: Buffer) => {
-      const keep = this.#host.received(bytes);
-      this.#pending.push(keep === null ? bytes : bytes.subarray(0, keep));
-      if (keep !== null) socket.resetAndDestroy();
+      this.#pending.push(this.#host.received(bytes, () => socket.resetAndDestroy()));
       this.pump();
     });
     socket.on('end', () => this.#finish());

@@ -61,7 +61,6 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
   readonly #connections = new Set<PrinterConnection>();
   #queuedBytes = 0;
   #stalled = false;
-  #dropAfter: number | undefined;
 
   constructor(options: VirtualZplPrinterOptions) {
     super(options, [rasterPool]);
@@ -84,7 +83,10 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
       formatLimit: options.formatLimit ?? 8 * 1024 * 1024,
       accepts: (connection) => this.#accepts(connection),
       handle: (connection, event) => this.#handle(connection, event),
-      received: (bytes) => this.#received(bytes),
+      received: (bytes, cut) => {
+        this.emit('received', bytes);
+        return this.taken(bytes, cut);
+      },
       closed: (connection) => this.#connections.delete(connection),
     };
   }
@@ -115,11 +117,6 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
   /** The feed button: blank labels come out, and are counted. Their raw file is empty. */
   feed(labels = 1): void {
     this.#engine.feed(labels);
-  }
-
-  /** Cuts the connection over which the `bytes`th byte from now comes, right after that byte. */
-  dropConnectionAfter(bytes: number): void {
-    this.#dropAfter = bytes;
   }
 
   /** Stops reading from all connections, until {@link resume}. */
@@ -157,16 +154,6 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
     if (this.#stalled) return false;
     // Who holds nothing of the buffer may still ask; and what is not complete must be able to become complete.
     return !(this.#full() && connection.held > 0 && this.#engine.backlog > 0);
-  }
-
-  #received(bytes: Buffer): number | null {
-    this.emit('received', bytes);
-    if (this.#dropAfter === undefined) return null;
-    this.#dropAfter -= bytes.length;
-    if (this.#dropAfter > 0) return null;
-    const keep = bytes.length + this.#dropAfter;
-    this.#dropAfter = undefined;
-    return keep;
   }
 
   #handle(from: PrinterConnection, event: ZplEvent): void {
@@ -219,7 +206,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
       this.#queuedBytes -= bytes;
       from.queued -= bytes;
     };
-    this.#engine.enqueue({ bytes, content, released });
+    this.#engine.enqueue({ content, released });
   }
 
   #pump(): void {
