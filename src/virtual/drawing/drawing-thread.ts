@@ -8,7 +8,8 @@
  */
 import { Worker } from 'node:worker_threads';
 
-const TIMEOUT_MS = 30_000;
+/** Far more than any label takes: on a busy machine, loading what draws the first one alone may take half a minute. */
+const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
 
 interface Task<Order, Reply> {

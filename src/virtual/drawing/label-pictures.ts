@@ -15,11 +15,15 @@ export class LabelPictures {
     this.#faults = [...faults, ...plan.faults];
   }
 
-  /** @param index of the label, from 0. @throws when the printer has stopped */
+  /** @param index of the label, from 0. @throws when nothing can be drawn; asked again, it is tried again */
   of(index: number): Promise<RasterReply> {
     const serial = isSerial(this.#plan) ? Math.floor(index / this.#plan.replicates) : 0;
     if (this.#last?.serial !== serial) this.#last = { serial, reply: this.#draw(serial) };
-    return this.#last.reply;
+    const { reply } = this.#last;
+    reply.catch(() => {
+      if (this.#last?.reply === reply) this.#last = undefined;
+    });
+    return reply;
   }
 
   async #draw(serial: number): Promise<RasterReply> {

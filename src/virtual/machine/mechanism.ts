@@ -132,10 +132,14 @@ export class Mechanism {
       this.changed(faults.length > 0 ? `label ${files.number}: ${faults.join('; ')}` : undefined);
       return true;
     } catch (error) {
-      // As with a jam: it stops, says so, and tries the label again when it is told to go on.
-      this.#faults = { ...this.#faults, paused: this.#on };
-      this.changed(error instanceof Error ? error.message : String(error));
+      this.jam(error);
       return false;
     }
+  }
+
+  /** A label could not be made: the printer stops, says so, and tries it again when it is told to go on. */
+  jam(error: unknown): void {
+    this.#faults = { ...this.#faults, paused: this.#on };
+    this.changed(error instanceof Error ? error.message : String(error));
   }
 }

@@ -191,11 +191,12 @@ export class PrintEngine {
     const { plan, raw } = batch;
     const mechanism = this.#mechanism;
     while (batch.printed < plan.quantity && !batch.canceled && mechanism.on) {
-      const picture = await mechanism.awaited(batch.pictures.of(batch.printed), () => false);
+      const drawing = batch.pictures.of(batch.printed);
+      const picture = await mechanism.awaited(drawing, () => false).catch((error) => mechanism.jam(error));
       await mechanism.until(() => batch.canceled || !mechanism.stopped || this.#feeds());
-      if (!picture || batch.canceled || !mechanism.on) return;
+      if (batch.canceled || !mechanism.on) return;
       await this.#feedBlank();
-      if (mechanism.stopped || !(await mechanism.feed(this.#host.height))) continue;
+      if (!picture || mechanism.stopped || !(await mechanism.feed(this.#host.height))) continue;
       const out = await mechanism.put({ ...picture, raw }, (label) => {
         batch.printed++;
         this.#host.printed(label);
