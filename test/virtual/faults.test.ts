@@ -1,4 +1,4 @@
-/** The words for a virtual printer's faults, what each does to either face of it, and how it is told while it runs. */
+/** What a virtual printer's faults do to either face of it, and how it is told while it runs. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -7,34 +7,9 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { controlPath, startControl } from '../../src/virtual/machine/control.ts';
-import { FaultWordError, faultsOf, NO_FAULTS, wordsFor } from '../../src/virtual/machine/faults.ts';
+import { faultsOf } from '../../src/virtual/machine/faults.ts';
 import { bench, Client, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 import { ippBench, never, ZPL } from '../kit/printers/ipp-bench.ts';
-
-test('words are read from left to right, and written again', () => {
-  const now = (...words: string[]) => wordsFor({ ...NO_FAULTS, ...faultsOf(words) });
-  expect(now('cover-open', 'slow=70', 'media-empty')).toEqual(['media-empty', 'cover-open', 'slow=70']);
-  expect(now('cover-open', 'slow=70', 'clear', 'silent')).toEqual(['silent']);
-  expect(now('cover-open', 'slow=70', 'clear=slow', 'clear=cover-open', 'paused')).toEqual(['paused']);
-  expect(faultsOf(['clear=silent'])).toEqual({ silent: false });
-});
-
-test.each([
-  ['media-emtpy', 'did you mean media-empty?'],
-  ['clear=media-emtpy', 'did you mean clear=media-empty?'],
-  ['ribbon-out', 'did you mean marker-supply-empty?'],
-  ['silent=1', 'did you mean silent?'],
-  ['slow=-1', 'whole milliseconds'],
-  ['slow=1e9', 'whole milliseconds'],
-  ['slow=600001', 'whole milliseconds'],
-  ['on fire', 'there are media-empty, marker-supply-empty'],
-  ['__proto__', 'there are media-empty'],
-  ['constructor', 'there are media-empty'],
-  ['x'.repeat(100_000), 'there are media-empty'],
-])('%.20s is no fault', (word, why) => {
-  expect(() => faultsOf([word])).toThrow(FaultWordError);
-  expect(() => faultsOf([word])).toThrow(why);
-});
 
 test('a slow printer takes its time for each label', async () => {
   const { printer, printed } = await bench({ faults: { slow: 300 } });
