@@ -155,7 +155,7 @@ export class CheckPool {
       const thread = this.#thread();
       if (thread === undefined) return;
       const task = tasks.shift();
-      // To the end of the turn.
+      // Whoever had a turn goes behind those who wait.
       this.#waiting.delete(owner);
       if (tasks.length > 0) this.#waiting.set(owner, tasks);
       if (task !== undefined) this.#begin(thread, task);
@@ -182,7 +182,7 @@ export class CheckPool {
       if (thread.free) return thread;
       if (!thread.ending) alive += 1;
     }
-    // One that was ended in the middle of the drawing library's work goes on until that is done, and counts for once.
+    // A thread ended while the drawing library works lives until that work is done: as many of those are let be.
     if (alive >= this.#size || this.#threads.size >= 2 * this.#size || this.#stopped) return undefined;
     const thread = new CheckThread(this.#logger, () => {
       this.#threads.delete(thread);

@@ -36,7 +36,7 @@ const LARGEST_COMPILED = 200_000;
 
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
 
-/** Jobs of one template follow each other. What depends on the job, the time for one, is compiled for each. */
+/** The template compiled, or as it was kept; one that prints something of its job, such as the time, is compiled for each. */
 async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): Promise<RecordCheck> {
   const source = JSON.stringify(template);
   const keeps = source.length <= LARGEST_COMPILED && !/\{\{\s*\$/.test(source);

@@ -18,7 +18,7 @@ export interface LabelPage {
 }
 
 const MARK = 8;
-/** The rasteriser wants mm, and has no other use for the resolution: dots in eighths are exact both ways. */
+/** The rasteriser takes mm, and the resolution only to make dots of them: at 8 dots/mm that is exact. */
 const UNIT = 8;
 
 /**

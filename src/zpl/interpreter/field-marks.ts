@@ -1,7 +1,7 @@
 /**
  * Where the fields of a format are, as far as that can be told without drawing them: where each begins, the size of
  * boxes, lines and graphics, the width of text blocks, the height of characters and bars. How long a text or a barcode
- * gets is not told; those are as wide as nothing.
+ * gets depends on its data, and is not known here: its width counts as 0.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -92,7 +92,7 @@ export class FieldMarks {
     const turn = /^\s*([NRIB])/i.exec(params)?.[1]?.toUpperCase();
     if (name === 'FS') this.#field = START;
     else if (name === 'FO' || name === 'FT') {
-      // Without its own place ^FT goes on where the last field ended, wherever that is.
+      // ^FT without coordinates goes on where the last field ended, which is not known here.
       const known = name === 'FO' || (first !== undefined && second !== undefined);
       const place = known ? { x: first ?? 0, y: second ?? 0 } : { x: 0, y: 0 };
       this.#field = { ...this.#field, ...place, typeset: name === 'FT', fromRight: third === 1 };

@@ -210,7 +210,7 @@ class PlanBuilder {
     } else if (name === 'GB') this.#print(boxField(this.#dots(command)));
     else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
-      // What a field is last told to be it is.
+      // The last barcode command of a field decides what becomes of its data.
       if (isBarcode(name)) this.#maxiCode = undefined;
       if (name === 'FO' || name === 'FT') this.#origin = this.#pieces.length;
       this.#pieces.push(this.#plain(command));

@@ -14,7 +14,10 @@ export interface RawCommand {
 
 /** ^A with its font, or prefix and two characters. */
 const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
-/** A ~ is a character where no command can follow, as in `^BXN,7,200,0,0,1,~`; a value could make it one. */
+/**
+ * A ~ begins a command only where one can follow; elsewhere it is a character, as in `^BXN,7,200,0,0,1,~`. A placeholder
+ * can follow: its value could be the name of a command.
+ */
 const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
 /** A printer obeys them wherever they stand: STX, ETX and SI are ^XA, ^XZ and ^FS, others flow control. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;

@@ -70,7 +70,7 @@ type Format = readonly RawCommand[];
 /** @throws JobFaultError `template-invalid` with the line */
 export function readProgram(source: string, options: ProgramOptions): RawProgram {
   const { lead, commands } = rawCommands(source.startsWith(BOM) ? source.slice(1) : source);
-  // What is left of ~CT~ when a printer that has the usual prefixes reads it.
+  // Label designers begin with `CT~~CD,~CC^~CT~`: its first CT has no prefix, and says nothing.
   requireBlank(lead.replace(/^\s*CT/, ''), 1);
   const { formats, downloads } = formatsOf(commands);
   const objects = new OwnObjects(downloads, options);
@@ -135,7 +135,7 @@ function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downlo
       if (open?.some(printing)) {
         throw rawFault('^XA begins a second label before ^XZ has ended the first', line);
       }
-      // A format that begins again, before anything was on it, goes on.
+      // A second ^XA, before anything is printed, only continues the format.
       open ??= [command, ...before];
       before = [];
     } else if (open !== undefined) {
@@ -213,7 +213,7 @@ class StoredFormats {
     }
     const [begin, ...others] = parts.flat();
     const filled = withValues(begin === undefined ? others : [begin, ...encodings, ...others], values);
-    // A few bytes recall many.
+    // A few bytes of ^XF can recall a large format many times.
     if (filled.reduce((sum, { text }) => sum + text.length, 0) > LIMITS.filledSource)
       throw tooLong(begin?.line);
     return filled;
