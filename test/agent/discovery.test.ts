@@ -331,10 +331,16 @@ test('what a version before has kept of a printer, under other names, is known',
   const kept = { provider: 'dns-sd', uri, told, said: {}, identity: null, answers: true, listedAt: 1 };
   const before = openDataDir(dataDir);
   const seen = { id: 'serial-0123456789', uri, ways: [{ ...kept, candidate: { uri, language: 'zpl' } }] };
-  before.db.prepare('INSERT INTO printers VALUES (?, ?, ?)').run('serial-0123456789', JSON.stringify(seen), 2);
+  before.db
+    .prepare('INSERT INTO printers VALUES (?, ?, ?)')
+    .run('serial-0123456789', JSON.stringify(seen), 2);
   before.close();
   const now = openDataDir(dataDir);
-  const printer = { id: 'serial-0123456789', uri, endpoints: [{ ...kept, driver: { uri, language: 'zpl' } }] };
+  const printer = {
+    id: 'serial-0123456789',
+    uri,
+    endpoints: [{ ...kept, driver: { uri, language: 'zpl' } }],
+  };
   expect(new KnownPrinters(now.db).all()).toEqual([{ printer, seenAt: 2 }]);
   now.close();
 });
