@@ -1,0 +1,214 @@
+/**
+ * The Debian packages as they are used: installed on a fresh machine without a network, printing, upgraded while a job
+ * prints, removed, purged.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
+import { createLogger } from '../../src/log.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
+import { installMissing } from '../kit/servers/debian-packages.ts';
+import { Machine, PROGRAMS } from './machine.ts';
+
+const root = join(import.meta.dirname, '../..');
+const out = mkdtempSync(join(tmpdir(), 'platen-debs-'));
+const time = new Date('2026-11-01T12:00:00Z');
+const printer = new VirtualZplPrinter({
+  name: 'dock',
+  outDir: join(out, 'printed'),
+  dpi: 203,
+  width: 50,
+  height: 25,
+  speed: 2,
+  logger: createLogger({ level: 'silent' }),
+});
+
+let machine: Machine;
+let service: string;
+let fonts: string;
+
+// A machine is made of mounts and namespaces.
+describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
+  beforeAll(async () => {
+    installMissing(PROGRAMS);
+    const build = { root, out, version: '0.9.0', time };
+    const starting = Machine.start();
+    try {
+      [[service = ''], [fonts = '']] = await Promise.all([
+        serviceDeb(build),
+        cjkFontsDeb(build),
+        printer.start(),
+      ]);
+    } finally {
+      machine = await starting;
+    }
+  }, 600_000);
+
+  afterAll(async () => {
+    await machine?.stop();
+    await printer.stop();
+    rmSync(out, { recursive: true, force: true });
+  }, 60_000);
+
+  /** Installs a package of the test's on the machine. */
+  async function install(deb: string): Promise<void> {
+    copyFileSync(join(out, deb), join(machine.root, 'root', deb));
+    await machine.run('dpkg', '-i', `/root/${deb}`);
+  }
+
+  /** As `systemctl show` has it. */
+  async function unit(property: string): Promise<string> {
+    return await machine.run('systemctl', 'show', 'platen', '-P', property);
+  }
+
+  async function until(
+    what: string,
+    condition: () => Promise<boolean> | boolean,
+    ms = 60_000,
+  ): Promise<void> {
+    const deadline = AbortSignal.timeout(ms);
+    while (!(await condition())) {
+      if (deadline.aborted) throw new Error(`not within ${ms} ms: ${what}`);
+      await pause(100);
+    }
+  }
+
+  function printed(): number {
+    return readdirSync(join(out, 'printed')).filter((name) => name.endsWith('.png')).length;
+  }
+
+  async function printTea(product: string, copies: number, ...more: string[]): Promise<string> {
+    const record = { product, euros: '2', cents: '49', currency: '€', ean: '4006381333931' };
+    writeFileSync(join(machine.root, 'root/records.json'), JSON.stringify([record]));
+    const args = ['Shelf label 50×25 mm', '--printer', 'dock', '--records', '/root/records.json'];
+    return await machine.run('platen', 'print', ...args, '--copies', String(copies), ...more);
+  }
+
+  test('installed without a network, the service works under systemd', async () => {
+    await install(service);
+    await until('the service works', async () => (await unit('ActiveState')) === 'active');
+    expect(await machine.run('platen', '--version')).toBe('0.9.0');
+    expect(await unit('User')).toBe('platen');
+    expect(await machine.run('platen', 'config', 'check')).toBe('/etc/platen/platen.json is in order');
+    expect(await machine.run('stat', '-c', '%A %U %G', '/etc/platen/platen.json')).toBe(
+      '-rw-r----- root platen',
+    );
+  });
+
+  test('it prints', async () => {
+    const file = join(machine.root, 'etc/platen/platen.json');
+    const config = JSON.parse(readFileSync(file, 'utf8'));
+    config.agent.printers.push({ uri: `socket://127.0.0.1:${printer.port}`, name: 'dock' });
+    config.agent.discovery = {};
+    writeFileSync(file, JSON.stringify(config));
+    await machine.run('systemctl', 'restart', 'platen');
+    await until('the printer is there', async () =>
+      (await machine.run('platen', 'printers').catch(() => '')).includes('idle'),
+    );
+    await machine.run(
+      'platen',
+      'template',
+      'import',
+      '/usr/lib/platen/current/app/templates/shelf-50x25.json',
+    );
+    await printTea('Green tea', 2, '--wait');
+    expect(printed()).toBe(2);
+  });
+
+  test('what is missing is said by name before anything prints, and found once it is installed', async () => {
+    await expect(printTea('緑茶', 1)).rejects.toThrow(
+      /needs the font Noto Sans JP.*install platen-fonts-cjk/,
+    );
+    await install(fonts);
+    await machine.run('systemctl', 'restart', 'platen');
+    await until('the printer is there', async () =>
+      (await machine.run('platen', 'printers').catch(() => '')).includes('idle'),
+    );
+    await printTea('緑茶', 1, '--wait');
+    expect(printed()).toBe(3);
+  });
+
+  test('nobody else can read what it keeps', async () => {
+    expect(await machine.run('find', '/var/lib/platen', '-perm', '/077', '!', '-type', 'l')).toBe('');
+    expect((await machine.run('find', '/var/lib/platen', '-type', 'f')).split('\n').length).toBeGreaterThan(
+      10,
+    );
+  });
+
+  test('its loops feed the watchdog', async () => {
+    await machine.run('mkdir', '-p', '/run/systemd/system/platen.service.d');
+    await machine.run(
+      'sh',
+      '-c',
+      'printf "[Service]\\nWatchdogSec=3\\n" > /run/systemd/system/platen.service.d/w.conf',
+    );
+    await machine.run('systemctl', 'daemon-reload');
+    await machine.run('systemctl', 'restart', 'platen');
+    const [id, fed] = [await unit('MainPID'), await unit('WatchdogTimestampMonotonic')];
+    await until('it is fed again', async () => (await unit('WatchdogTimestampMonotonic')) !== fed);
+    await pause(4_000);
+    expect(await unit('MainPID')).toBe(id);
+    expect(await unit('NRestarts')).toBe('0');
+  });
+
+  test('an upgrade in the middle of a job loses no label, and prints none twice', async () => {
+    await until('the printer is there', async () =>
+      (await machine.run('platen', 'printers').catch(() => '')).includes('idle'),
+    );
+    const before = printed();
+    const job = /[0-9a-f-]{36}/.exec(await printTea('Black tea', 40))?.[0] ?? '';
+    await until('some labels are out', () => printed() > before + 2);
+    await install(nextVersion(service));
+    expect(await machine.run('platen', '--version')).toBe('0.9.1');
+    expect(await machine.run('ls', '/usr/lib/platen')).toBe('0.9.1\ncurrent\nnode_modules');
+    await until(
+      'the job is printed',
+      async () => {
+        const shown = await machine.run('platen', 'job', 'show', job, '--json').catch(() => '{}');
+        return JSON.parse(shown).status === 'printed';
+      },
+      120_000,
+    );
+    expect(printed()).toBe(before + 40);
+  });
+
+  test('removed, it leaves what it kept; purged, nothing', async () => {
+    await machine.run('dpkg', '--remove', 'platen');
+    expect(await machine.run('sh', '-c', 'find /proc -maxdepth 1 -user platen')).toBe('');
+    expect(await machine.run('ls', '/usr/lib/platen')).toBe('node_modules');
+    expect(await machine.run('ls', '/var/lib/platen')).toContain('agent.db');
+    await machine.run('dpkg', '--purge', 'platen', 'platen-fonts-cjk');
+    const left =
+      'ls -d /var/lib/platen /etc/platen /usr/lib/platen /etc/systemd/system/*/platen.service 2>/dev/null || true';
+    expect(await machine.run('sh', '-c', left)).toBe('');
+  });
+});
+
+/** The same files as the next version. */
+function nextVersion(deb: string): string {
+  const stage = join(out, 'next');
+  execFileSync('dpkg-deb', ['-R', join(out, deb), stage]);
+  const home = join(stage, 'usr/lib/platen');
+  renameSync(join(home, '0.9.0'), join(home, '0.9.1'));
+  rmSync(join(home, 'current'));
+  symlinkSync('0.9.1', join(home, 'current'));
+  for (const file of ['DEBIAN/control', 'usr/lib/platen/0.9.1/package.json']) {
+    writeFileSync(join(stage, file), readFileSync(join(stage, file), 'utf8').replaceAll('0.9.0', '0.9.1'));
+  }
+  rmSync(join(stage, 'DEBIAN/md5sums'));
+  execFileSync('dpkg-deb', ['--root-owner-group', '-Znone', '--build', stage, join(out, 'next.deb')]);
+  return 'next.deb';
+}

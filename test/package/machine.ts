@@ -1,0 +1,153 @@
+/**
+ * A fresh Debian with a systemd of its own, in namespaces: made by mmdebstrap, held in memory, and gone with the test.
+ * It shares the network with this machine, so that a virtual printer of the test is in its reach.
+ */
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { onPath } from '../kit/servers/debian-packages.ts';
+
+const run = promisify(execFile);
+
+/** What makes it; Debian's names. */
+export const PROGRAMS = {
+  mmdebstrap: () => onPath('mmdebstrap') !== undefined,
+};
+
+/** Besides what Debian calls essential. */
+const INCLUDED = ['passwd', 'systemd', 'systemd-sysv', 'libstdc++6', 'init-system-helpers'];
+
+const BOOT = `
+set -e
+echo $$ > "$2/cgroup.procs"
+exec unshare --cgroup --mount --pid --fork --uts --ipc --kill-child -- sh -e -c '
+mount --make-rprivate /
+mount --bind "$1" "$1"
+cd "$1"
+mount -t proc proc proc
+mount -t sysfs -o ro sysfs sys
+mount -t tmpfs tmpfs sys/fs/cgroup
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mount -t tmpfs -o mode=755 tmpfs dev
+for node in null zero full random urandom tty; do touch dev/$node; mount --bind /dev/$node dev/$node; done
+ln -s /proc/self/fd dev/fd
+mount -t tmpfs -o mode=755 tmpfs run
+exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot . /lib/systemd/systemd --unit=multi-user.target
+' sh "$1"
+`;
+
+export class Machine {
+  readonly root: string;
+  readonly #directory: string;
+  readonly #group: string;
+  #boot: ChildProcess | undefined;
+  #init = 0;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+    this.root = join(directory, 'root');
+    this.#group = join(directory, 'groups', `platen-test-${process.pid}`);
+  }
+
+  /** Downloads it and lets it boot. */
+  static async start(): Promise<Machine> {
+    const machine = new Machine(await mkdtemp(join(tmpdir(), 'platen-machine-')));
+    try {
+      await machine.#make();
+      await machine.#start();
+      return machine;
+    } catch (error) {
+      await machine.stop();
+      throw error;
+    }
+  }
+
+  /** What a program of it prints. @throws Error with what it says, when it fails */
+  async run(command: string, ...args: string[]): Promise<string> {
+    const into = ['-t', String(this.#init), '-m', '-p', '-u', '-i', '-C', 'chroot', this.root];
+    const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+    const { stdout } = await run('nsenter', [...into, command, ...args], {
+      env: { PATH: path },
+      timeout: 150_000,
+    });
+    return stdout.trim();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#init > 0) process.kill(this.#init, 'SIGKILL');
+    if (this.#boot !== undefined && this.#boot.exitCode === null && this.#boot.signalCode === null) {
+      const ended = new Promise((resolve) => this.#boot?.once('exit', resolve));
+      this.#boot.kill('SIGKILL');
+      await ended;
+    }
+    for (const [mount, made] of [
+      ['groups', this.#group],
+      ['.', undefined],
+    ] as const) {
+      const emptied = made !== undefined && existsSync(made) ? emptyGroup(made) : Promise.resolve();
+      await emptied;
+      await run('umount', ['-l', join(this.#directory, mount)]).catch(() => undefined);
+    }
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #make(): Promise<void> {
+    // dpkg writes every file through to the disk, which takes three times as long as all the rest.
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=3g', 'tmpfs', this.#directory]);
+    const options = ['--variant=essential', `--include=${INCLUDED.join(',')}`, '--dpkgopt=force-unsafe-io'];
+    const codename =
+      /VERSION_CODENAME=(\w+)/.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'bookworm';
+    const env = { ...process.env, TMPDIR: this.#directory };
+    await run('mmdebstrap', [...options, '--format=directory', codename, this.root], {
+      env,
+      timeout: 300_000,
+    });
+  }
+
+  async #start(): Promise<void> {
+    mkdirSync(join(this.#directory, 'groups'));
+    execFileSync('mount', ['-t', 'cgroup2', 'none', join(this.#directory, 'groups')]);
+    mkdirSync(this.#group);
+    this.#boot = spawn('sh', ['-c', BOOT, 'sh', this.root, this.#group], { stdio: 'ignore' });
+    const deadline = AbortSignal.timeout(60_000);
+    for (;;) {
+      deadline.throwIfAborted();
+      this.#init = initOf(this.#boot.pid ?? 0);
+      const state = this.#init === 0 ? '' : await this.run('systemctl', 'is-system-running').catch(() => '');
+      if (state === 'running') return;
+      await pause(100);
+    }
+  }
+}
+
+/** The first process in it, by the process that made its namespaces; 0: there is none yet. */
+function initOf(parent: number): number {
+  const file = `/proc/${parent}/task/${parent}/children`;
+  const [child = ''] = existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ') : [];
+  if (child === '') return 0;
+  return readFileSync(`/proc/${child}/comm`, 'utf8').trim() === 'systemd' ? Number(child) : 0;
+}
+
+/** Groups go from the leaves on, once the processes in them have ended. */
+async function emptyGroup(group: string): Promise<void> {
+  writeFileSync(join(group, 'cgroup.kill'), '1');
+  const groups = execFileSync('find', [group, '-depth', '-type', 'd'], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const deadline = AbortSignal.timeout(10_000);
+  for (const one of groups) {
+    for (;;) {
+      try {
+        rmdirSync(one);
+        break;
+      } catch (error) {
+        if (deadline.aborted) throw error;
+        await pause(20);
+      }
+    }
+  }
+}
