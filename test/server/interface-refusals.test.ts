@@ -2,17 +2,10 @@
  * What the interface document (`shared/interface.md`) refuses: one case for each row and rule of it, with the status
  * and the problem code. `rule` says which.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type Answer,
-  type CallOptions,
-  codeOf,
-  FORMAT_203,
-  FORMAT_PDF,
-  PRINTER,
-  pointersOf,
-} from '../kit/service/harness.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { FORMAT_203, FORMAT_PDF, PRINTER } from '../kit/service/harness.ts';
 import { GLOBEX_PRINTER, InterfaceSite, LEFT, PDF_ONLY } from '../kit/service/interface-site.ts';
+import { type Refusal, testRefusals } from '../kit/service/refusals.ts';
 
 const site = new InterfaceSite();
 beforeAll(() => site.start());
@@ -28,94 +21,9 @@ function spacedRoute(
   return field === 'printer' ? { printerId: undefined, ...wrong } : wrong;
 }
 
-type Case = {
-  rule: string;
-  /** Made when it runs: IDs are known only then. */
-  request: () => CallOptions;
-  status: number;
-  code?: string;
-  /** JSON pointers that the answer must name. */
-  at?: string[];
-};
-
 const BAD_VALUES = Array.from({ length: 1_900 }, (_, index) => [`f${index}`, []] as const);
 
-const CALLER_CASES: Case[] = [
-  {
-    rule: 'Authentication 4: a missing token is 401',
-    request: () => ({ token: undefined }),
-    status: 401,
-    code: 'token-missing',
-  },
-  {
-    rule: 'Authentication 4: an invalid token is 401',
-    request: () => ({ token: 'not.a.token' }),
-    status: 401,
-    code: 'token-invalid',
-  },
-  {
-    rule: 'Authentication 4: another scheme than Bearer is 401',
-    request: () => ({ token: undefined, headers: { authorization: 'Basic cGtfeDpza195' } }),
-    status: 401,
-    code: 'token-missing',
-  },
-  {
-    rule: 'the token comes before the tenant',
-    request: () => ({ token: undefined, tenant: undefined }),
-    status: 401,
-    code: 'token-missing',
-  },
-  {
-    rule: 'the token comes before anything about the body',
-    request: () => ({ token: undefined, raw: '{' }),
-    status: 401,
-    code: 'token-missing',
-  },
-  {
-    rule: 'Errors 400: tenant context missing',
-    request: () => ({ tenant: undefined }),
-    status: 400,
-    code: 'tenant-missing',
-  },
-  {
-    rule: 'Errors 400: tenant context malformed',
-    request: () => ({ tenant: 'No Such_Tenant!' }),
-    status: 400,
-    code: 'tenant-invalid',
-  },
-  {
-    rule: 'Errors 403: a tenant that the account does not belong to',
-    request: () => ({ tenant: 'globex' }),
-    status: 403,
-    code: 'tenant-forbidden',
-  },
-  {
-    rule: 'Errors 403: a tenant that does not exist tells nothing more',
-    request: () => ({ tenant: 'nobody' }),
-    status: 403,
-    code: 'tenant-forbidden',
-  },
-  {
-    rule: 'Authentication 3: without jobs:enqueue it is 403',
-    request: () => ({ token: site.tokens.reader }),
-    status: 403,
-    code: 'permission-missing',
-  },
-  {
-    rule: 'the tenant comes before the payload',
-    request: () => ({ tenant: undefined, raw: '{' }),
-    status: 400,
-    code: 'tenant-missing',
-  },
-  {
-    rule: 'the permission comes before the payload',
-    request: () => ({ token: site.tokens.reader, raw: '{' }),
-    status: 403,
-    code: 'permission-missing',
-  },
-];
-
-const PAYLOAD_CASES: Case[] = [
+const PAYLOAD_CASES: Refusal[] = [
   {
     rule: 'Common headers: Content-Type is application/json',
     request: () => ({ raw: '{}', headers: { 'content-type': 'text/plain' } }),
@@ -413,53 +321,4 @@ const PAYLOAD_CASES: Case[] = [
   },
 ];
 
-const KEY_CASES: Case[] = [
-  {
-    rule: 'Idempotency-Key is required',
-    request: () => ({ key: undefined }),
-    status: 400,
-    code: 'idempotency-key-missing',
-  },
-  {
-    rule: 'Idempotency-Key has no blanks',
-    request: () => ({ key: 'two words' }),
-    status: 400,
-    code: 'idempotency-key-invalid',
-  },
-  {
-    rule: 'Idempotency-Key has at most 255 characters',
-    request: () => ({ key: 'k'.repeat(256) }),
-    status: 400,
-    code: 'idempotency-key-invalid',
-  },
-  {
-    rule: 'the permission comes before the Idempotency-Key',
-    request: () => ({ token: site.tokens.reader, key: undefined }),
-    status: 403,
-    code: 'permission-missing',
-  },
-];
-
-function expectProblem(answer: Answer, expected: Case): void {
-  expect({ status: answer.status, code: codeOf(answer) }).toEqual({
-    status: expected.status,
-    code: expected.code,
-  });
-  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-  if (expected.at !== undefined) expect(pointersOf(answer)).toEqual(expected.at);
-  if (expected.status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
-}
-
-describe('what POST /v2/jobs refuses', () => {
-  test.each([...CALLER_CASES, ...KEY_CASES, ...PAYLOAD_CASES])('$rule → $status $code', async (each) => {
-    const before = await site.jobCount();
-    expectProblem(await site.enqueue(each.request()), each);
-    expect(await site.jobCount()).toBe(before);
-  });
-});
-
-describe('what POST /v2/jobs/validate refuses, the same', () => {
-  test.each([...CALLER_CASES, ...PAYLOAD_CASES])('$rule → $status $code', async (each) => {
-    expectProblem(await site.validate(each.request()), each);
-  });
-});
+testRefusals(site, PAYLOAD_CASES);

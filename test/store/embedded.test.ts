@@ -1,113 +1,24 @@
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { Client, type ClientConfig } from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { Client } from 'pg';
+import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { openQueues } from '../../src/queue/index.ts';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
 import { migrate } from '../../src/server/store/migrate.ts';
-import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
 import { printerId } from '../kit/queue/samples.ts';
 
-const root = process.getuid?.() === 0;
-const parentProgram = fileURLToPath(new URL('./embedded-parent.ts', import.meta.url));
-const answerOf = z.object({
-  pid: z.number().optional(),
-  kept: z.array(z.string()).optional(),
-  error: z.string().optional(),
-  message: z.string().optional(),
-});
-
-const directories: string[] = [];
-function freshDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'platen-embedded-'));
-  directories.push(directory);
-  return directory;
-}
-
-type Parent = ChildProcessByStdio<Writable, Readable, null>;
-const parents: Parent[] = [];
-
-/** Starts a process that has the database of `dataDir`, and returns what it says when it has it. */
-async function startParent(dataDir: string, text = '', user = {}) {
-  const child = spawn(process.execPath, [parentProgram, dataDir, text], {
-    ...user,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  parents.push(child);
-  const lines = createInterface({ input: child.stdout });
-  const [line] = await once(lines, 'line', { signal: AbortSignal.timeout(30_000) });
-  return { child, answer: answerOf.parse(JSON.parse(String(line))) };
-}
-
-afterEach(async () => {
-  for (const child of parents.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    const exited = once(child, 'exit');
-    child.stdin.end();
-    await exited;
-  }
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-/** The PostgreSQL processes that work in `dataDir`, by their own word in /proc. */
-function databaseProcesses(dataDir: string): number[] {
-  const data = join(dataDir, 'postgres/data');
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const shell = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return (
-          execFileSync('readlink', [`/proc/${pid}/cwd`], {
-            encoding: 'utf8',
-            stdio: ['ignore', 'pipe', 'ignore'],
-          }).trim() === data && shell !== ''
-        );
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
-
-async function ask(connection: ClientConfig, sql: string): Promise<unknown[]> {
-  const client = new Client(connection);
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query(sql)).rows ?? [];
-  } finally {
-    await client.end();
-  }
-}
-
-async function gone(dataDir: string, milliseconds: number): Promise<void> {
-  const deadline = Date.now() + milliseconds;
-  while (databaseProcesses(dataDir).length > 0) {
-    if (Date.now() > deadline) throw new Error(`still running: ${databaseProcesses(dataDir)}`);
-    await wait(50);
-  }
-}
+import {
+  ask,
+  databaseProcesses,
+  freshDirectory,
+  gone,
+  startParent,
+} from '../kit/servers/embedded-parents.ts';
 
 describe('the embedded PostgreSQL', () => {
   it('makes its cluster, answers with the safe settings, and ends when stopped', async () => {
@@ -382,51 +293,5 @@ describe('the embedded PostgreSQL', () => {
     const refused = startEmbedded({ dataDir: join(file, 'data') });
     await expect(refused).rejects.toBeInstanceOf(EmbeddedError);
     await expect(refused).rejects.toMatchObject({ code: 'directory-unusable' });
-  });
-});
-
-describe.runIf(root)('the embedded PostgreSQL started by root', () => {
-  it('runs as nobody', async () => {
-    const dataDir = freshDirectory();
-    const { answer } = await startParent(dataDir);
-    expect(statSync(`/proc/${answer.pid}`).uid).toBe(nobody?.uid);
-  });
-
-  it.runIf(nobodyCanRun)("runs as the directory's owner, who can start it alone afterwards", async () => {
-    const dataDir = freshDirectory();
-    chownSync(dataDir, 1, 1);
-    const first = await startParent(dataDir, 'by root');
-    expect(statSync(`/proc/${first.answer.pid}`).uid).toBe(1);
-    first.child.stdin.end();
-    await once(first.child, 'exit');
-    const second = await startParent(dataDir, 'by its owner', { uid: 1, gid: 1 });
-    expect(second.answer).toMatchObject({ kept: ['by its owner', 'by root'] });
-  });
-
-  it('works in a directory that only root can enter', async () => {
-    const top = freshDirectory();
-    chmodSync(top, 0o700);
-    const { answer } = await startParent(join(top, 'data'), 'one');
-    expect(answer.kept).toEqual(['one']);
-  });
-
-  it.runIf(nobodyCanRun)('works for an ordinary user, and ends with a killed parent there too', async () => {
-    const dataDir = freshDirectory();
-    const { uid = 0, gid = 0 } = nobody ?? {};
-    chownSync(dataDir, uid, gid);
-    const first = await startParent(dataDir, 'one', { uid, gid });
-    expect(statSync(`/proc/${first.child.pid}`).uid).toBe(uid);
-    first.child.kill('SIGKILL');
-    await gone(dataDir, 5_000);
-    const second = await startParent(dataDir, 'two', { uid, gid });
-    expect(second.answer.kept).toEqual(['one', 'two']);
-  });
-
-  it.runIf(nobodyCanRun)('tells an ordinary user whose directory it is not', async () => {
-    const dataDir = freshDirectory();
-    chmodSync(dataDir, 0o755);
-    const { answer } = await startParent(dataDir, '', nobody);
-    expect(answer).toMatchObject({ error: 'directory-unusable' });
-    expect(answer.message).toContain(dataDir);
   });
 });

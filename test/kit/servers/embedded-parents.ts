@@ -1,0 +1,93 @@
+/** What tests of the embedded PostgreSQL start: a process that has one, which a test can end or kill. */
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, type ClientConfig } from 'pg';
+import { afterEach } from 'vitest';
+import { z } from 'zod';
+
+const parentProgram = fileURLToPath(new URL('../../store/embedded-parent.ts', import.meta.url));
+export const answerOf = z.object({
+  pid: z.number().optional(),
+  kept: z.array(z.string()).optional(),
+  error: z.string().optional(),
+  message: z.string().optional(),
+});
+
+const directories: string[] = [];
+export function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'platen-embedded-'));
+  directories.push(directory);
+  return directory;
+}
+
+export type Parent = ChildProcessByStdio<Writable, Readable, null>;
+export const parents: Parent[] = [];
+
+/** Starts a process that has the database of `dataDir`, and returns what it says when it has it. */
+export async function startParent(dataDir: string, text = '', user = {}) {
+  const child = spawn(process.execPath, [parentProgram, dataDir, text], {
+    ...user,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  parents.push(child);
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await once(lines, 'line', { signal: AbortSignal.timeout(30_000) });
+  return { child, answer: answerOf.parse(JSON.parse(String(line))) };
+}
+
+afterEach(async () => {
+  for (const child of parents.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const exited = once(child, 'exit');
+    child.stdin.end();
+    await exited;
+  }
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+/** The PostgreSQL processes that work in `dataDir`, by their own word in /proc. */
+export function databaseProcesses(dataDir: string): number[] {
+  const data = join(dataDir, 'postgres/data');
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const shell = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return (
+          execFileSync('readlink', [`/proc/${pid}/cwd`], {
+            encoding: 'utf8',
+            stdio: ['ignore', 'pipe', 'ignore'],
+          }).trim() === data && shell !== ''
+        );
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+export async function ask(connection: ClientConfig, sql: string): Promise<unknown[]> {
+  const client = new Client(connection);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(sql)).rows ?? [];
+  } finally {
+    await client.end();
+  }
+}
+
+export async function gone(dataDir: string, milliseconds: number): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  while (databaseProcesses(dataDir).length > 0) {
+    if (Date.now() > deadline) throw new Error(`still running: ${databaseProcesses(dataDir)}`);
+    await wait(50);
+  }
+}

@@ -1,0 +1,145 @@
+import { CompactSign, importJWK, type JWK, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { IntegrationCreated } from '../../src/contract/admin.ts';
+import { SecretKey } from '../../src/server/secret-key.ts';
+import {
+  type Answer,
+  AUDIENCE,
+  codeOf,
+  newKey,
+  PRINTER,
+  SECRET_KEY,
+  ServiceHarness,
+} from '../kit/service/harness.ts';
+
+const TENANT = 'acme';
+
+let service: ServiceHarness;
+let account: IntegrationCreated;
+let idT = '';
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({
+    config: {
+      tokenLifetime: 120,
+    },
+  });
+  await service.tenant(TENANT);
+  account = await service.integration(TENANT, ['jobs:enqueue', 'jobs:read']);
+  idT = await service.template(TENANT);
+  await service.agent([{}]);
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+function post(token: string, on: ServiceHarness = service): Promise<Answer> {
+  return on.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body: { idT, printerId: PRINTER } });
+}
+
+describe('which tokens a request may carry', () => {
+  /** A token signed with the service's own key, some of it changed. */
+  async function forged(
+    change: { header?: Record<string, string>; claims?: Record<string, unknown> } = {},
+  ): Promise<string> {
+    const { rows } = await service.pool.query<{ kid: string; sealed: string }>(
+      'SELECT * FROM platen.signing_keys',
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('no key');
+    const now = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: service.url,
+      sub: account.apiKey,
+      client_id: account.apiKey,
+      aud: AUDIENCE,
+      scope: 'jobs:enqueue',
+      tenant: TENANT,
+      iat: now,
+      exp: now + 60,
+      jti: 'x',
+      ...change.claims,
+    };
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: row.kid, ...change.header })
+      .sign(await importJWK(JSON.parse(new SecretKey(SECRET_KEY).open(row.sealed, row.kid)), 'RS256'));
+  }
+
+  test('the forger can make a good one', async () => {
+    expect((await post(await forged())).status).toBe(201);
+  });
+
+  const past = Math.floor(Date.now() / 1000) - 3_600;
+  test.each([
+    ['expired', { claims: { iat: past, exp: past + 60 } }],
+    ['without an end', { claims: { exp: undefined } }],
+    ['for another audience', { claims: { aud: 'elsewhere' } }],
+    ['from another issuer', { claims: { iss: 'https://elsewhere.test' } }],
+    ['an ID token', { header: { typ: 'JWT' } }],
+    ['not yet valid', { claims: { nbf: past + 7_200 } }],
+    ['of an unknown account', { claims: { sub: 'pk_nobody' } }],
+    ['with an unknown key', { header: { kid: 'other' } }],
+  ])('%s → 401', async (_name, change) => {
+    const answer = await post(await forged(change));
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'token-invalid']);
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  test('tampered algorithm or signature → 401', async () => {
+    const [header = '', claims = '', signature = ''] = (await forged()).split('.');
+    const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const none = `${encoded({ alg: 'none', typ: 'at+jwt' })}.${claims}.`;
+    // The public key as a shared secret: the classic confusion of RS256 with HS256.
+    const { rows } = await service.pool.query<{ kid: string; public_jwk: JWK }>(
+      'SELECT * FROM platen.signing_keys',
+    );
+    const key = rows[0];
+    const confused = await new CompactSign(Buffer.from(claims, 'base64url'))
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key?.kid ?? '' })
+      .sign(Buffer.from(JSON.stringify(key?.public_jwk)));
+    const other = Buffer.from(
+      JSON.stringify({ ...JSON.parse(Buffer.from(claims, 'base64url').toString()), tenant: 'globex' }),
+    );
+    const tokens = [
+      none,
+      confused,
+      `${header}.${other.toString('base64url')}.${signature}`,
+      `${header}.${claims}.`,
+      'x'.repeat(9_000),
+    ];
+    for (const token of tokens) {
+      expect(codeOf(await post(token))).toBe('token-invalid');
+    }
+  });
+
+  test('of a revoked integration → 401 at once, and it gets no other', async () => {
+    const client = await service.integration(TENANT);
+    const token = await service.token(client);
+    expect((await post(token)).status).toBe(201);
+    expect((await service.admin('DELETE', `/tenants/${TENANT}/integrations/${client.apiKey}`)).status).toBe(
+      200,
+    );
+    expect(codeOf(await post(token))).toBe('token-invalid');
+    expect((await service.tokenRequest(client)).status).toBe(401);
+  });
+
+  test('after the key was rotated old tokens go on, and the new key signs once it had time to be fetched', async () => {
+    const before = await service.token(account);
+    await service.server.rotateSigningKey();
+    const keys = z.object({ keys: z.array(z.object({ kid: z.string() })) });
+    const published = keys
+      .parse((await service.call('/.well-known/jwks.json')).body)
+      .keys.map((key) => key.kid);
+    expect(published).toHaveLength(2);
+    const kidOf = (token: string) =>
+      JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+    expect(kidOf(await service.token(account))).toBe(kidOf(before));
+    await service.pool.query(`UPDATE platen.signing_keys SET created_at = created_at - interval '1 day'`);
+    await service.server.rotateSigningKey();
+    const after = await service.token(account);
+    expect(kidOf(after)).toBe(published.find((kid) => kid !== kidOf(before)));
+    expect((await post(before)).status).toBe(201);
+    expect((await post(after)).status).toBe(201);
+  });
+});
