@@ -35,8 +35,9 @@ export async function startIppeveprinter(
   const root = mkdtempSync(join(tmpdir(), 'platen-test-eve-'));
   const spool = join(root, 'spool');
   const out = join(root, 'out');
-  mkdirSync(spool);
-  mkdirSync(out);
+  // Its certificate would be one file for all of the machine, which whoever starts at the same time overwrites.
+  const keys = join(root, 'keys');
+  for (const directory of [spool, out, keys]) mkdirSync(directory);
   const command = join(root, 'print.sh');
   writeFileSync(
     command,
@@ -56,7 +57,7 @@ export async function startIppeveprinter(
     const env = site?.avahi.environment ?? (await startBus(programs, root));
     const printer = programs.start(
       'ippeveprinter',
-      ['-p', String(port), ...where, '-M', 'Zebra', '-m', 'ZD421', '-d', spool].concat(
+      ['-p', String(port), ...where, '-M', 'Zebra', '-m', 'ZD421', '-d', spool, '-K', keys].concat(
         ['-c', command, '-f', [...formats, 'application/octet-stream'].join()],
         ['Sample'],
       ),

@@ -14,6 +14,11 @@ import type { Network } from './network.ts';
 import { Programs } from './programs.ts';
 
 const PORT = 8632;
+/**
+ * As root it makes its certificate there, under its host's name, as every CUPS program of the machine does: of two that
+ * start at once one overwrites what the other has shown already, and who has seen that trusts it no more.
+ */
+const OWN_KEYS = 'mkdir -p /etc/cups/ssl && mount -t tmpfs none /etc/cups/ssl && exec "$0" "$@"';
 
 export interface Lprint {
   uri(printer: string): string;
@@ -42,10 +47,8 @@ export async function startLprint(
   };
   const server = async () => {
     const options = [`server-port=${PORT}`, `spool-directory=${spool}`, `log-file=${log}`];
-    const program = programs.start('lprint', ['server', ...options.flatMap((one) => ['-o', one])], {
-      env,
-      within,
-    });
+    const command = ['lprint', 'server', ...options.flatMap((one) => ['-o', one])];
+    const program = programs.start('unshare', ['--mount', 'sh', '-c', OWN_KEYS, ...command], { env, within });
     await program.until(() => listens(inside, PORT));
     return program;
   };
