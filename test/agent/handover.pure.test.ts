@@ -1,7 +1,6 @@
 /** What the notes in the queue allow, and how many there are. */
 import { expect, test } from 'vitest';
 import { Handover, type HandoverOptions } from '../../src/agent/job/handover.ts';
-import type { JournalEntry } from '../../src/agent/job/journal.ts';
 import type { UnderWay } from '../../src/agent/source/job-source.ts';
 
 interface Course {
@@ -10,10 +9,7 @@ interface Course {
   alone: (printed: number) => boolean;
 }
 
-const JOB: JournalEntry = {
-  queueId: 'job',
-  printerId: 'printer',
-  delivery: 1,
+const JOB: UnderWay & { total: number } = {
   total: 1,
   base: 0,
   odometer: 1_000,
@@ -23,17 +19,18 @@ const JOB: JournalEntry = {
 };
 
 function options(
-  entry: JournalEntry,
+  entry: UnderWay & { total: number },
   of: Pick<HandoverOptions, 'alone' | 'window'>,
 ): Omit<HandoverOptions, 'delivery'> {
   const retry = { min: 1, max: 1 };
-  return { ...of, agentId: 'agent-0001', standing: () => entry, retry, onFailure: () => undefined };
+  const standing = () => entry;
+  return { ...of, agentId: 'agent-0001', ledger: entry, standing, retry, onFailure: () => undefined };
 }
 
 /** Prints a job label by label, always as far ahead as note and window allow. Returns what was stored. */
 async function print({ total, window, alone }: Course): Promise<UnderWay[]> {
   const notes: UnderWay[] = [];
-  const entry: JournalEntry = { ...JOB, total };
+  const entry = { ...JOB, total };
   const handover = new Handover({
     ...options(entry, { window, alone: () => alone(entry.printed) }),
     delivery: {
@@ -44,9 +41,9 @@ async function print({ total, window, alone }: Course): Promise<UnderWay[]> {
       },
     },
   });
-  await handover.allow(entry, 1);
+  await handover.allow(1);
   while (entry.printed < total) {
-    await handover.follow(entry, entry.printed);
+    await handover.follow(entry.printed);
     while (entry.sent < Math.min(handover.allowed, entry.printed + window)) entry.sent += 1;
     entry.intent = entry.sent;
     expect(entry.sent).toBeLessThanOrEqual(notes.at(-1)?.intent ?? 0);
@@ -100,9 +97,9 @@ test('less is allowed from the moment at which that is asked for, whatever becom
     ...options(entry, { window: 16, alone: () => alone }),
     delivery: { setNote: async () => await answers.shift() },
   });
-  await handover.allow(entry, 4);
+  await handover.allow(4);
   expect(handover.allowed).toBe(100);
   alone = false;
-  await handover.follow(entry, 0);
+  await handover.follow(0);
   expect(handover.allowed).toBe(16);
 });

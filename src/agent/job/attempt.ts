@@ -5,8 +5,11 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { JobFaultError } from '../../contract/fault.ts';
+import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
+import type { Logger } from '../../log.ts';
 import {
   RenderCrash,
   type RenderPool,
@@ -15,12 +18,13 @@ import {
 } from '../../rendering/render-pool.ts';
 import type { Timings } from '../config.ts';
 import { Backoff, pause } from '../pause.ts';
-import type { HandlerResult, PickedUpJob, UnderWay } from '../source/job-source.ts';
+import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
 import { Handover } from './handover.ts';
-import { JobRecord, type RecordContext } from './job-record.ts';
-import type { WindowSize } from './tally.ts';
+import { Ledger } from './ledger.ts';
+import { Outcome, type OutcomeContext } from './outcome.ts';
+import { Row, type WindowSize } from './row.ts';
 
-export interface AttemptContext extends RecordContext {
+export interface AttemptContext extends OutcomeContext {
   pool: Pick<RenderPool, 'open'>;
   timings: Timings;
   window: WindowSize;
@@ -41,7 +45,10 @@ const NOT_NOTED = 'the queue does not take the note how far the job may have bee
 const NOTE_MS = 2_000;
 
 export abstract class JobAttempt {
-  protected readonly record: JobRecord;
+  readonly ledger: Ledger;
+  protected readonly row = new Row();
+  protected readonly outcome: Outcome;
+  protected readonly log: Logger;
   protected readonly delivery: PickedUpJob;
   protected readonly backoff: Backoff;
   protected session: RenderSession | null = null;
@@ -68,7 +75,21 @@ export abstract class JobAttempt {
     this.#rendering = rendering;
     this.maxCopies = rendering.maxCopies;
     this.delivery = delivery;
-    this.record = new JobRecord(context, delivery);
+    const { job } = delivery;
+    const total = labelCount(job);
+    this.log = context.logger.child({ job: job.jobId, printer: context.printerId, tenant: job.tenantId });
+    this.ledger = new Ledger({
+      journal: context.journal,
+      row: this.row,
+      queueId: queueIdOf(job),
+      printerId: context.printerId,
+      delivery: delivery.delivery,
+      total,
+      from: Math.min(job.resume?.from ?? 0, total),
+      perPage: labelsPerPage(job),
+    });
+    const round = job.resume?.round;
+    this.outcome = new Outcome(context, this.log, this.ledger, { jobId: job.jobId, round });
     const { stop, cancel, timings } = context;
     this.#signals = {
       leave: AbortSignal.any([stop.leave, delivery.signal, cancel]),
@@ -79,17 +100,13 @@ export abstract class JobAttempt {
     this.handover = new Handover({
       agentId: context.agentId,
       delivery,
+      ledger: this.ledger,
       window: context.window.labels,
       alone: () => context.alone(),
-      standing: () => this.#standing(),
+      standing: () => this.ledger.standing(rendering.documents !== true),
       retry: { min: timings.reconnectMin, max: timings.reconnectMax },
-      onFailure: (error) => this.record.log.warn({ err: error }, NOT_NOTED),
+      onFailure: (error) => this.log.warn({ err: error }, NOT_NOTED),
     });
-  }
-
-  /** Labels may be under way. */
-  get uncertain(): boolean {
-    return this.record.uncertain;
   }
 
   /** A person does not want the job any more. */
@@ -130,13 +147,13 @@ export abstract class JobAttempt {
     if (signal.aborted) onLost();
     else signal.addEventListener('abort', onLost, { once: true });
     try {
-      if (this.record.repeat()) return 'done';
+      if (this.outcome.repeat()) return 'done';
       await this.print();
-      this.record.finish({ status: 'printed' });
+      this.outcome.end({ status: 'printed' });
       return 'done';
     } catch (error) {
       if (this.canceled && !signal.aborted) {
-        this.record.cancel(error instanceof JobFaultError ? error.fault : undefined);
+        this.outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
         return 'done';
       }
       if (this.#isInterruption(error)) return await this.#handBack();
@@ -153,42 +170,34 @@ export abstract class JobAttempt {
    * @throws JobFaultError `outcome-unknown`
    */
   protected lookUp(): boolean {
-    const { note, delivery } = this.delivery;
-    const { journal, agentId } = this.#context;
-    const { queueId, total } = this.record.entry;
-    const found = note === null || note.agentId === agentId ? journal.look(queueId) : null;
+    const { ledger } = this;
+    const { note } = this.delivery;
+    const { agentId } = this.#context;
+    const found = note === null || note.agentId === agentId ? ledger.found : null;
     if (found !== null) {
-      this.record.restart({ ...found.entry, delivery });
+      ledger.restore(found.entry);
       // Another kind of device may have had it, which counted from elsewhere.
-      if (!this.record.uncertain) this.record.settle(found.entry.printed, null);
+      if (!ledger.uncertain) ledger.begin(null);
     } else if (note?.resumeAt === null) {
       const left = note.underWay;
-      if (left === undefined) this.record.restart({ intent: total });
-      else this.record.restart({ ...left, intent: Math.min(left.intent, total) });
+      if (left === undefined) ledger.restore({ intent: ledger.total });
+      else ledger.restore({ ...left, intent: Math.min(left.intent, ledger.total) });
       const counted = left !== undefined && left.odometer !== null;
-      if (counted && note.agentId !== agentId && !journal.hasSentSince(this.record.entry))
-        return this.record.uncertain;
+      if (counted && note.agentId !== agentId && !ledger.sentOthersSince) return ledger.uncertain;
       // Which labels are out, only the agent that had it could tell.
       const who =
         note.agentId === agentId ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
       throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
     } else if (note !== null) {
-      this.record.settle(note.resumeAt, null);
+      const { resumeAt } = note;
+      ledger.restore({ base: resumeAt, intent: resumeAt, sent: resumeAt, printed: resumeAt });
     }
-    return this.record.uncertain;
-  }
-
-  #standing(): UnderWay {
-    const { base, odometer, printed, intent } = this.record.lasting;
-    const sent = Math.max(printed, this.record.tally.arrived);
-    // What a printer counts of documents is not what it counts of labels.
-    const tells = odometer !== null && this.#rendering.documents !== true;
-    return { ...(tells ? { base, odometer } : { base: printed, odometer: null }), printed, sent, intent };
+    return ledger.uncertain;
   }
 
   /** Makes every label that is left once, before the first of them is sent. */
   protected async check(): Promise<void> {
-    if (this.session === null) this.openSession(this.record.entry.printed);
+    if (this.session === null) this.openSession(this.ledger.printed);
     await this.rendering((session) => session.check(this.leave));
     this.checked = true;
   }
@@ -221,14 +230,14 @@ export abstract class JobAttempt {
     const { timings } = this.#context;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     // It may allow more than it has to, since another agent came.
-    await this.handover.follow(this.record.entry, this.record.entry.base);
+    await this.handover.follow(this.ledger.base);
     while (again || this.handover.allowed < upTo) {
       try {
-        await orAborted(this.handover.allow(this.record.entry, upTo), this.leave);
+        await orAborted(this.handover.allow(upTo), this.leave);
         again = false;
       } catch (error) {
         if (this.leave.aborted) throw new Interrupted();
-        this.record.log.warn({ err: error }, NOT_NOTED);
+        this.log.warn({ err: error }, NOT_NOTED);
         await this.wait(backoff.next());
       }
     }
@@ -255,24 +264,24 @@ export abstract class JobAttempt {
   async #handBack(): Promise<HandlerResult> {
     const lost = this.delivery.signal.aborted;
     try {
-      this.record.handBack(lost);
+      this.outcome.handBack(lost);
       if (!lost) {
-        const note = this.handover.end(this.record.entry);
+        const note = this.handover.end();
         await Promise.race([note, sleep(NOTE_MS, undefined, { ref: false })]);
       }
     } catch (error) {
-      this.record.log.warn({ err: error }, 'handed back without a note where the job goes on');
+      this.log.warn({ err: error }, 'handed back without a note where the job goes on');
     }
     return 'hand-back';
   }
 
   #fail(error: unknown): void {
     if (error instanceof JobFaultError) {
-      this.record.fail(error.fault);
+      this.outcome.fail(error.fault);
       return;
     }
-    this.record.log.error({ err: error }, 'job held after an unforeseen failure');
+    this.log.error({ err: error }, 'job held after an unforeseen failure');
     const message = error instanceof RenderCrash ? error.message : 'The agent failed while printing';
-    this.record.fail({ code: 'internal', message });
+    this.outcome.fail({ code: 'internal', message });
   }
 }

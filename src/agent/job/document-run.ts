@@ -61,7 +61,6 @@ import type { PickedUpJob } from '../source/job-source.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import type { PrinterDocument } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import { printedAtRest } from './tally.ts';
 
 export interface DocumentRunContext extends AttemptContext {
   device: DocumentDevice;
@@ -89,21 +88,20 @@ export class DocumentRun extends JobAttempt {
 
   protected async print(): Promise<void> {
     const cutOff = this.lookUp();
-    const { total, printed: from, delivery } = this.record.entry;
-    this.record.log.info({ delivery, labels: total, from }, 'job started');
-    this.record.progress([]);
-    const { base, intent, document } = this.record.entry;
-    if (cutOff && document === undefined && base < intent)
-      printedAtRest(this.record.entry, null, this.record.perPage);
+    const { ledger } = this;
+    const { total, printed: from, delivery } = ledger;
+    this.log.info({ delivery, labels: total, from }, 'job started');
+    this.outcome.progress([]);
+    if (cutOff && ledger.document === undefined && ledger.underWay) ledger.printedAtRest(null);
     if (!cutOff) await this.check();
     for (;;) {
       try {
         const port = await this.#context.device.connect(this.leave);
         await this.#goOn(port);
-        while (this.record.entry.base < total) await this.#document(port);
+        while (ledger.base < total) await this.#document(port);
         // All of it was delivered before the operator said that this counts.
-        if (this.record.uncertain && this.#context.confirmation() === 'device') throw unconfirmed();
-        this.record.settle(total, null);
+        if (ledger.uncertain && this.#context.confirmation() === 'device') throw unconfirmed();
+        ledger.settle(total);
         return;
       } catch (error) {
         if (!(error instanceof TransportError)) throw error;
@@ -114,14 +112,14 @@ export class DocumentRun extends JobAttempt {
 
   /** Settles what became of the document that was under way, if one was. */
   async #goOn(port: DocumentPort): Promise<void> {
-    const { document, base } = this.record.entry;
-    if (!this.record.uncertain || document === undefined) return;
+    const { document } = this.ledger;
+    if (!this.ledger.uncertain || document === undefined) return;
     if (document.printerJob === null) {
       for (const job of await port.find(document.name, this.end)) await port.cancel(job, this.end);
-      this.#settle(base);
+      this.ledger.withdraw();
       return;
     }
-    this.#odometer = this.record.entry.odometer;
+    this.#odometer = this.ledger.odometer;
     const state = await port.jobState(document.printerJob, this.end);
     if (state?.incomplete && isOurs(state, document)) await this.#cancel(port, document.printerJob);
     await this.#follow(port, document.printerJob, null);
@@ -129,8 +127,8 @@ export class DocumentRun extends JobAttempt {
 
   /** The next document, to its end. Returns without it where the printer is busy, after a while. */
   async #document(port: DocumentPort): Promise<void> {
-    const { journal, device } = this.#context;
-    const { record } = this;
+    const { device } = this.#context;
+    const { ledger } = this;
     const { job } = this.delivery;
     await this.#ready(port);
     const { language } = job.format;
@@ -140,35 +138,32 @@ export class DocumentRun extends JobAttempt {
     }
     const chunk = await this.#chunk();
     if (this.boundary.aborted) throw new Interrupted();
-    const { base } = record.entry;
+    const { base } = ledger;
     const upTo = chunk.first + chunk.count;
-    if (!this.handover.left) journal.write(record.entry);
+    if (!this.handover.left) ledger.keep();
     await this.note(upTo);
     const name = `${job.jobId} ${base + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
-    const document: PrinterDocument = { name, printerJob: null };
-    const odometer = device.countsLife ? this.#odometer : null;
-    record.restart({ odometer, intent: upTo, sent: base, document });
-    journal.write(record.entry);
+    ledger.begin(device.countsLife ? this.#odometer : null);
+    ledger.intend(upTo, name);
     const media = { width: job.format.width, height: job.format.height };
     let printerJob: string;
     try {
       printerJob = await port.create({ name, language, media }, this.end);
     } catch (error) {
       if (!(error instanceof DocumentRefusal)) throw error;
-      this.#settle(base);
+      ledger.withdraw();
       if (!error.retryLater) throw refused(error);
-      record.log.info({ code: error.code }, 'the printer takes no job now');
+      this.log.info({ code: error.code }, 'the printer takes no job now');
       await this.wait(this.#busy.next());
       return;
     }
     this.#busy.reset();
-    record.entry.document = { ...document, printerJob };
-    journal.write(record.entry);
-    record.log.debug({ printerJob, first: base, labels: chunk.count }, 'printer job made');
+    ledger.made(printerJob);
+    this.log.debug({ printerJob, first: base, labels: chunk.count }, 'printer job made');
     const refusal = await this.#send(port, printerJob, mediaType, chunk);
     this.backoff.reset();
     await this.#follow(port, printerJob, refusal);
-    if (record.entry.base === upTo) {
+    if (ledger.base === upTo) {
       this.session?.taken();
       this.position = upTo;
     }
@@ -181,17 +176,14 @@ export class DocumentRun extends JobAttempt {
     mediaType: string,
     chunk: Chunk,
   ): Promise<DocumentRefusal | null> {
-    const { record } = this;
     try {
       await port.send(printerJob, mediaType, chunk.bytes, this.end);
-      const { entry } = record;
-      entry.sent = chunk.first + chunk.count;
-      if (entry.document !== undefined) entry.document = { ...entry.document, whole: true };
-      record.progress(record.reasons);
+      this.ledger.took(chunk, performance.now());
+      this.outcome.progress();
       return null;
     } catch (error) {
       if (!(error instanceof DocumentRefusal)) throw error;
-      record.log.info({ code: error.code, printerJob }, 'the printer refused the document');
+      this.log.info({ code: error.code, printerJob }, 'the printer refused the document');
       // It would wait for its document, and some printers take no other job until then.
       await this.#cancel(port, printerJob);
       return error;
@@ -200,15 +192,13 @@ export class DocumentRun extends JobAttempt {
 
   /** Ends a printer job that has no document; that it was us is on record, since a person may cancel jobs too. */
   async #cancel(port: DocumentPort, printerJob: string): Promise<void> {
-    const { entry } = this.record;
-    if (entry.document !== undefined) entry.document = { ...entry.document, canceled: true };
-    this.#context.journal.write(entry);
+    this.ledger.canceling();
     await port.cancel(printerJob, this.end);
   }
 
   /** The document with the first label that is not done with. It stays the next one until it is. */
   async #chunk(): Promise<Chunk> {
-    const { base } = this.record.entry;
+    const { base } = this.ledger;
     if (this.session === null || this.position !== base) this.openSession(base);
     if (!this.checked) await this.check();
     const chunk = await this.rendering((session) => session.peek(this.end));
@@ -221,7 +211,7 @@ export class DocumentRun extends JobAttempt {
     const { timings } = this.#context;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, Math.max(POLL_MIN, wait * 1.5))) {
       const status = await this.#status(port);
-      this.record.progress(status.reasons);
+      this.outcome.progress(status.reasons);
       this.#odometer = status.odometer;
       if (status.state !== 'stopped') return;
       await this.wait(wait);
@@ -240,8 +230,7 @@ export class DocumentRun extends JobAttempt {
    */
   async #follow(port: DocumentPort, printerJob: string, refusal: DocumentRefusal | null): Promise<void> {
     const { device, timings } = this.#context;
-    const { record } = this;
-    const { base, intent, document } = record.entry;
+    const { ledger, outcome } = this;
     let asked = -STATUS_EVERY;
     let wait = Math.max(POLL_MIN, timings.pollMin);
     let canceled = 0;
@@ -251,23 +240,19 @@ export class DocumentRun extends JobAttempt {
         await this.#cancel(port, printerJob);
       }
       const state = await port.jobState(printerJob, this.end);
-      if (state === null || !isOurs(state, document)) return await this.#lost(port);
+      if (state === null || !isOurs(state, ledger.document)) return await this.#lost(port);
       const counted = this.#counted(state);
       if (ENDED.has(state.phase)) return await this.#ended(port, state, refusal);
-      const before = record.entry.printed;
-      // What lies between was delivered, and may not be out.
-      const gap = base > before;
-      if (counted !== null && !gap) {
-        record.entry.printed = Math.max(before, base + labelsOn(counted, intent - base, record.perPage));
-      }
-      if (record.entry.printed > before) wait = Math.max(POLL_MIN, timings.pollMin);
+      const before = ledger.printed;
+      if (counted !== null) ledger.count(counted);
+      if (ledger.printed > before) wait = Math.max(POLL_MIN, timings.pollMin);
       const stuck = state.phase !== 'processing';
       if (stuck || performance.now() - asked > STATUS_EVERY) {
         asked = performance.now();
-        record.reasons = (await this.#status(port)).reasons;
+        outcome.reasons = (await this.#status(port)).reasons;
       }
       device.answers = true;
-      record.progress(record.reasons);
+      outcome.progress();
       // A printer takes a moment to end its job.
       if (canceled > 0 && performance.now() - canceled > timings.confirm) throw new Interrupted();
       if (!stuck || this.canceled) await this.sleep(wait);
@@ -289,10 +274,10 @@ export class DocumentRun extends JobAttempt {
   }
 
   async #ended(port: DocumentPort, state: PrinterJobState, refusal: DocumentRefusal | null): Promise<void> {
-    const { record } = this;
-    const { base, intent, document } = record.entry;
+    const { ledger } = this;
+    const { base, intent, document, perPage } = ledger;
     const labels = intent - base;
-    const pages = pagesOf(labels, record.perPage);
+    const pages = pagesOf(labels, perPage);
     const reasons = state.reasons.join(', ');
     const whole = document?.whole === true;
     if (state.phase === 'completed') {
@@ -302,18 +287,18 @@ export class DocumentRun extends JobAttempt {
         throw new JobFaultError('outcome-unknown', part);
       }
       await this.#learn(port, state, pages);
-      if (this.#context.confirmation() === 'transport') record.settle(intent, null);
-      else if (this.#confirmed(state, pages)) this.#settle(intent);
-      else record.deliver(intent);
+      if (this.#context.confirmation() === 'transport') ledger.settle(intent);
+      else ledger.done(intent, this.#confirmed(state, pages));
       return;
     }
     const counted = this.#counted(state);
     const what = `The printer ${state.phase} its job ${document?.printerJob} (${reasons})`;
-    if (counted === null || counted > pages) {
+    const out = base + labelsOn(counted ?? 0, labels, perPage);
+    if (counted === null || counted > pages || out < ledger.printed) {
       throw new JobFaultError('outcome-unknown', `${what}, and cannot say how many labels came out`);
     }
-    this.#settle(base + labelsOn(counted, labels, record.perPage));
-    record.log.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
+    ledger.done(out, true);
+    this.log.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
     if (this.canceled) throw new Interrupted();
     if (refusal !== null && counted === 0) {
       if (!refusal.retryLater) throw refused(refusal);
@@ -333,13 +318,6 @@ export class DocumentRun extends JobAttempt {
     return spooler === 'none' || (spooler === 'follows' && state.impressions === pages);
   }
 
-  /** The first `upTo` labels are done with; those of them that were only delivered stay uncertain. */
-  #settle(upTo: number): void {
-    const { base, printed } = this.record.entry;
-    if (base > printed) this.record.deliver(upTo);
-    else this.record.settle(upTo, null);
-  }
-
   /** Whether the printer's counters count pages, by a document of which all are out. */
   async #learn(port: DocumentPort, state: PrinterJobState, pages: number): Promise<void> {
     const { device } = this.#context;
@@ -353,9 +331,9 @@ export class DocumentRun extends JobAttempt {
 
   /** The printer does not know its job any more. @throws JobFaultError `outcome-unknown` */
   async #lost(port: DocumentPort): Promise<void> {
-    const { record } = this;
+    const { ledger } = this;
     const { settle } = this.#context.timings;
-    if (record.entry.odometer === null) {
+    if (ledger.odometer === null) {
       const message = 'The printer no longer knows its job, and has no counter that could tell what came out';
       throw new JobFaultError('outcome-unknown', message);
     }
@@ -363,15 +341,15 @@ export class DocumentRun extends JobAttempt {
     let since = 0;
     for (;;) {
       const status = await this.#status(port);
-      record.progress(status.reasons);
+      this.outcome.progress(status.reasons);
       if (!isIdle(status)) shown = undefined;
       else if (shown !== status.odometer) {
         shown = status.odometer;
         since = performance.now();
       } else if (performance.now() - since >= settle) {
-        const printed = printedAtRest(record.entry, status.odometer, record.perPage);
-        record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
-        record.settle(printed, null);
+        const printed = ledger.printedAtRest(status.odometer);
+        this.log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
+        ledger.done(printed, true);
         return;
       }
       await this.wait(settle / 4);
@@ -380,10 +358,10 @@ export class DocumentRun extends JobAttempt {
 
   async #disconnected(error: TransportError): Promise<void> {
     const { device } = this.#context;
-    this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
+    this.log.info({ code: error.code, detail: error.message }, 'printer not reached');
     await device.drop();
     device.onStatus(null);
-    this.record.progress(device.offline);
+    this.outcome.progress(device.offline);
     await this.wait(this.backoff.next());
   }
 }

@@ -11,11 +11,12 @@
 
 import { Backoff } from '../pause.ts';
 import type { HandoverNote, PickedUpJob, UnderWay } from '../source/job-source.ts';
-import type { JournalEntry } from './journal.ts';
+import type { Ledger } from './ledger.ts';
 
 export interface HandoverOptions {
   agentId: string;
   delivery: Pick<PickedUpJob, 'setNote'>;
+  ledger: Pick<Ledger, 'total' | 'intent' | 'sent' | 'printed'>;
   /** Labels. */
   window: number;
   /** Nobody else wants the printer. */
@@ -54,8 +55,8 @@ export class Handover {
   }
 
   /** Resolves when the queue has a note that allows labels up to `upTo` at least. @throws QueueError */
-  async allow(entry: JournalEntry, upTo: number): Promise<void> {
-    await this.#store(Math.max(upTo, this.#reach(entry, entry.printed)));
+  async allow(upTo: number): Promise<void> {
+    await this.#store(Math.max(upTo, this.#reach(this.#options.ledger.printed)));
   }
 
   /**
@@ -63,13 +64,13 @@ export class Handover {
    * it has to be, or the counter does not tell any more what it says. Resolves when the one under way, if there is one, has been stored or refused; never rejects.
    * @param from the label from which on the window counts
    */
-  follow(entry: JournalEntry, from: number): Promise<void> | null {
+  follow(from: number): Promise<void> | null {
     if (this.#storing === null && this.#left && performance.now() >= this.#notBefore) {
+      const { sent, total } = this.#options.ledger;
       const half = Math.ceil(this.#options.window / 2);
-      const reach = this.#reach(entry, from);
+      const reach = this.#reach(from);
       const more = reach - this.#allowed;
-      const short =
-        this.#allowed - entry.sent < half && (more >= half || (more > 0 && reach === entry.total));
+      const short = this.#allowed - sent < half && (more >= half || (more > 0 && reach === total));
       const stale = this.#options.standing().odometer !== this.#odometer;
       if (short || stale || -more >= half) this.#storing = this.#try(reach);
     }
@@ -77,15 +78,17 @@ export class Handover {
   }
 
   /** The job leaves this agent: nothing more is sent. @throws QueueError */
-  async end(entry: JournalEntry): Promise<void> {
+  async end(): Promise<void> {
     if (!this.#tried) return;
     await this.#storing;
-    if (entry.intent > entry.printed) await this.#store(entry.intent);
-    else await this.#options.delivery.setNote({ agentId: this.#options.agentId, resumeAt: entry.printed });
+    const { agentId, delivery, ledger } = this.#options;
+    if (ledger.intent > ledger.printed) await this.#store(ledger.intent);
+    else await delivery.setNote({ agentId, resumeAt: ledger.printed });
   }
 
-  #reach({ total, intent }: JournalEntry, from: number): number {
-    const { alone, window } = this.#options;
+  #reach(from: number): number {
+    const { alone, window, ledger } = this.#options;
+    const { total, intent } = ledger;
     return alone() ? total : Math.min(total, Math.max(intent, from + window));
   }
 

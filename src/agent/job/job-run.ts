@@ -17,7 +17,6 @@ import type { Device } from '../printer/stream-device.ts';
 import type { PickedUpJob } from '../source/job-source.ts';
 import { type AttemptContext, Interrupted, JobAttempt } from './attempt.ts';
 import { gone, Rest, type RestOptions } from './rest.ts';
-import { printedAtRest } from './tally.ts';
 
 export interface RunContext extends AttemptContext {
   device: Device;
@@ -60,19 +59,18 @@ export class JobRun extends JobAttempt {
   }
 
   async #onDevice(): Promise<void> {
-    const { entry, log } = this.record;
+    const { ledger, log } = this;
     const cutOff = this.lookUp();
-    const from = this.record.entry.printed;
+    const from = ledger.printed;
     const { language } = this.delivery.job.format;
     // When the job was queued, the printer was driven another way, or by another agent.
     if (!this.#context.speaks(language)) {
       throw new JobFaultError('language-unsupported', `The printer does not take ${language} any more`);
     }
     // What the printer counts of documents is not what it counts of labels.
-    if (cutOff && this.record.entry.document !== undefined)
-      printedAtRest(this.record.entry, null, this.record.perPage);
-    log.info({ delivery: entry.delivery, labels: entry.total, from }, 'job started');
-    this.record.progress([]);
+    if (cutOff && ledger.document !== undefined) ledger.printedAtRest(null);
+    log.info({ delivery: ledger.delivery, labels: ledger.total, from }, 'job started');
+    this.outcome.progress([]);
     // A job that was cut off is checked once it is known where it goes on.
     if (!cutOff) await this.check();
     for (;;) {
@@ -80,7 +78,7 @@ export class JobRun extends JobAttempt {
         const connection = await this.#context.device.connect(this.leave);
         const blind = !(await this.#ready(connection));
         this.backoff.reset();
-        if (this.record.entry.printed < entry.total) await this.#send(connection, blind);
+        if (ledger.printed < ledger.total) await this.#send(connection, blind);
         return;
       } catch (error) {
         if (!(error instanceof TransportError)) throw error;
@@ -96,8 +94,8 @@ export class JobRun extends JobAttempt {
    */
   async #ready(connection: Connection): Promise<boolean> {
     const { timings } = this.#context;
-    const record = this.record;
-    const rest = record.uncertain ? new Rest(record.lasting, this.#restOptions()) : null;
+    const { ledger, outcome } = this;
+    const rest = ledger.uncertain ? new Rest(ledger, this.#restOptions()) : null;
     let begins = true;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       this.#baseReadAt = performance.now();
@@ -107,27 +105,26 @@ export class JobRun extends JobAttempt {
         return false;
       }
       if (rest === null && isIdle(status)) {
-        record.settle(record.entry.printed, status.odometer);
-        record.progress(status.reasons);
+        ledger.begin(status.odometer);
+        outcome.progress(status.reasons);
         return true;
       }
       const printed = rest?.printed(this.#told(status), performance.now()) ?? null;
       if (printed !== null) {
-        record.log.info({ printed, intent: record.entry.intent }, 'the printer told what came out');
-        record.settle(printed, status.odometer);
+        this.log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
+        ledger.settle(printed, status.odometer);
         return true;
       }
       await this.#endUnfinished(connection, status, begins);
       begins = false;
-      record.progress(whyItWaits(status, rest === null));
+      outcome.progress(whyItWaits(status, rest === null));
       await this.wait(rest?.near ? timings.settle / 4 : wait);
     }
   }
 
   #restOptions(): RestOptions {
-    const { perPage, tally } = this.record;
     const perFormat = Math.min(this.delivery.job.copies, this.maxCopies);
-    return { settleMs: this.#context.timings.settle, perPage, perFormat, arrived: tally.arrived };
+    return { settleMs: this.#context.timings.settle, perFormat };
   }
 
   /**
@@ -147,10 +144,10 @@ export class JobRun extends JobAttempt {
 
   /** @throws JobFaultError `outcome-unknown` */
   #readyBlind(): void {
-    const { entry } = this.record;
-    const printed = this.#trusted() && entry.intent === entry.sent ? entry.sent : entry.printed;
-    if (entry.intent > printed) printedAtRest(entry, null, this.record.perPage);
-    this.record.settle(printed, null);
+    const { ledger } = this;
+    const printed = this.#trusted() && ledger.intent === ledger.sent ? ledger.sent : ledger.printed;
+    if (ledger.intent > printed) ledger.printedAtRest(null);
+    ledger.settle(printed);
   }
 
   #trusted(): boolean {
@@ -179,7 +176,7 @@ export class JobRun extends JobAttempt {
    */
   #told(status: DeviceStatus): DeviceStatus {
     const tells = status.odometer !== null || status.unfinished;
-    if (this.record.entry.odometer !== null && !tells && this.#mute < MUTE_LIMIT) {
+    if (this.ledger.odometer !== null && !tells && this.#mute < MUTE_LIMIT) {
       this.#mute++;
       throw new TransportError('query-timeout', 'it did not tell its label counter');
     }
@@ -188,8 +185,8 @@ export class JobRun extends JobAttempt {
 
   /** Sends what is left, never further ahead of the printer than the window, until all is confirmed. */
   async #send(connection: Connection, blind: boolean): Promise<void> {
-    const record = this.record;
-    const { total, printed: base } = record.entry;
+    const { ledger, row, outcome } = this;
+    const { total, printed: base } = ledger;
     // A session that has given chunks is not gone on with: what went before the first label (formats stored in the
     // printer, its settings) may be gone with the connection, or with the printer's power.
     const untouched = this.session?.from === base && this.position === base;
@@ -201,18 +198,18 @@ export class JobRun extends JobAttempt {
     /** When it last had something to print, or had printed something. */
     let printing = started;
     for (;;) {
-      const following = this.handover.follow(record.entry, blind ? record.entry.sent : record.entry.printed);
+      const following = this.handover.follow(blind ? ledger.sent : ledger.printed);
       if (following !== null) await Promise.race([following, pause(NOTE_MS, this.end)]);
-      const stays = blocked || record.tally.doubtful || this.boundary.aborted;
+      const stays = blocked || row.doubtful || this.boundary.aborted;
       const burst = stays ? [] : await this.#collect(blind);
       if (burst.length > 0) {
         await this.#write(connection, burst);
         moved = performance.now();
       }
-      if (blind && this.#trusted()) record.tally.trustTransport();
-      record.progress(record.reasons);
-      const ended = record.entry.sent === total;
-      if (ended && record.entry.printed === total && !record.tally.pending) return;
+      if (blind && this.#trusted()) ledger.trust();
+      outcome.progress();
+      const ended = ledger.sent === total;
+      if (ended && ledger.printed === total && !row.pending) return;
       if (ended && blind) {
         throw unconfirmed();
       }
@@ -221,27 +218,22 @@ export class JobRun extends JobAttempt {
         if (burst.length === 0) await this.wait(NOTE_MS);
         continue;
       }
-      const perLabel = (moved - started) / Math.max(1, record.tally.estimated - base);
+      const perLabel = (moved - started) / Math.max(1, ledger.sent - row.outstanding - base);
       const { pollMin, pollWaiting } = this.#context.timings;
       // What arrived before a cut has to be known: where some of it is gone after that, it was canceled.
-      const fresh =
-        record.entry.odometer !== null && performance.now() - moved < this.#context.timings.settle;
-      const soon = fresh && !record.tally.short && record.tally.arrived < record.entry.sent;
+      const fresh = ledger.odometer !== null && performance.now() - moved < this.#context.timings.settle;
+      const soon = fresh && !row.short && ledger.arrived < ledger.sent;
       await this.sleep(blocked ? pollWaiting : soon ? pollMin : this.#pollAfter(moved, perLabel, ended));
-      const { estimated: before, short: was } = record.tally;
+      const before = row.outstanding;
       const status = await this.#ask(connection);
       if (status === null) throw new TransportError('query-timeout', 'it has answered before');
       const now = performance.now();
-      record.tally.apply(this.#told(status), now);
-      // For after a crash: that labels are missing, and how many were in a printer that stands still, at which somebody
-      // may do something meanwhile.
-      if (record.tally.short !== was || (isBlocked(status) && !blocked))
-        this.#context.journal.write(record.lasting);
-      const { estimated, outstanding, pending, short } = record.tally;
-      record.reasons =
+      ledger.confirm(this.#told(status), now);
+      const { outstanding, pending, short } = row;
+      outcome.reasons =
         pending && (ended || status.unfinished) ? whyItWaits(status, outstanding === 0) : status.reasons;
-      if (estimated > before || status.labelsPending !== 0) printing = now;
-      if (estimated > before || blocked || isBlocked(status)) moved = now;
+      if (outstanding < before || status.labelsPending !== 0) printing = now;
+      if (outstanding < before || blocked || isBlocked(status)) moved = now;
       blocked = isBlocked(status);
       await this.#endUnfinished(connection, status);
       const { vanished, settle } = this.#context.timings;
@@ -257,13 +249,13 @@ export class JobRun extends JobAttempt {
   #pollAfter(moved: number, perLabel: number, ended: boolean): number {
     const { pollMin, pollMax } = this.#context.timings;
     const needed = ended ? 1 : Math.ceil(this.#context.window.labels / 2);
-    const spare = ((this.record.tally.outstanding - needed) * perLabel) / 2;
+    const spare = ((this.row.outstanding - needed) * perLabel) / 2;
     return Math.min(pollMax, Math.max(pollMin, (performance.now() - moved) / 8, spare));
   }
 
   /** @throws Interrupted when the job has to go, and either nothing is under way or nothing moves */
   #leaveIfTold(stuck: boolean): void {
-    const { printed, sent } = this.record.entry;
+    const { printed, sent } = this.ledger;
     if (this.end.aborted) throw new Interrupted();
     if (this.boundary.aborted && (printed === sent || stuck)) throw new Interrupted();
     if (this.leave.aborted && stuck) throw new Interrupted();
@@ -272,16 +264,16 @@ export class JobRun extends JobAttempt {
   /** The chunks that fit the window and are made. Waits for one where none is there. */
   async #collect(blind: boolean): Promise<Chunk[]> {
     const { window } = this.#context;
-    const { tally, entry } = this.record;
+    const { row, ledger } = this;
     const burst: Chunk[] = [];
-    while (this.position < entry.total) {
+    while (this.position < ledger.total) {
       if (burst.length > 0 && this.session?.available !== true) break;
       const chunk = await this.rendering((session) => session.peek(this.end));
       if (chunk === null) throw new RenderCrash(`the labels end at ${this.position}`);
       // Blind, the window only bounds what one journal entry covers.
       const full = blind
-        ? burst.length > 0 && chunk.first + chunk.count - entry.sent > window.labels
-        : !tally.fits(chunk, burst, window);
+        ? burst.length > 0 && chunk.first + chunk.count - ledger.sent > window.labels
+        : !row.fits(chunk, burst, window);
       if (full || (this.handover.left && chunk.first + chunk.count > this.handover.allowed)) break;
       this.session?.taken();
       this.position = chunk.first + chunk.count;
@@ -298,27 +290,27 @@ export class JobRun extends JobAttempt {
       await this.#intend(upTo);
       while (!this.#baseIsFresh()) {
         // Nothing has been sent: what the printer has counted since is not this job's.
-        const { odometer } = this.record.entry;
+        const { odometer } = this.ledger;
         this.#intendNothing();
         if (!(await this.#ready(connection))) {
           throw new TransportError('query-timeout', 'it has answered before');
         }
-        await this.#intend(upTo, this.record.entry.odometer !== odometer);
+        await this.#intend(upTo, this.ledger.odometer !== odometer);
       }
-      const { entry, tally } = this.record;
+      const { ledger } = this;
       await this.#context.device.endData(connection, dotsOf(this.delivery.job), this.end);
       for (const chunk of burst) {
         if (this.boundary.aborted) {
-          entry.intent = entry.sent;
+          ledger.withdraw();
           return;
         }
         sending = true;
         await connection.write(chunk.bytes, this.end);
-        tally.wrote(chunk, performance.now());
+        ledger.took(chunk, performance.now());
       }
     } catch (error) {
       // Of none of them a byte has gone out.
-      if (!sending) this.record.entry.intent = this.record.entry.sent;
+      if (!sending) this.ledger.withdraw();
       throw error;
     }
   }
@@ -329,47 +321,43 @@ export class JobRun extends JobAttempt {
    * @param again the note too, since the counter has moved
    */
   async #intend(upTo: number, again = false): Promise<void> {
-    const { journal } = this.#context;
-    const { entry } = this.record;
-    if (!this.handover.left && entry.odometer === null) {
-      journal.write(entry);
+    const { ledger } = this;
+    if (!this.handover.left && ledger.odometer === null) {
+      ledger.keep();
       await this.note(upTo);
     }
-    entry.intent = Math.max(entry.intent, upTo);
-    journal.write(entry);
+    ledger.intend(upTo);
     if (this.handover.left && !again) return;
     const noted = this.note(upTo, again);
     if (await isWithin(noted, BASE_MS)) return;
     this.#intendNothing();
     await noted;
-    entry.intent = Math.max(entry.intent, upTo);
-    journal.write(entry);
+    ledger.intend(upTo);
   }
 
   #intendNothing(): void {
-    const { entry } = this.record;
-    entry.intent = entry.sent;
-    this.#context.journal.write(entry);
+    this.ledger.withdraw();
+    this.ledger.keep();
   }
 
   /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
   #baseIsFresh(): boolean {
-    const { odometer, sent, base } = this.record.entry;
+    const { odometer, sent, base } = this.ledger;
     return odometer === null || sent > base || performance.now() - this.#baseReadAt <= BASE_MS;
   }
 
   /** @param resumes the printer will be asked which labels came out: none may come after its answer */
   async #leaveConnection(resumes: boolean): Promise<void> {
     const { device } = this.#context;
-    await (resumes && this.record.uncertain ? device.breakOff() : device.drop());
+    await (resumes && this.ledger.uncertain ? device.breakOff() : device.drop());
   }
 
   async #disconnected(error: TransportError): Promise<void> {
     const { device } = this.#context;
-    this.record.log.info({ code: error.code, detail: error.message }, 'printer not reached');
+    this.log.info({ code: error.code, detail: error.message }, 'printer not reached');
     await this.#leaveConnection(true);
     device.onStatus(null);
-    this.record.progress(device.offline);
+    this.outcome.progress(device.offline);
     await this.wait(this.backoff.next());
   }
 }

@@ -11,22 +11,18 @@
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import { isIdle } from '../printer/status.ts';
-import type { JournalEntry } from './journal.ts';
+import type { Ledger } from './ledger.ts';
 import { pagesOf } from './page-count.ts';
-import { printedAtRest } from './tally.ts';
 
 export interface RestOptions {
   /** How long the printer must be idle, its counter standing still, ms. */
   settleMs: number;
-  perPage: number;
   /** Pages, at most, of one format that waits. */
   perFormat: number;
-  /** Labels known to have been in the printer, or out, before the cut. */
-  arrived: number;
 }
 
 export class Rest {
-  readonly #entry: JournalEntry;
+  readonly #ledger: Ledger;
   readonly #options: RestOptions;
   /** The counter that the printer at rest shows, and since when. */
   #shown: number | null | undefined;
@@ -36,8 +32,8 @@ export class Rest {
   /** What the counter must have reached at its next reading, for the last answer to add up. */
   #due = 0;
 
-  constructor(entry: JournalEntry, options: RestOptions) {
-    this.#entry = entry;
+  constructor(ledger: Ledger, options: RestOptions) {
+    this.#ledger = ledger;
     this.#options = options;
   }
 
@@ -60,19 +56,20 @@ export class Rest {
     if (this.#shown !== odometer) this.#since = now;
     this.#shown = odometer;
     if (now - this.#since < this.#options.settleMs) return null;
-    return printedAtRest(this.#entry, odometer, this.#options.perPage);
+    return this.#ledger.printedAtRest(odometer);
   }
 
   #check({ odometer, labelsPending, formatsPending = 0, unfinished }: DeviceStatus): void {
-    const { base, odometer: start } = this.#entry;
+    const { perPage, arrived } = this.#ledger;
+    const { base, intent, odometer: start } = this.#ledger.lasting;
     if (start === null || odometer === null || labelsPending === null || unfinished) return;
-    const { perPage, perFormat, arrived } = this.#options;
+    const { perFormat } = this.#options;
     const counted = odometer - start;
     if (counted < this.#due) throw gone(this.#due - counted);
     // A printer that has nothing pending may have lost its power before.
     const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : 0;
     // What waits may be more than labels: a format that only stores another.
-    const most = pagesOf(this.#entry.intent - base, perPage);
+    const most = pagesOf(intent - base, perPage);
     this.#had = Math.max(this.#had, Math.min(counted + labelsPending, most), had);
     this.#due = this.#had - (labelsPending - formatsPending) - formatsPending * perFormat;
   }

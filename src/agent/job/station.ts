@@ -3,17 +3,12 @@
  * Between two terms another agent serves it, or nobody, and this one asks again and again.
  */
 import { once } from 'node:events';
-import { endedBy } from '../../contract/job-life.ts';
-import { parseQueueId } from '../../contract/queued-job.ts';
-import type { JobReport } from '../../contract/report.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/leases.ts';
 import { Backoff, pause } from '../pause.ts';
-import type { Consumer, HandoverNote, JobSource } from '../source/job-source.ts';
+import type { Consumer, JobSource } from '../source/job-source.ts';
+import { endUnreadable } from './outcome.ts';
 import { PrinterWorker, type WorkContext } from './worker.ts';
-
-/** More labels than any job has. */
-const ALL = 2 ** 31 - 1;
 
 export class PrinterStation {
   readonly #source: JobSource;
@@ -88,7 +83,7 @@ export class PrinterStation {
     while (!enough.aborted) {
       try {
         return await this.#source.consume(lane, (delivery) => worker.handle(delivery), {
-          onUnreadable: (id, issues, note) => this.#unreadable(id, issues, note),
+          onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
         });
       } catch (error) {
         logger.warn({ err: error, printer: printerId }, 'the queue of the printer cannot be served yet');
@@ -96,38 +91,5 @@ export class PrinterStation {
       }
     }
     return undefined;
-  }
-
-  /** A job that this version of the agent can't read. One that an earlier version had begun may be partly out. */
-  #unreadable(queueId: string, issues: string[], note: HandoverNote | null): void {
-    const { agentId, printerId, journal, reporter, logger } = this.#context;
-    const id = parseQueueId(queueId);
-    if (id === null) return;
-    logger.error({ job: id.jobId, printer: printerId, issues }, 'job cannot be read');
-    const found = note === null || note.agentId === agentId ? journal.look(queueId) : null;
-    const out = note?.resumeAt ?? note?.underWay?.printed ?? 0;
-    // How many labels it has, the service knows.
-    const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
-    const asLeft = { total: 0, base: out, odometer: null, intent: begun, sent: out, printed: out };
-    const entry = found?.entry ?? { queueId, printerId, delivery: 0, ...asLeft };
-    const { printed, sent } = entry;
-    const delivery = entry.delivery + 1;
-    const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);
-    const unread: JobReport = {
-      kind: 'job',
-      jobId: id.jobId,
-      agentId,
-      printerId,
-      ...(id.round === 0 ? {} : { round: id.round }),
-      at: new Date().toISOString(),
-      delivery,
-      seq: 0,
-      labels: { sent, printed },
-      reasons: [],
-      ...endedBy({ code: 'payload-unreadable', message }, entry),
-    };
-    const report = found?.final ? { ...found.final, at: unread.at, delivery, seq: 0 } : unread;
-    journal.finish({ ...entry, delivery }, report);
-    reporter.lasting(report);
   }
 }

@@ -93,7 +93,7 @@ export class PrinterWorker {
 
   /** Labels are under way, and only this agent can find out what becomes of them. */
   get uncertain(): boolean {
-    return this.#attempt?.uncertain ?? false;
+    return this.#attempt?.ledger.uncertain ?? false;
   }
 
   /** A job is at the printer, or about to be. */

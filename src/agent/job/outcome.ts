@@ -1,0 +1,139 @@
+/**
+ * What is told of one delivery of a job: how far it is, and how it ends. What is lasting goes to the journal first,
+ * with the duty to report it, and is reported from there.
+ */
+import type { JobFault } from '../../contract/fault.ts';
+import { endedBy } from '../../contract/job-life.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
+import { parseQueueId } from '../../contract/queued-job.ts';
+import type { JobReport, JobState } from '../../contract/report.ts';
+import type { Logger } from '../../log.ts';
+import type { Reporter } from '../reports/reporter.ts';
+import type { HandoverNote } from '../source/job-source.ts';
+import type { Journal } from './journal.ts';
+import { Ledger } from './ledger.ts';
+import { Row } from './row.ts';
+
+export interface OutcomeContext {
+  agentId: string;
+  printerId: string;
+  journal: Journal;
+  reporter: Pick<Reporter, 'progress' | 'lasting'>;
+  logger: Logger;
+}
+
+/** More labels than any job has. */
+const ALL = 2 ** 31 - 1;
+
+export class Outcome {
+  /** Why it does not go on. */
+  reasons: readonly PrinterReason[] = [];
+  readonly #context: OutcomeContext;
+  readonly #log: Logger;
+  readonly #ledger: Ledger;
+  readonly #job: { jobId: string; round?: number };
+  #seq = 0;
+
+  constructor(
+    context: OutcomeContext,
+    log: Logger,
+    ledger: Ledger,
+    job: { jobId: string; round?: number | undefined },
+  ) {
+    this.#context = context;
+    this.#log = log;
+    this.#ledger = ledger;
+    this.#job = { jobId: job.jobId, ...(job.round ? { round: job.round } : {}) };
+  }
+
+  /** Finished in an earlier delivery: reports that again. */
+  repeat(): boolean {
+    const { found, delivery } = this.#ledger;
+    if (!found?.final) return false;
+    this.#log.info({ status: found.final.status }, 'job delivered again, finished before');
+    this.#ledger.restore(found.entry);
+    this.#finish({ ...found.final, at: new Date().toISOString(), delivery, seq: 0 });
+    return true;
+  }
+
+  progress(reasons = this.reasons): void {
+    this.reasons = reasons;
+    this.#context.reporter.progress(this.#report({ status: 'printing' }, reasons));
+  }
+
+  end(end: JobState): void {
+    const { printed, total } = this.#ledger;
+    this.#log.info({ status: end.status, printed, total, code: end.error?.code }, 'job ended');
+    this.#finish(this.#report(end));
+  }
+
+  fail(fault: JobFault): void {
+    this.end(endedBy(fault, this.#ledger));
+  }
+
+  /** A person canceled it; `error`: what kept it from its end besides. */
+  cancel(error?: JobFault): void {
+    this.end({ status: 'canceled', ...(error === undefined ? {} : { error }), ...this.#uncertain() });
+  }
+
+  /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */
+  handBack(quiet: boolean): void {
+    const { printed, uncertain } = this.#ledger;
+    this.#log.info({ printed, uncertain, quiet }, 'job handed back');
+    const report = this.#report({ status: 'queued', ...this.#uncertain() });
+    this.#ledger.handBack(quiet ? null : report);
+    if (!quiet) this.#context.reporter.lasting(report);
+  }
+
+  #uncertain(): { uncertain?: { from: number; to: number } } {
+    const { printed, intent, uncertain } = this.#ledger;
+    return uncertain ? { uncertain: { from: printed, to: intent } } : {};
+  }
+
+  #finish(report: JobReport): void {
+    this.#ledger.finish(report);
+    this.#context.reporter.lasting(report);
+  }
+
+  #report(state: JobState, reasons: readonly PrinterReason[] = []): JobReport {
+    const { agentId, printerId } = this.#context;
+    const { delivery, sent, printed } = this.#ledger;
+    return {
+      kind: 'job',
+      ...this.#job,
+      agentId,
+      printerId,
+      at: new Date().toISOString(),
+      delivery,
+      seq: this.#seq++,
+      labels: { sent, printed },
+      reasons: [...reasons],
+      ...state,
+    };
+  }
+}
+
+/** Ends a job that this version of the agent can't read. One that an earlier version had begun may be partly out. */
+export function endUnreadable(
+  context: OutcomeContext,
+  queueId: string,
+  issues: string[],
+  note: HandoverNote | null,
+): void {
+  const { agentId, printerId, journal, logger } = context;
+  const id = parseQueueId(queueId);
+  if (id === null) return;
+  const log = logger.child({ job: id.jobId, printer: printerId });
+  log.error({ issues }, 'job cannot be read');
+  // How many labels it has, the service knows.
+  const counts = { delivery: 0, total: ALL, from: 0, perPage: 1 };
+  const ledger = new Ledger({ journal, row: new Row(), queueId, printerId, ...counts });
+  const outcome = new Outcome(context, log, ledger, id);
+  const own = note === null || note.agentId === agentId;
+  if (own && outcome.repeat()) return;
+  const out = note?.resumeAt ?? note?.underWay?.printed ?? 0;
+  const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
+  ledger.restore((own && ledger.found?.entry) || { base: out, intent: begun, sent: out, printed: out });
+  const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);
+  outcome.fail({ code: 'payload-unreadable', message });
+}
