@@ -121,5 +121,11 @@ export function entriesIn(directory: string, pattern: string): string[] {
 
 /** All that is in a directory, by its path from there, in order; links are not followed. */
 export function treeOf(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
+  const entries = readdirSync(directory, { withFileTypes: true });
+  return entries
+    .flatMap((entry) => {
+      const below = entry.isDirectory() ? treeOf(join(directory, entry.name)) : [];
+      return [entry.name, ...below.map((path) => join(entry.name, path))];
+    })
+    .sort();
 }
