@@ -29,7 +29,7 @@ UMask=0077
 StateDirectory=platen
 StateDirectoryMode=0700
 WorkingDirectory=${STATE}
-Environment=MALLOC_ARENA_MAX=2 LOG_LEVEL=info
+Environment=MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=1048576 LOG_LEVEL=info
 
 # A database or a queue that is away is waited for, however long.
 TimeoutStartSec=infinity
