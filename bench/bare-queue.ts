@@ -11,7 +11,7 @@ import {
   Worker,
 } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { EmbeddedConnection } from '../src/server/store/embedded-server.ts';
+import type { EmbeddedConnection } from '../src/server/store/embedded-roles.ts';
 import { perSecond, type Spread, spread } from './figures.ts';
 import { inParallel } from './in-parallel.ts';
 

@@ -1,7 +1,14 @@
 /** The benchmark's table: for each set-up the figure, and its ratio to what BullMQ alone does there. */
+import type { BareQueue } from './bare-queue.ts';
 import { round, type Spread, table } from './figures.ts';
-import type { Load } from './measure-road.ts';
-import type { Measured } from './road.ts';
+import type { Load, Road } from './measure-road.ts';
+
+/** Of one set-up. */
+export interface Measured {
+  name: string;
+  bare: BareQueue;
+  road: Road;
+}
 
 interface Row {
   name: string;

@@ -20,8 +20,8 @@ import { SERVER_PACKAGES, startServers } from '../test/kit/servers/start-servers
 import { temporaryDirectory } from '../test/kit/service/platen.ts';
 import { type BareQueue, measureBareQueue } from './bare-queue.ts';
 import { heading, machine } from './machine.ts';
-import { measureRoad, type Road } from './measure-road.ts';
-import { report } from './report.ts';
+import { measureRoad } from './measure-road.ts';
+import { type Measured, report } from './report.ts';
 
 /** How long each rate is measured, ms. */
 const RATE_MS = 3_000;
@@ -31,12 +31,6 @@ const PARALLEL = 16;
 const DEADLINE_MS = 220_000;
 /** … and after this more it leaves what does not end. */
 const CLEANUP_MS = 15_000;
-
-export interface Measured {
-  name: string;
-  bare: BareQueue;
-  road: Road;
-}
 
 const SET_UPS = { embedded: measureEmbedded, redis: measureRedis };
 type SetUp = keyof typeof SET_UPS;

@@ -13,6 +13,7 @@ import { turnBitmap } from './bitmap.ts';
 import { SymbolError } from './bwip.ts';
 import type { Item } from './display-list.ts';
 import { asGs1Data, bracketsAreData } from './gs1.ts';
+import type { LabelGrid } from './label-grid.ts';
 import { layoutLinear } from './linear-layout.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { checkOptions, encodeSymbol, isGs1, isLinear, symbolBound, symbologyRules } from './symbol.ts';
@@ -20,13 +21,6 @@ import { type Barcode, boxOf, fits, mm, requireFit } from './symbol-box.ts';
 import { maxiCodeBitmap, maxiCodeSize } from './symbology/maxicode.ts';
 import type { MatrixSymbol, MaxiCodeSymbol, PostalSymbol } from './symbology/rules.ts';
 import { turnRect } from './turn.ts';
-
-export interface LabelGrid {
-  readonly dpi: number;
-  /** The label upright, dots. */
-  readonly width: number;
-  readonly height: number;
-}
 
 /** @throws ElementFault `template-invalid`; JobFaultError `template-invalid` (placeholders) */
 export function barcodeLayout(

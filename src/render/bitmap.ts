@@ -1,5 +1,6 @@
 /** One bit a dot, rows padded to whole bytes, most significant bit left, 1 is black: the order of ZPL's ^GF. */
-import type { Turn } from './display-list.ts';
+/** Degrees, clockwise. */
+export type Turn = 0 | 90 | 180 | 270;
 
 export interface Bitmap {
   readonly width: number;

@@ -6,11 +6,8 @@
  * Nothing is left to decide: text is broken into lines, sized and placed; symbols are scaled and checked.
  */
 import type { NativeSymbol } from '../zpl/bars.ts';
-import type { Bitmap } from './bitmap.ts';
-import type { Face } from './fonts.ts';
-
-/** Degrees, clockwise. */
-export type Turn = 0 | 90 | 180 | 270;
+import type { Bitmap, Turn } from './bitmap.ts';
+import type { Face } from './font-face.ts';
 
 export interface Rect {
   readonly x: number;

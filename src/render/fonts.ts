@@ -7,12 +7,9 @@
  */
 import { createRequire } from 'node:module';
 import { GlobalFonts } from '@napi-rs/canvas';
+import type { Face, PackagedFace } from './font-face.ts';
 import { FONT_PACKS, type FontPack, type Weight } from './font-packs.ts';
-import { registeredFamily, type TenantFace } from './tenant-fonts.ts';
-
-/** `condensed`: Roboto Condensed Bold, where it is plain text with the widths of Zebra's font 0 (`font0.ts`). */
-export type PackagedFace = 'condensed' | 'sans' | 'sans-bold' | 'sans-italic' | 'sans-bold-italic';
-export type Face = PackagedFace | TenantFace;
+import { registeredFamily } from './tenant-fonts.ts';
 
 const require = createRequire(import.meta.url);
 

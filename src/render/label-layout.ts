@@ -13,10 +13,11 @@ import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
 import { countsCopies, isNumber, type JobFacts, numbered, templateScope } from '../values/built-ins.ts';
 import { createAssets } from './assets.ts';
-import type { LabelGrid } from './barcode-layout.ts';
-import type { DisplayList, Item, Turn } from './display-list.ts';
+import type { Turn } from './bitmap.ts';
+import type { DisplayList, Item } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
+import { labelGrid } from './label-grid.ts';
 import { ElementFault, type ElementLayout, jobFaultOf } from './place.ts';
 import { turnItem } from './turn.ts';
 
@@ -123,11 +124,6 @@ export function mediaGrid(
   const [widthMm, heightMm] =
     orientation === 'landscape' ? [size.height, size.width] : [size.width, size.height];
   return { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
-}
-
-/** The label upright, in dots of a printer. */
-export function labelGrid(template: Pick<DesignedTemplate, 'width' | 'height'>, dpi: number): LabelGrid {
-  return { dpi, width: dots(template.width, dpi), height: dots(template.height, dpi) };
 }
 
 function asJobFaultSync<T>(record: number | undefined, run: () => T): T {

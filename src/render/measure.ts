@@ -5,8 +5,9 @@
  * look-up, and what lets a native label be laid out without a canvas. Everything else is shaped by the canvas.
  */
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import type { Face } from './font-face.ts';
 import { drawPlain, isPlain, plainAdvance } from './font0.ts';
-import { canvasFont, type Face } from './fonts.ts';
+import { canvasFont } from './fonts.ts';
 
 const UNITS = 1000;
 

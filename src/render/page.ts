@@ -11,7 +11,8 @@ import type { Orientation } from '../contract/print-request.ts';
 import { cellCorner, type LabelSheet } from '../contract/sheet.ts';
 import type { DisplayList, Rect } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
-import { labelGrid, type MediaGrid, mediaGrid } from './label-layout.ts';
+import { labelGrid } from './label-grid.ts';
+import { type MediaGrid, mediaGrid } from './label-layout.ts';
 import { turnRect } from './turn.ts';
 
 /** A label on a page; (x, y) is its top left corner, dots. */

@@ -2,10 +2,10 @@
 
 import { dots } from '../contract/dots.ts';
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
-import type { LabelGrid } from './barcode-layout.ts';
 import { isBlack } from './bitmap.ts';
 import type { Item, Rect } from './display-list.ts';
 import { type Stamp, stampOf } from './ink.ts';
+import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
 

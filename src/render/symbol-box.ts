@@ -2,8 +2,8 @@
 
 import { dots, millimetres } from '../contract/dots.ts';
 import type { BarcodeElement } from '../contract/template.ts';
-import type { LabelGrid } from './barcode-layout.ts';
 import type { Rect } from './display-list.ts';
+import type { LabelGrid } from './label-grid.ts';
 import { ElementFault, type ElementPlace, isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
 import type { QuietZone } from './symbology/rules.ts';

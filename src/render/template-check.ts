@@ -16,14 +16,14 @@ import { isBuiltIn, type JobFacts, numbered, templateScope } from '../values/bui
 import { type RawMedia, rawPlacementFaults } from '../zpl/raw/placement.ts';
 import { compileRawZpl, type RawOptions, type RawZpl } from '../zpl/raw/template.ts';
 import { type Assets, createAssets } from './assets.ts';
-import type { LabelGrid } from './barcode-layout.ts';
 import type { Item } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
 import { FontFault } from './font-fault.ts';
 import { codePoint, firstWithout } from './glyphs.ts';
 import type { ImageSet } from './image.ts';
-import { labelGrid, mediaGrid } from './label-layout.ts';
+import { type LabelGrid, labelGrid } from './label-grid.ts';
+import { mediaGrid } from './label-layout.ts';
 import { PictureFault } from './picture-fault.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
 import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-check.ts';

@@ -10,19 +10,9 @@ import { threadId } from 'node:worker_threads';
 import { type FontKey, GlobalFonts } from '@napi-rs/canvas';
 import { LRUCache } from 'lru-cache';
 import type { TemplateFont } from '../contract/template-font.ts';
-import type { Coverage } from './cmap.ts';
+import type { TenantFace } from './font-face.ts';
 import { FontFault } from './font-fault.ts';
 import { readFontFile } from './font-file.ts';
-import type { PackagedFace } from './fonts.ts';
-
-/** A face of a tenant's font. */
-export interface TenantFace {
-  readonly family: string;
-  readonly file: Buffer;
-  readonly characters: Coverage;
-  /** Where characters come from that it does not have. */
-  readonly fallback: PackagedFace;
-}
 
 export interface FaceWish {
   readonly font: string;

@@ -9,7 +9,7 @@
  * whatever the face; marks may reach out of it.
  */
 import type { TextElement } from '../contract/template.ts';
-import type { Face } from './fonts.ts';
+import type { Face } from './font-face.ts';
 import { breakLines, fittingStart, type Measure } from './line-break.ts';
 import { measureLine } from './measure.ts';
 

@@ -1,6 +1,6 @@
 /** Quarter turns: from a box's own upright coordinates to where it lies on the label. */
-import { turnBitmap } from './bitmap.ts';
-import type { Item, Rect, Turn } from './display-list.ts';
+import { type Turn, turnBitmap } from './bitmap.ts';
+import type { Item, Rect } from './display-list.ts';
 
 /** a then b. */
 export function addTurns(a: Turn, b: Turn): Turn {

@@ -5,7 +5,15 @@
  */
 import { Client } from 'pg';
 import { SERVICE } from './embedded-cluster.ts';
-import type { EmbeddedConnection } from './embedded-server.ts';
+
+/** What `pg.Pool` and `pg.Client` take. It holds the password: keep it out of logs. */
+export interface EmbeddedConnection {
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+}
 
 /** Schemas that the service and its queues have made for themselves. */
 const SCHEMAS = `('platen', 'bullmq')`;

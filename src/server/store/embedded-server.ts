@@ -11,17 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { type Binaries, bareEnvironment, type RunAs } from './embedded-binaries.ts';
 import { pathFromInside } from './embedded-cluster.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
-import { makeServiceRole } from './embedded-roles.ts';
+import { type EmbeddedConnection, makeServiceRole } from './embedded-roles.ts';
 import type { SupervisorPlan } from './embedded-supervisor.ts';
-
-/** What `pg.Pool` and `pg.Client` take. It holds the password: keep it out of logs. */
-export interface EmbeddedConnection {
-  host: string;
-  port: number;
-  user: string;
-  password: string;
-  database: string;
-}
 
 export interface ServerPlan {
   data: string;

@@ -21,13 +21,8 @@ import { prepareBinaries, type RunAs } from './embedded-binaries.ts';
 import { makeCluster, OWNER, ownPassword, SERVICE, servicePassword } from './embedded-cluster.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { lockDirectory } from './embedded-lock.ts';
-import {
-  chooseAddress,
-  type EmbeddedConnection,
-  type RunningServer,
-  runServer,
-  type ServerPlan,
-} from './embedded-server.ts';
+import type { EmbeddedConnection } from './embedded-roles.ts';
+import { chooseAddress, type RunningServer, runServer, type ServerPlan } from './embedded-server.ts';
 import { stopSurvivor } from './embedded-survivor.ts';
 
 /** The part of a pino logger that is used here. */

@@ -1,6 +1,7 @@
 /** The pictures of one format's labels, each drawn when it is asked for, and once for all that are alike. */
 import { isSerial, type LabelPlan, labelZpl, type MediaDots } from '../../zpl/interpreter/label-plan.ts';
-import { type RasterReply, rasterPool } from './raster-pool.ts';
+import { rasterPool } from './raster-pool.ts';
+import type { RasterReply } from './raster-protocol.ts';
 
 export class LabelPictures {
   readonly #plan: LabelPlan;

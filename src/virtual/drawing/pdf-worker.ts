@@ -8,7 +8,7 @@ import { setImmediate as yieldToCollector } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import type { DocumentFault, PdfDocument, PdfPageReply, PdfPageRequest } from './pdf-pool.ts';
+import type { DocumentFault, PdfDocument, PdfPageReply, PdfPageRequest } from './pdf-protocol.ts';
 
 const POINTS_PER_INCH = 72;
 /** Above this a pixel of the antialiased page is white. */

@@ -6,7 +6,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';
-import type { RasterReply, RasterRequest } from './raster-pool.ts';
+import type { RasterReply, RasterRequest } from './raster-protocol.ts';
 
 async function raster(request: RasterRequest): Promise<RasterReply> {
   const faults = [...request.faults];

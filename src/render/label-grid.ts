@@ -1,0 +1,15 @@
+/** The dots of a printer that a label lies on. */
+import { dots } from '../contract/dots.ts';
+import type { DesignedTemplate } from '../contract/template.ts';
+
+export interface LabelGrid {
+  readonly dpi: number;
+  /** The label upright, dots. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The label upright, in dots of a printer. */
+export function labelGrid(template: Pick<DesignedTemplate, 'width' | 'height'>, dpi: number): LabelGrid {
+  return { dpi, width: dots(template.width, dpi), height: dots(template.height, dpi) };
+}

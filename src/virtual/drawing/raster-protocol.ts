@@ -1,0 +1,15 @@
+/** What the raster thread is asked, and answers. */
+import type { LabelPage } from '../../zpl/interpreter/draw.ts';
+
+export interface RasterRequest extends LabelPage {
+  readonly id: number;
+  readonly zpl: string;
+  readonly faults: readonly string[];
+}
+
+export interface RasterReply {
+  readonly id: number;
+  readonly png: Uint8Array;
+  /** Why the label is crossed out; empty for a good one. */
+  readonly faults: readonly string[];
+}
