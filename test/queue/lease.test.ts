@@ -200,6 +200,8 @@ describe.each(backends())('leases on $name', ({ open }) => {
       /** The same question gets there once more, after the pause. */
       late: fc.boolean(),
     });
+    // Of one run alone nothing can be said: where nobody hears an answer, nobody holds anything.
+    let grants = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(act, { minLength: 3, maxLength: 8 }), { minLength: 3, maxLength: 4 }),
@@ -266,12 +268,13 @@ describe.each(backends())('leases on $name', ({ open }) => {
                 one.from < other.to,
             ),
           );
-          expect(held.length).toBeGreaterThan(0);
+          grants += held.length;
           expect(overlaps).toEqual([]);
         },
       ),
       { numRuns: 12 },
     );
+    expect(grants).toBeGreaterThan(0);
   });
 });
 
