@@ -24,6 +24,8 @@ import { startThread } from './thread.ts';
 
 /** A thread's heap, MB. */
 const HEAP_MB = 256;
+/** In which a thread has to load its code, ms. */
+const LOADING_MS = 60_000;
 /** Checks that one owner may have waiting. */
 const MOST_WAITING = 1_000;
 
@@ -201,8 +203,9 @@ type Settle = Task['settle'];
 
 class CheckThread {
   readonly #worker: Worker;
-  #task: { id: number; at: string; settle: Settle; timer: NodeJS.Timeout } | undefined;
+  #task: { id: number; ms: number; at: string; settle: Settle; timer: NodeJS.Timeout } | undefined;
   #asked = 0;
+  #loaded = false;
   ending = false;
 
   constructor(logger: Logger, onExit: () => void) {
@@ -230,8 +233,9 @@ class CheckThread {
 
   begin(check: Check, ms: number, settle: Settle): void {
     const id = ++this.#asked;
-    const timer = setTimeout(() => void this.stop('deadline'), ms);
-    this.#task = { id, at: '', settle, timer };
+    // That a thread takes long to start on a busy machine is no fault of what it is to check.
+    const timer = this.#loaded ? this.#deadline(ms) : setTimeout(() => void this.stop('broken'), LOADING_MS);
+    this.#task = { id, ms, at: '', settle, timer };
     this.#worker.ref();
     this.#worker.postMessage({ id, check } satisfies CheckRequest);
   }
@@ -244,8 +248,19 @@ class CheckThread {
     await ended;
   }
 
+  #deadline(ms: number): NodeJS.Timeout {
+    return setTimeout(() => void this.stop('deadline'), ms);
+  }
+
   #received(answer: CheckAnswer): void {
     const task = this.#task;
+    if ('loaded' in answer) {
+      this.#loaded = true;
+      if (task === undefined) return;
+      clearTimeout(task.timer);
+      task.timer = this.#deadline(task.ms);
+      return;
+    }
     if (task === undefined || answer.id !== task.id) return;
     if ('at' in answer) task.at = answer.at;
     else if ('broke' in answer) this.#settle(new CheckStopped('broken', task.at, answer.broke));

@@ -60,6 +60,8 @@ export type CheckResult =
 
 export type CheckRequest = { readonly id: number; readonly check: Check };
 export type CheckAnswer =
+  /** The thread is there: all that it needs is loaded. */
+  | { readonly loaded: true }
   /** No answer: the check has come to this place of the template, a JSON pointer. */
   | { readonly id: number; readonly at: string }
   | { readonly id: number; readonly result: CheckResult }

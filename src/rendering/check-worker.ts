@@ -103,3 +103,4 @@ async function serve({ id, check }: CheckRequest): Promise<void> {
 }
 
 port.on('message', (request: CheckRequest) => void serve(request));
+answer({ loaded: true });
