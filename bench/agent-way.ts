@@ -12,11 +12,12 @@ import { type DataDir, openDataDir } from '../src/agent/data-dir.ts';
 import { printerIdOf } from '../src/agent/discovery/identity.ts';
 import { standardDrivers } from '../src/agent/drivers.ts';
 import { Journal } from '../src/agent/job/journal.ts';
-import { PrinterWorker } from '../src/agent/job/worker.ts';
+import { PrinterStation } from '../src/agent/job/station.ts';
 import { CancelRequests } from '../src/agent/lease/cancel-requests.ts';
-import { now as instant, LeaseTerm } from '../src/agent/lease/lease-term.ts';
+import { Leases } from '../src/agent/lease/leases.ts';
 import { deviceFor } from '../src/agent/printer/devices.ts';
 import { Reporter } from '../src/agent/reports/reporter.ts';
+import type { JobHandler, JobSource } from '../src/agent/source/job-source.ts';
 import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { template } from '../src/contract/template.ts';
@@ -58,29 +59,37 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     printerId: device.expected,
     cancelRequests: new CancelRequests(),
     lane: laneOf({ scope: null, printerId: device.expected }),
-    device,
+    device: () => device,
     journal,
     reporter,
     pool,
     logger,
   };
   const signal = new AbortController().signal;
-  const term = new LeaseTerm('bench', { at: instant(), ms: LEASE_MS }, LEASE_MS / 10);
-  const worker = new PrinterWorker(
-    {
-      ...context,
-      window: config.window,
-      timings: config.timings,
-      speaks: () => true,
-      confirmation: () => 'device',
-    },
-    term,
-  );
+  const { source, handler } = sourceOf();
+  const leases = new Leases({ source, agentId: dataDir.agentId, leaseMs: LEASE_MS / 10, logger });
+  const lease = leases.of({
+    lane: context.lane,
+    reached: () => true,
+    busy: () => false,
+    onServedElsewhere: () => {},
+    onCanceled: () => {},
+  });
+  const station = new PrinterStation(source, lease, {
+    ...context,
+    window: config.window,
+    timings: config.timings,
+    speaks: () => true,
+    confirmation: () => 'device',
+  });
+  leases.start();
+  station.start();
+  const handle = await handler;
   let number = 0;
   const next = (): QueuedJob => jobOf(context.printerId, number++);
   return {
     job: async () => {
-      await worker.handle({ job: next(), delivery: 1, note: null, setNote: async () => {}, signal });
+      await handle({ job: next(), delivery: 1, note: null, setNote: async () => {}, signal });
     },
     commits: (count) => commits(journal, dataDir, count),
     renderings: async (count) => {
@@ -96,13 +105,32 @@ export async function agentWay(uri: string): Promise<AgentWay> {
       return times;
     },
     [Symbol.asyncDispose]: async () => {
-      await worker.stop(0);
-      term.lose();
+      await station.stop(0);
+      await leases.stop();
       await reporter.stop(1_000);
       await device.drop();
       await pool.stop();
       dataDir.close();
       rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** Gives the lease at once, and takes notes and reports in no time. */
+function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
+  const { promise: handler, resolve } = Promise.withResolvers<JobHandler>();
+  const nothing = async () => {};
+  return {
+    handler,
+    source: {
+      askLeases: async (_agentId, asks) =>
+        asks.map(({ lane }) => ({ lane, granted: LEASE_MS, wanted: false, canceled: [] })),
+      giveLeaseBack: nothing,
+      consume: async (_lane, handle) => {
+        resolve(handle);
+        return { pause: nothing, resume: nothing, stop: nothing };
+      },
+      publish: nothing,
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
  * The agent: finds printers, takes their jobs, prints them, and says how it goes.
  *
- *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ JobRun ─▶ Device
+ *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ JobRun ─▶ PrinterLink
  *                    │            ▲       ▲   │                       │
  *                    ▼         Leases  JobSource └── Reporter ◀─ Journal ┘
  *              agent reports                        │
@@ -207,10 +207,7 @@ export class Agent {
         printerId: id,
         lane,
         cancelRequests,
-        // Another one, between two jobs, when a better way to the printer is found.
-        get device() {
-          return printer.device;
-        },
+        device: () => printer.device,
         speaks: (language) => printer.speaks(language),
         confirmation: () => printer.confirmation(),
         journal,

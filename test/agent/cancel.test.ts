@@ -128,4 +128,23 @@ describe('at a printer that takes documents', () => {
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual(['next']);
   });
+
+  it('has it end its job too where paper has run out in the middle: none of it comes out later', async () => {
+    const printer = await site.startIppPrinter({ speed: 4 });
+    const { printerId } = await site.startAgent(printer, { config });
+    const job = jobFor(printerId, 12);
+    await site.queues.enqueue(job);
+    await printer.printed(2);
+    printer.set({ 'media-empty': true });
+    await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+    await cancel(job);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled', labels: { printed: printer.labels.length } });
+    expect(end.uncertain).toBeUndefined();
+    printer.set({ 'media-empty': false });
+    const next = jobFor(printerId, ['next']);
+    await site.queues.enqueue(next);
+    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual([...expected(job).slice(0, end.labels.printed), 'next']);
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * The agent dies by SIGKILL at every point of `worker.ts`'s list, and at random moments, while a printer prints:
+ * The agent dies by SIGKILL at every point of `sender.ts`'s list, and at random moments, while a printer prints:
  * after its restart every label is out exactly once, or the job is held because that cannot be known.
  */
 import type { ChildProcess } from 'node:child_process';

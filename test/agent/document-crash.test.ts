@@ -1,5 +1,5 @@
 /**
- * The agent dies by SIGKILL at every point of `document-run.ts`'s list, and at random moments, while a printer that
+ * The agent dies by SIGKILL at every point of `sender.ts`'s list, and at random moments, while a printer that
  * takes documents prints: after its restart every label is out exactly once.
  */
 import type { ChildProcess } from 'node:child_process';

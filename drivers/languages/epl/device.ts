@@ -1,6 +1,6 @@
 /**
  * What an EPL2 printer says of itself: its error codes, by `^ee`. It counts nothing that could tell which labels are
- * out (see `job-run.ts` for what follows from it), and without an error it may be idle or printing.
+ * out (see `src/agent/job/run.ts` for what follows from it), and without an error it may be idle or printing.
  *
  * Answered over USB and serial lines; print servers in front of such printers mostly pass no answer on.
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).

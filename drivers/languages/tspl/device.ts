@@ -1,8 +1,8 @@
 /**
  * What a TSPL printer says of itself: how it is, by `<ESC>!?`, which it answers with one byte at once, whatever else
  * it does. No more than that: the answer overtakes the labels that were sent before, and TSPL has no counter that is
- * known to count what came out, so which labels are out stays unknown (see `job-run.ts` for what follows from it). Nor
- * is there a question for the serial number that every printer of the family answers.
+ * known to count what came out, so which labels are out stays unknown (see `src/agent/job/run.ts` for what follows
+ * from it). Nor is there a question for the serial number that every printer of the family answers.
  *
  * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter, who build alike.
  */

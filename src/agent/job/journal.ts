@@ -10,19 +10,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { queueId } from '../../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../../contract/report.ts';
-
-/** What is under way in a printer that takes documents: one job of the printer's own. */
-const printerDocument = z.object({
-  /** What the printer's job is called. */
-  name: z.string(),
-  /** Its ID in the printer; null: it may not have been made yet, and has no document. */
-  printerJob: z.string().nullable(),
-  /** The printer has said that it has all of the document. */
-  whole: z.boolean().optional(),
-  /** We have asked the printer to end it. */
-  canceled: z.boolean().optional(),
-});
-export type PrinterDocument = z.infer<typeof printerDocument>;
+import { type PrinterDocument, printerDocument } from '../printer/link.ts';
 
 /** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
 export interface JournalEntry {

@@ -19,9 +19,10 @@ import type { DeviceStatus } from '../../../drivers/device.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { LinkBook, PrinterDocument } from '../printer/link.ts';
 import { isBlocked } from '../printer/status.ts';
 import type { UnderWay } from '../source/job-source.ts';
-import type { Journal, JournalEntry, JournalRecord, PrinterDocument } from './journal.ts';
+import type { Journal, JournalEntry, JournalRecord } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
 
@@ -43,7 +44,7 @@ export interface LedgerOptions {
 /** A rule of the ledger would be broken: the fault is in this program. */
 export class LedgerError extends Error {}
 
-export class Ledger implements RowMember {
+export class Ledger implements RowMember, LinkBook {
   readonly perPage: number;
   /** What the journal has of earlier deliveries. */
   readonly found: JournalRecord | null;
@@ -101,6 +102,11 @@ export class Ledger implements RowMember {
     return this.#entry.document;
   }
 
+  /** What the labels from `base` to `intent` take. */
+  get pages(): number {
+    return pagesOf(this.intent - this.base, this.perPage);
+  }
+
   /** Labels that were in the printer, or out, when all of them last added up. */
   get arrived(): number {
     return this.#arrived;
@@ -118,7 +124,7 @@ export class Ledger implements RowMember {
 
   /** Where labels are missing, the counter does not tell any more which ones are out. */
   get lasting(): JournalEntry {
-    return this.#row.short ? { ...this.#entry, odometer: null } : this.#entry;
+    return this.#short ? { ...this.#entry, odometer: null } : this.#entry;
   }
 
   /** For whoever has the job next. @param counts whether what the printer counts will tell that one */
@@ -245,17 +251,18 @@ export class Ledger implements RowMember {
    */
   printedAtRest(odometer: number | null): number {
     const { base, printed, intent, odometer: start } = this.lasting;
-    if (start === null || odometer === null) {
+    // What was delivered before tells nothing by this counter.
+    if (start === null || odometer === null || base > printed) {
       throw new JobFaultError(
         'outcome-unknown',
         'Sending was cut off, and no counter of the printer tells which labels of this job came out',
       );
     }
     const counted = odometer - start;
-    const [least, most] = [printed - base, intent - base].map((labels) => pagesOf(labels, this.perPage));
     const told = base + labelsOn(counted, intent - base, this.perPage);
-    if (counted > (most ?? 0) || told < printed || counted < 0)
-      throw miscounted(counted, least ?? 0, most ?? 0, this.perPage);
+    if (counted < 0 || counted > this.pages || told < printed) {
+      throw miscounted(counted, pagesOf(printed - base, this.perPage), this.pages, this.perPage);
+    }
     return told;
   }
 
@@ -266,15 +273,17 @@ export class Ledger implements RowMember {
   }
 
   /**
-   * The first `upTo` labels are done with, none after them is under way. Those of them that were only delivered stay
-   * uncertain, and with them what follows.
+   * So many pages from `base` on are done with, and nothing is under way any more. Labels that were only delivered
+   * stay uncertain, and with them what follows.
+   * @throws JobFaultError `outcome-unknown` when there are fewer than were said to be out
    */
-  done(upTo: number, confirmed: boolean): void {
-    if (confirmed && this.base <= this.printed) this.settle(upTo);
-    else {
-      this.#must(upTo <= this.intent, `${upTo} labels cannot be delivered`);
-      this.#alone(upTo, this.printed, null);
-    }
+  done(pages: number, confirmed: boolean): void {
+    const upTo = this.base + labelsOn(pages, this.intent - this.base, this.perPage);
+    if (confirmed && this.base <= this.printed) {
+      const least = pagesOf(this.printed - this.base, this.perPage);
+      if (upTo < this.printed) throw miscounted(pages, least, this.pages, this.perPage);
+      this.settle(upTo);
+    } else this.#alone(upTo, this.printed, null);
   }
 
   /** The job's outcome and the duty to report it, in one commit. */

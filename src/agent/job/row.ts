@@ -114,13 +114,9 @@ export class Row {
 
   /** Begins again with this job alone, at what the counter shows. */
   begin(member: RowMember, counter: number | null): void {
-    this.#members.clear();
+    this.#clear();
     this.#members.add(member);
     this.#counter = counter;
-    this.#parts = [];
-    this.#sent = this.#certain = this.#estimated = this.#arrived = this.#shortSince = 0;
-    this.#pending = this.#doubtful = this.#short = false;
-    this.#due = null;
   }
 
   /** The job's pages follow those that are in the row. */
@@ -132,6 +128,7 @@ export class Row {
   leave(member: RowMember): void {
     this.#members.delete(member);
     this.#parts = this.#parts.filter(({ of }) => of !== member);
+    if (this.#members.size === 0) this.#clear();
   }
 
   /** Whether `chunk` may go out on top of `burst`, the chunks about to be sent. A lone chunk always may. */
@@ -163,6 +160,15 @@ export class Row {
     if (this.#counter === null) this.#byPending(status, now);
     else if (status.odometer !== null) this.#byCounter(status.odometer - this.#counter, status, now);
     this.#told();
+  }
+
+  #clear(): void {
+    this.#members.clear();
+    this.#counter = null;
+    this.#parts = [];
+    this.#sent = this.#certain = this.#estimated = this.#arrived = this.#shortSince = 0;
+    this.#pending = this.#doubtful = this.#short = false;
+    this.#due = null;
   }
 
   #told(): void {

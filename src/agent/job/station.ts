@@ -1,25 +1,51 @@
 /**
- * One printer at work. For every term in which it is this agent's: a worker, and a consumer on the queue, kept up.
- * Between two terms another agent serves it, or nobody, and this one asks again and again.
+ * One printer at work. For every term in which it is this agent's: a consumer on the queue, kept up, and the run of
+ * each job that it delivers, one at a time. Between two terms another agent serves it, or nobody, and this one asks
+ * again and again.
  */
 import { once } from 'node:events';
+import { type Lane, laneOf } from '../../contract/lane.ts';
+import { queueIdOf } from '../../contract/queued-job.ts';
+import type { CancelRequests } from '../lease/cancel-requests.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/leases.ts';
 import { Backoff, pause } from '../pause.ts';
-import type { Consumer, JobSource } from '../source/job-source.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
+import type { Consumer, HandlerResult, JobSource, PickedUpJob } from '../source/job-source.ts';
 import { endUnreadable } from './outcome.ts';
-import { PrinterWorker, type WorkContext } from './worker.ts';
+import { Row } from './row.ts';
+import { JobRun, type RunContext } from './run.ts';
+import { Stop } from './stop.ts';
+
+export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone'> & {
+  /** What the next job is driven with: another one when a better way to the printer is found. */
+  device(): PrinterDevice;
+  /** Of which the jobs are this printer's. */
+  lane: Lane;
+  cancelRequests: CancelRequests;
+};
+
+/** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
+interface Stages {
+  leave: AbortController;
+  boundary: AbortController;
+  end: AbortController;
+}
 
 export class PrinterStation {
   readonly #source: JobSource;
   readonly #lease: PrinterLease;
-  readonly #context: WorkContext;
+  readonly #context: StationContext;
   readonly #stopped = new AbortController();
+  #row = new Row();
   #graceMs = 0;
-  #worker: PrinterWorker | null = null;
+  #run: JobRun | null = null;
+  #handling = 0;
+  /** Of the last job that was delivered. */
+  #handled: Promise<void> = Promise.resolve();
   #serving: Promise<void> = Promise.resolve();
 
-  constructor(source: JobSource, lease: PrinterLease, context: WorkContext) {
+  constructor(source: JobSource, lease: PrinterLease, context: StationContext) {
     this.#source = source;
     this.#lease = lease;
     this.#context = context;
@@ -27,12 +53,12 @@ export class PrinterStation {
 
   /** A job is at the printer, or about to be. */
   get busy(): boolean {
-    return this.#worker?.busy ?? false;
+    return this.#handling > 0;
   }
 
   /** Labels are under way, and only this agent can find out what becomes of them. */
   get uncertain(): boolean {
-    return this.#worker?.uncertain ?? false;
+    return this.#run?.ledger.uncertain ?? false;
   }
 
   /** Takes jobs as soon as the printer is this agent's and the queue lets it. */
@@ -40,7 +66,7 @@ export class PrinterStation {
     this.#serving = this.#serve();
   }
 
-  /** Ends the job under way as `worker.ts` describes. Bounded: `graceMs`, the time to confirm, and a little. */
+  /** Ends the job under way as `run.ts` describes. Bounded: `graceMs`, the time to confirm, and a little. */
   async stop(graceMs: number): Promise<void> {
     this.#graceMs = graceMs;
     this.#stopped.abort();
@@ -62,27 +88,34 @@ export class PrinterStation {
   }
 
   async #serveFor(term: LeaseTerm): Promise<void> {
-    const worker = new PrinterWorker(this.#context, term);
-    this.#worker = worker;
+    const stages = {
+      leave: new AbortController(),
+      boundary: new AbortController(),
+      end: new AbortController(),
+    };
     const enough = AbortSignal.any([this.#stopped.signal, term.ending]);
-    const consumer = await this.#consume(worker, enough);
+    this.#row = new Row();
+    this.#context.device().distrust();
+    const consumer = await this.#consume(enough, (delivery) => this.#handle(delivery, term, stages));
     if (!enough.aborted) await once(enough, 'abort');
-    const working = worker.stop(this.#stopped.signal.aborted ? this.#graceMs : 0);
-    // The consumer waits for its handler, which the worker ends in time.
+    const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
+    // The consumer waits for its handler, which ends in time.
     const stopping = consumer?.stop();
-    await working;
+    await ended;
     // Before the lease is over: whoever has the printer next finds nobody on it.
-    await this.#context.device.drop();
+    await this.#context.device().drop();
     await stopping;
-    this.#worker = null;
   }
 
-  async #consume(worker: PrinterWorker, enough: AbortSignal): Promise<Consumer | undefined> {
+  async #consume(
+    enough: AbortSignal,
+    handle: (delivery: PickedUpJob) => Promise<HandlerResult>,
+  ): Promise<Consumer | undefined> {
     const { lane, printerId, timings, logger } = this.#context;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     while (!enough.aborted) {
       try {
-        return await this.#source.consume(lane, (delivery) => worker.handle(delivery), {
+        return await this.#source.consume(lane, handle, {
           onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
         });
       } catch (error) {
@@ -91,5 +124,65 @@ export class PrinterStation {
       }
     }
     return undefined;
+  }
+
+  async #handle(delivery: PickedUpJob, term: LeaseTerm, stages: Stages): Promise<HandlerResult> {
+    this.#handling += 1;
+    const before = this.#handled;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#handled = promise;
+    try {
+      // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
+      await before;
+      term.check();
+      if (stages.leave.signal.aborted || term.ending.aborted) return 'hand-back';
+      if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
+      this.#run = this.#runOf(delivery, term, stages);
+      return await this.#run.run();
+    } finally {
+      this.#run = null;
+      this.#handling -= 1;
+      resolve();
+    }
+  }
+
+  /** A job of another tenant, or for another printer: whoever it is for, its labels do not come out here. */
+  #refuse({ job }: PickedUpJob): HandlerResult {
+    const { lane, logger } = this.#context;
+    logger.error(
+      { job: job.jobId, tenant: job.tenantId, lane, of: laneOf(job) },
+      'job of another lane not printed',
+    );
+    return 'not-mine';
+  }
+
+  #runOf(delivery: PickedUpJob, term: LeaseTerm, { leave, boundary, end }: Stages): JobRun {
+    const { cancelRequests, timings, ...context } = this.#context;
+    const stop = new Stop({
+      signals: {
+        leave: AbortSignal.any([leave.signal, term.ending]),
+        boundary: AbortSignal.any([boundary.signal, term.ending]),
+        end: AbortSignal.any([end.signal, term.over]),
+      },
+      lost: delivery.signal,
+      cancel: cancelRequests.of(queueIdOf(delivery.job)),
+      checkTerm: () => term.check(),
+      confirmMs: timings.confirm,
+    });
+    const device = context.device();
+    return new JobRun(
+      { ...context, timings, row: this.#row, device, stop, alone: () => term.alone },
+      delivery,
+    );
+  }
+
+  /** Ends the job under way; takes at most grace + confirmation time (ms) and a little. */
+  async #end({ leave, boundary, end }: Stages, graceMs: number): Promise<void> {
+    leave.abort();
+    const atBoundary = setTimeout(() => boundary.abort(), graceMs);
+    const atEnd = setTimeout(() => end.abort(), graceMs + this.#context.timings.confirm);
+    await this.#handled;
+    clearTimeout(atBoundary);
+    clearTimeout(atEnd);
   }
 }

@@ -1,12 +1,14 @@
-/** The device behind a candidate: by its address, one that takes bytes or one that takes documents. */
+/** The device behind a candidate, and a job's way to it: by its address, one that takes bytes or documents. */
 import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { AgentConfig } from '../config.ts';
 import type { DriverChoice } from '../discovery/provider.ts';
 import type { Drivers } from '../drivers.ts';
 import { type Certificates, noCertificates } from './certificates.ts';
 import { DocumentDevice } from './document-device.ts';
+import { DocumentLink } from './document-link.ts';
 import type { PrinterDevice } from './printer-device.ts';
-import { Device } from './stream-device.ts';
+import { StreamDevice } from './stream-device.ts';
+import { StreamLink } from './stream-link.ts';
 
 export function deviceFor(
   driver: DriverChoice,
@@ -17,10 +19,11 @@ export function deviceFor(
   const { uri, language } = driver;
   const { transports } = drivers;
   if (!transports.takesDocuments(uri)) {
-    return new Device({
+    return new StreamDevice({
       uri,
       open: (address, signal) => transports.open(address, signal, transport),
       dialect: drivers.dialectFor(language),
+      link: (device, options) => new StreamLink(device, options),
       idleMs: timings.idleConnection,
       unfinishedMs: timings.vanished,
     });
@@ -29,6 +32,7 @@ export function deviceFor(
     uri,
     certificates,
     transports,
+    link: (device, options) => new DocumentLink(device, options),
     open: (address) => {
       const { host, hostname } = new URL(transports.unaliased(address).toLowerCase());
       const entry = access.find((one) => [host, hostname].includes(one.host));

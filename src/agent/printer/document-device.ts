@@ -1,6 +1,6 @@
 /**
  * One printer that takes documents. Several may talk to it at once, so that a job and the question "are you still
- * there" do not get in each other's way; that jobs follow each other is the worker's doing.
+ * there" do not get in each other's way; that jobs follow each other is the station's doing.
  *
  * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
  * that came out whole, and believed only as long as each of them was counted right.
@@ -14,6 +14,7 @@ import type { ProbeResult } from '../discovery/endpoint.ts';
 import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, uuidOf } from '../discovery/evidence.ts';
 import { addressOf, printerIdOf } from '../discovery/identity.ts';
 import type { Certificates } from './certificates.ts';
+import type { LinkOptions, PrinterLink } from './link.ts';
 import type { PrinterDevice } from './printer-device.ts';
 
 export interface DocumentDeviceOptions {
@@ -22,6 +23,8 @@ export interface DocumentDeviceOptions {
   transports: Transports;
   /** @throws TransportError `address-invalid` */
   open(uri: string): DocumentPort;
+  /** The way of one job to it. */
+  link(device: DocumentDevice, options: LinkOptions): PrinterLink;
 }
 
 interface Described {
@@ -91,6 +94,13 @@ export class DocumentDevice implements PrinterDevice {
     this.#unpinned = null;
     this.#port?.close();
     this.#port = null;
+  }
+
+  /** Each of its documents is whole by itself. */
+  distrust(): void {}
+
+  link(options: LinkOptions): PrinterLink {
+    return this.#options.link(this, options);
   }
 
   /** A job has read a status. */

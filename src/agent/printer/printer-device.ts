@@ -2,6 +2,7 @@
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { ProbeResult } from '../discovery/endpoint.ts';
+import type { LinkOptions, PrinterLink } from './link.ts';
 
 export interface PrinterDevice {
   /** `stream`: takes bytes (`stream-device.ts`); `document`: takes documents and keeps jobs (`document-device.ts`). */
@@ -23,6 +24,10 @@ export interface PrinterDevice {
   onStatus: (status: DeviceStatus | null) => void;
   /** The device was found at another address; a job under way goes on there when its connection breaks. */
   moveTo(uri: string): void;
+  /** Another agent, or nobody, has served it until now: it may hold half a label of somebody else's. */
+  distrust(): void;
+  /** The way of one job to it. */
+  link(options: LinkOptions): PrinterLink;
   /** Closes what is open. What follows is on a new connection. */
   drop(): Promise<void>;
   /** Asks the device who and how it is. Never throws for a device that is not there. */

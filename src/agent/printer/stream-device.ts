@@ -15,12 +15,15 @@ import type { PrinterReason } from '../../contract/printer.ts';
 import type { ProbeResult } from '../discovery/endpoint.ts';
 import { evidenceOfIdentity } from '../discovery/evidence.ts';
 import { printerIdOf } from '../discovery/identity.ts';
+import type { LinkOptions, PrinterLink } from './link.ts';
 import type { PrinterDevice } from './printer-device.ts';
 
-export interface DeviceOptions {
+export interface StreamDeviceOptions {
   uri: string;
   open(uri: string, signal: AbortSignal): Promise<Connection>;
   dialect: DeviceDialect | null;
+  /** The way of one job to it. */
+  link(device: StreamDevice, options: LinkOptions): PrinterLink;
   /** How long a connection that no job uses stays open, ms. */
   idleMs: number;
   /** After which time half a label in an unknown device has been left there, ms. */
@@ -32,9 +35,9 @@ const ASIDE_EVERY = 60_000;
 /** One that starts up may be silent once. */
 const MUTE_AFTER = 2;
 
-export class Device implements PrinterDevice {
+export class StreamDevice implements PrinterDevice {
   readonly kind = 'stream';
-  readonly #options: DeviceOptions;
+  readonly #options: StreamDeviceOptions;
   #uri: string;
   #connection: Connection | null = null;
   #idle: NodeJS.Timeout | undefined;
@@ -65,7 +68,7 @@ export class Device implements PrinterDevice {
   /** Called with every status a job reads, and with null when the device could not be reached. */
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
 
-  constructor(options: DeviceOptions) {
+  constructor(options: StreamDeviceOptions) {
     this.#options = options;
     this.#uri = options.uri;
   }
@@ -109,9 +112,8 @@ export class Device implements PrinterDevice {
     this.onStatus(status);
   }
 
-  /** Takes the device for a job: a connection that is still open stays so. */
-  claim(): void {
-    clearTimeout(this.#idle);
+  link(options: LinkOptions): PrinterLink {
+    return this.#options.link(this, options);
   }
 
   /** Gives the device back; its connection is closed unless another job follows soon. */
@@ -122,10 +124,11 @@ export class Device implements PrinterDevice {
 
   /**
    * The open connection, or a new one to the device that is expected; a probe under way is cut short. For the
-   * holder of the claim.
+   * job that has it.
    * @throws TransportError; `device-unreachable` too when another device is at the address
    */
   async connect(signal: AbortSignal): Promise<Connection> {
+    clearTimeout(this.#idle);
     this.#connecting = true;
     try {
       this.#probe?.abort.abort();
@@ -163,7 +166,7 @@ export class Device implements PrinterDevice {
 
   /**
    * Has the device forget what it may hold of a label that somebody has only begun: an earlier connection of this agent
-   * that broke, another agent, anybody. Our own next label would be printed over it. For the holder of the claim.
+   * that broke, another agent, anybody. Our own next label would be printed over it. For the job that has it.
    */
   async abandon(connection: Connection, signal: AbortSignal): Promise<void> {
     const abandon = this.dialect?.abandon;
@@ -171,14 +174,13 @@ export class Device implements PrinterDevice {
     await connection.write(abandon, signal);
   }
 
-  /** It may hold half a label of somebody else's: another agent, or nobody, has served it until now. */
   distrust(): void {
     this.#broken = true;
   }
 
   /**
    * The same before the first label that follows a connection that broke, where the language has nothing better: what
-   * the label broken off may still expect. For the holder of the claim.
+   * the label broken off may still expect. For the job that has it.
    * @param most bytes of data, at most, of one label
    */
   async endData(connection: Connection, most: number, signal: AbortSignal): Promise<void> {

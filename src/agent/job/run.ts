@@ -1,0 +1,400 @@
+/**
+ * One delivery of one job, from where journal and queue say that it stands to its end: with a result for the queue,
+ * never with an exception. The only loop that prints, whatever kind of printer it is (`../printer/link.ts`).
+ *
+ *   restore ─┬─ finished before ─────────────▶ report again, done
+ *            ├─ never sent ──▶ check ────────▶ (fault: failed, nothing printed)
+ *            ├─ cut off ─────▶ recover ──────▶ (what is out cannot be known: held)
+ *            └─ sent by who knows whom ──────▶ held
+ *   check ─▶ connect ─▶ recover ─▶ ready ─▶ send ⇄ progress ─▶ printed
+ *               ▲                   ▲ next document │  │ connection lost
+ *               │                   └───────────────┘  │
+ *               └──────────── back-off ◀───────────────┘
+ *
+ * A printer that is off, out of paper or unreachable fails nothing: the job waits, says why, and goes on. What
+ * is not certain is never printed again by guess: the job is held, with the labels that may be out.
+ *
+ * What is on record, in which order, and what follows from it after a crash: `sender.ts`.
+ *
+ * When the agent stops, or the printer is another agent's, a job that is waiting for its printer is handed back at once;
+ * one that is printing has the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for
+ * what was sent to be confirmed, and is handed back with a note where to go on. A job that a person cancels stops in
+ * the same way, and ends: `canceled`, with the labels named that may be out.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import { labelsPerPage } from '../../../drivers/languages/index.ts';
+import { TransportError } from '../../../drivers/transports/transport.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { LanguageId } from '../../contract/format.ts';
+import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
+import type { Logger } from '../../log.ts';
+import { RenderCrash, type RenderPool } from '../../rendering/render-pool.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { Timings } from '../config.ts';
+import { Backoff, pause } from '../pause.ts';
+import { type Confirmation, unconfirmed } from '../printer/confirmation.ts';
+import { type PrinterLink, type Progress, refused } from '../printer/link.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
+import { whyItWaits } from '../printer/status.ts';
+import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
+import { Labels } from './labels.ts';
+import { Ledger } from './ledger.ts';
+import { Outcome, type OutcomeContext } from './outcome.ts';
+import { Pace } from './pace.ts';
+import { Rest } from './rest.ts';
+import type { Row, WindowSize } from './row.ts';
+import { Sender } from './sender.ts';
+import { Interrupted, type Stop } from './stop.ts';
+
+export interface RunContext extends OutcomeContext {
+  pool: Pick<RenderPool, 'open'>;
+  timings: Timings;
+  window: WindowSize;
+  /** What was sent to the printer, and is not known to be out. */
+  row: Row;
+  device: PrinterDevice;
+  /** Whether the printer takes bytes of this language by the way that it is driven. */
+  speaks(language: LanguageId): boolean;
+  confirmation(): Confirmation;
+  stop: Stop;
+  /** Nobody else wants the printer. */
+  alone(): boolean;
+}
+
+/** Longest wait for the queue to store the note of a hand-back, ms. */
+const LAST_NOTE_MS = 2_000;
+/** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
+const NOTE_MS = 200;
+/** How often a printer with a counter may fail to tell it, before the counter counts as lost. */
+const MUTE_LIMIT = 5;
+
+export class JobRun {
+  readonly ledger: Ledger;
+  readonly #context: RunContext;
+  readonly #delivery: PickedUpJob;
+  readonly #stop: Stop;
+  readonly #log: Logger;
+  readonly #outcome: Outcome;
+  readonly #link: PrinterLink;
+  readonly #labels: Labels;
+  readonly #sender: Sender;
+  /** Copies of a label, at most, that go out as one. */
+  readonly #maxCopies: number;
+  readonly #backoff: Backoff;
+  /** While the printer is busy with others. */
+  readonly #busy: Backoff;
+  /** The printer was found ready for what is sent next. */
+  #ready = false;
+  /** The printer cannot say what becomes of labels. */
+  #blind = false;
+  #mute = 0;
+
+  constructor(context: RunContext, delivery: PickedUpJob) {
+    const { agentId, printerId, journal, row, timings, window, stop, device } = context;
+    const { job } = delivery;
+    const total = labelCount(job);
+    const from = Math.min(job.resume?.from ?? 0, total);
+    const logger = context.logger.child({ job: job.jobId, printer: printerId, tenant: job.tenantId });
+    this.#context = context;
+    this.#delivery = delivery;
+    this.#stop = stop;
+    this.#log = logger;
+    this.ledger = new Ledger({
+      ...{ journal, row, queueId: queueIdOf(job), printerId, delivery: delivery.delivery },
+      ...{ total, from, perPage: labelsPerPage(job) },
+    });
+    this.#outcome = new Outcome(context, logger, this.ledger, {
+      jobId: job.jobId,
+      round: job.resume?.round,
+    });
+    this.#link = device.link({ ...context, job, book: this.ledger, signals: stop, logger });
+    const { documents } = this.#link;
+    this.#maxCopies = documents ? window.labels : Math.max(1, Math.floor(window.labels / 2));
+    this.#labels = new Labels(context.pool, job, { maxCopies: this.#maxCopies, documents });
+    this.#backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
+    this.#busy = new Backoff(timings.reconnectMin, timings.pollWaiting);
+    this.#sender = new Sender({
+      ...{ agentId, delivery, row, window, timings, stop, log: logger },
+      ...{ ledger: this.ledger, link: this.#link, labels: this.#labels },
+      alone: () => context.alone(),
+      readAgain: async () => {
+        await this.#beReady();
+        if (this.#blind) throw new TransportError('query-timeout', 'it has answered before');
+      },
+    });
+  }
+
+  async run(): Promise<HandlerResult> {
+    const stop = this.#stop;
+    try {
+      if (this.#outcome.repeat()) return 'done';
+      await this.#print();
+      this.#outcome.end({ status: 'printed' });
+      return 'done';
+    } catch (error) {
+      if (stop.canceled && !stop.lost) {
+        this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
+        return 'done';
+      }
+      if (stop.interrupts(error)) return await this.#handBack();
+      this.#fail(error);
+      return 'done';
+    } finally {
+      stop.close();
+      this.#labels.close();
+    }
+  }
+
+  /** Prints the job to its end. @throws JobFaultError, Interrupted, RenderCrash */
+  async #print(): Promise<void> {
+    const ledger = this.ledger;
+    const link = this.#link;
+    this.#restore();
+    this.#mustTake();
+    // Another kind of link had it, of which this one cannot tell what became.
+    if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);
+    const { delivery, total: labels, printed: from } = ledger;
+    this.#log.info({ delivery, labels, from }, 'job started');
+    this.#outcome.progress([]);
+    // A job that was cut off is checked once it is known where it goes on.
+    if (!ledger.uncertain) await this.#labels.check(from, this.#stop.leave);
+    let clean = false;
+    try {
+      while (!clean) {
+        try {
+          await link.connect();
+          await this.#carry();
+          clean = true;
+        } catch (error) {
+          if (!(error instanceof TransportError)) throw error;
+          await this.#disconnected(error);
+        }
+      }
+    } finally {
+      await link.release(clean, this.#stop.end.aborted && ledger.uncertain);
+    }
+  }
+
+  /** Where the job stands by what journal and queue know. @throws JobFaultError `outcome-unknown` */
+  #restore(): void {
+    const ledger = this.ledger;
+    const { note } = this.#delivery;
+    const { agentId } = this.#context;
+    const own = note === null || note.agentId === agentId;
+    if (own && ledger.found !== null) {
+      ledger.restore(ledger.found.entry);
+      // Another kind of device may have had it, which counted from elsewhere.
+      if (!ledger.uncertain) ledger.begin(null);
+    } else if (note?.resumeAt === null) {
+      const left = note.underWay;
+      ledger.restore({ ...left, intent: Math.min(left?.intent ?? ledger.total, ledger.total) });
+      const counted = left !== undefined && left.odometer !== null;
+      if (counted && note.agentId !== agentId && !ledger.sentOthersSince) return;
+      // Which labels are out, only the agent that had it could tell.
+      const who = own ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
+      throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
+    } else if (note !== null) {
+      const { resumeAt } = note;
+      ledger.restore({ base: resumeAt, intent: resumeAt, sent: resumeAt, printed: resumeAt });
+    }
+  }
+
+  /** When the job was queued, the printer was driven another way, or by another agent. @throws JobFaultError */
+  #mustTake(): void {
+    const { language } = this.#delivery.job.format;
+    if (!this.#link.takes(language))
+      throw new JobFaultError('language-unsupported', `The printer does not take ${language} any more`);
+  }
+
+  /** Sends what is left, never further ahead of the printer than the window, until it is known what is out. */
+  async #carry(): Promise<void> {
+    const ledger = this.ledger;
+    const link = this.#link;
+    const { row } = this.#context;
+    this.#ready = this.#blind = false;
+    if (ledger.uncertain) await this.#recover();
+    if (!link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
+    const pace = new Pace({ ...this.#context, ledger, link });
+    while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
+      // A printer with jobs of its own ends this one even where it stands still, and has a moment for it.
+      if (this.#stop.canceled && ledger.underWay && (await link.cancel())) pace.stuck = false;
+      this.#stop.leaveIfTold(ledger.underWay, pace.stuck || this.#blind);
+      if (!this.#ready && !ledger.underWay) await this.#beReady();
+      const from = this.#blind ? ledger.sent : Math.max(ledger.base, ledger.printed);
+      const following = this.#sender.handover.follow(from);
+      if (following !== null) await Promise.race([following, pause(NOTE_MS, this.#stop.end)]);
+      const waits = pace.blocked || row.doubtful || (link.documents && ledger.underWay);
+      const burst = waits || this.#stop.boundary.aborted ? [] : await this.#sender.collect(this.#blind);
+      if (burst.length > 0) {
+        await this.#send(burst);
+        pace.moves();
+      }
+      if (this.#blind && this.#trusted) ledger.trust();
+      this.#outcome.progress();
+      if (this.#blind && ledger.sent === ledger.total && ledger.underWay) throw unconfirmed();
+      if (this.#blind && burst.length === 0) await this.#stop.wait(NOTE_MS);
+      if (this.#blind || (link.documents && !ledger.underWay)) continue;
+      const until = pace.stuck ? this.#stop.leave : this.#stop.end;
+      await pause(pace.pollAfter(), until);
+      if (!until.aborted) await this.#told(await link.progress(), pace);
+    }
+    // All of it was delivered, maybe before the operator said that this counts.
+    if (!ledger.uncertain) return;
+    if (!this.#trusted) throw unconfirmed();
+    ledger.settle(ledger.total);
+  }
+
+  get #trusted(): boolean {
+    return this.#context.confirmation() === 'transport';
+  }
+
+  /** Settles what became of the labels that were under way. @throws TransportError, JobFaultError, Interrupted */
+  async #recover(): Promise<void> {
+    const found = await this.#link.recover();
+    if (found === 'nothing') this.ledger.withdraw();
+    else if (found === 'at-rest') await this.#beReady(true);
+  }
+
+  /**
+   * Waits until the printer takes labels; after a cut, until it is at rest and tells which of the job's are out.
+   * @throws TransportError, JobFaultError `outcome-unknown`, Interrupted
+   */
+  async #beReady(afterCut = false): Promise<void> {
+    const { timings } = this.#context;
+    const ledger = this.ledger;
+    const perFormat = Math.min(this.#delivery.job.copies, this.#maxCopies);
+    const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
+    for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
+      this.#sender.reads();
+      const { ready, status, reasons } = await this.#link.ready(rest === null);
+      if (status === null) {
+        this.#goOnBlind();
+        return;
+      }
+      const printed = rest?.printed(this.#counting(status), performance.now()) ?? null;
+      if (printed !== null) {
+        this.#log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
+        ledger.settle(printed);
+      }
+      if (printed !== null || (rest === null && ready)) {
+        ledger.begin(this.#link.counts ? status.odometer : null);
+        this.#outcome.progress(status.reasons);
+        this.#ready = rest === null || !this.#link.documents;
+        if (!this.#link.documents) this.#backoff.reset();
+        return;
+      }
+      this.#outcome.progress(reasons);
+      await this.#stop.wait(rest?.near ? timings.settle / 4 : wait);
+    }
+  }
+
+  /** @throws JobFaultError `outcome-unknown` */
+  #goOnBlind(): void {
+    const ledger = this.ledger;
+    const printed = this.#trusted && ledger.intent === ledger.sent ? ledger.sent : ledger.printed;
+    if (ledger.intent > printed) ledger.printedAtRest(null);
+    ledger.settle(printed);
+    this.#blind = this.#ready = true;
+    this.#backoff.reset();
+  }
+
+  /**
+   * The status of a printer whose counter the job goes by: without the counter it is no answer.
+   * @throws TransportError `query-timeout`, so that it is asked again on a new connection
+   */
+  #counting(status: DeviceStatus): DeviceStatus {
+    const tells = status.odometer !== null || status.unfinished;
+    if (this.ledger.odometer !== null && !tells && this.#mute < MUTE_LIMIT) {
+      this.#mute++;
+      throw new TransportError('query-timeout', 'it did not tell its label counter');
+    }
+    return status;
+  }
+
+  /** @throws JobFaultError, TransportError, Interrupted */
+  async #send(burst: Chunk[]): Promise<void> {
+    if (this.#link.documents) this.#mustTake();
+    const refusal = await this.#sender.send(burst);
+    if (refusal === null) {
+      this.#backoff.reset();
+      this.#busy.reset();
+      return;
+    }
+    this.#ready = false;
+    if (!refusal.later) throw refused(refusal.code);
+    this.#log.info({ code: refusal.code }, 'the printer takes no job now');
+    await this.#stop.wait(this.#busy.next());
+  }
+
+  /** @throws JobFaultError, TransportError, Interrupted */
+  async #told(told: Progress, pace: Pace): Promise<void> {
+    if (told.by === 'counter') this.#toldByCounter(told.status, pace);
+    else if (told.by === 'job') await this.#toldByJob(told, pace);
+    else {
+      if (this.ledger.odometer === null) {
+        const message =
+          'The printer no longer knows its job, and has no counter that could tell what came out';
+        throw new JobFaultError('outcome-unknown', message);
+      }
+      await this.#beReady(true);
+    }
+  }
+
+  #toldByCounter(status: DeviceStatus, pace: Pace): void {
+    const { row } = this.#context;
+    const now = performance.now();
+    this.ledger.confirm(this.#counting(status), now);
+    const waits = row.pending && (this.ledger.sent === this.ledger.total || status.unfinished);
+    this.#outcome.reasons = waits ? whyItWaits(status, row.outstanding === 0) : status.reasons;
+    pace.told(status, now);
+  }
+
+  async #toldByJob(told: Extract<Progress, { by: 'job' }>, pace: Pace): Promise<void> {
+    const ledger = this.ledger;
+    const { pages, reasons, stuck, ended } = told;
+    this.#outcome.reasons = reasons;
+    pace.stuck = stuck;
+    if (ended === null) {
+      const before = ledger.printed;
+      if (pages !== null) ledger.count(pages);
+      if (ledger.printed > before) pace.moves();
+      return;
+    }
+    ledger.done(ended.pages, ended.confirmed);
+    if (!ended.confirmed && this.#trusted) ledger.settle(ledger.base);
+    this.#ready = false;
+    if (this.#stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new Interrupted();
+    if (ended.fault !== null) throw new JobFaultError(ended.fault.code, ended.fault.message);
+    if (ended.later) await this.#stop.wait(this.#busy.next());
+  }
+
+  async #disconnected(error: TransportError): Promise<void> {
+    this.#log.info({ code: error.code, detail: error.message }, 'printer not reached');
+    this.#outcome.progress(await this.#link.broke(this.ledger.uncertain));
+    await this.#stop.wait(this.#backoff.next());
+  }
+
+  /** Gives the job back to the queue, with a note where to go on, if that is certain. */
+  async #handBack(): Promise<HandlerResult> {
+    const { lost } = this.#stop;
+    try {
+      this.#outcome.handBack(lost);
+      if (!lost)
+        await Promise.race([this.#sender.handover.end(), sleep(LAST_NOTE_MS, undefined, { ref: false })]);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'handed back without a note where the job goes on');
+    }
+    return 'hand-back';
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof JobFaultError) {
+      this.#outcome.fail(error.fault);
+      return;
+    }
+    this.#log.error({ err: error }, 'job held after an unforeseen failure');
+    const message = error instanceof RenderCrash ? error.message : 'The agent failed while printing';
+    this.#outcome.fail({ code: 'internal', message });
+  }
+}

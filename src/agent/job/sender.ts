@@ -1,0 +1,238 @@
+/**
+ * The way of a job's labels out of the agent: made, written down, noted in the queue, sent.
+ *
+ * What is on record, and in which order it is written:
+ *   J0  journal: the job's start (only where there is no odometer, to make the start itself certain)
+ *   N   queue:   a note that this agent may have sent some of it, up to which label, and what the printer had counted
+ *                before; again each time before labels go out that it does not cover (`handover.ts`)
+ *   J1  journal: intent, up to which label bytes are about to be sent; with the odometer before the first, and of a
+ *                document, the name that the printer's job is about to get.
+ *                Where N takes long, the journal takes J1 back meanwhile, and the odometer is read again before B
+ *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then. A document:
+ *       C   create:  the printer makes a job of that name, without a document: it prints nothing
+ *       J1' journal: the ID of the printer's job
+ *       S   send:    the document; the printer's job comes to its end before the next J1
+ *   J2  journal: the outcome, and the duty to report it
+ *   R   queue:   the report; then journal: published
+ *   D   queue:   done
+ *
+ * Crash points (of the agent, the machine or the network between them), and what the next delivery does:
+ *   before N                  no note: nobody has sent anything. Starts from the beginning.
+ *   between J0 and N, N and J1  the journal says that nothing was about to be sent. Starts from there.
+ *   between J1 and B          the printer at rest has counted nothing more. Goes on where it was.
+ *   inside B                  the kernel may still deliver what it has, half a label may have arrived: waits
+ *                             until the printer rests, and goes on at the first label it has not counted.
+ *   after B, before J2        as inside B; when all are counted the job is printed.
+ *   between C and J1'         a job of that name that waits in the printer for its document is looked for by the name
+ *                             and canceled, since some printers wait for it before they take another.
+ *   after J1'                 looks the printer's job up by ID, and only takes it for ours if it bears our name:
+ *                             printers count from 1 again. Its document is incomplete: cancels it, and sends again
+ *                             when it ended before any label. Otherwise its state tells.
+ *   the printer has forgotten its job  where its counter is known to count labels, as inside B; otherwise held.
+ *   between J2 and R          the journal has the outcome and reports it at start.
+ *   between R and D           finished before: reports again (the service ignores what it knows), done.
+ *   the journal is lost       a note of this agent and no entry: held.
+ *   another agent has it now  the note of the first: at a clean hand-back it names the label to go on with.
+ *                             Otherwise, as inside B by the odometer in the note; without one the job is held, and
+ *                             at most what the note covers is uncertain.
+ *   the queue loses the note  (a Redis without fsync, power loss) the journal still knows; only another agent
+ *                             would not.
+ *   the printer loses power   its buffer is lost, its counter is not: as inside B.
+ *   the counter was moved by somebody else meanwhile, or has gone back: held.
+ *   no odometer               any loss with labels under way: held.
+ *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
+ *                             that what its connection took counts (`confirmation: "transport"`).
+ */
+import { randomBytes } from 'node:crypto';
+import { orAborted } from '../../../drivers/transports/pauses.ts';
+import type { Logger } from '../../log.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { Timings } from '../config.ts';
+import { Backoff } from '../pause.ts';
+import type { PrinterLink, Refusal } from '../printer/link.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
+import { Handover } from './handover.ts';
+import type { Labels } from './labels.ts';
+import type { Ledger } from './ledger.ts';
+import type { Row, WindowSize } from './row.ts';
+import { Interrupted, type Stop } from './stop.ts';
+
+export interface SenderOptions {
+  agentId: string;
+  delivery: PickedUpJob;
+  ledger: Ledger;
+  row: Row;
+  link: PrinterLink;
+  labels: Labels;
+  window: WindowSize;
+  timings: Timings;
+  stop: Stop;
+  /** Nobody else wants the printer. */
+  alone(): boolean;
+  /** Waits until the printer is ready, and has its counter read anew: nothing has been sent since the last time. */
+  readAgain(): Promise<void>;
+  log: Logger;
+}
+
+const NOT_NOTED = 'the queue does not take the note how far the job may have been sent';
+/** How old the counter may be when the first label that it is to count goes out, ms. */
+const BASE_MS = 500;
+
+export class Sender {
+  readonly #options: SenderOptions;
+  /** This delivery's note in the queue. */
+  readonly #handover: Handover;
+  #readAt = 0;
+
+  constructor(options: SenderOptions) {
+    const { agentId, delivery, ledger, link, window, timings, alone, log } = options;
+    this.#options = options;
+    this.#handover = new Handover({
+      ...{ agentId, delivery, ledger, window: window.labels, alone },
+      // What a printer counts of documents is not what it counts of labels.
+      standing: () => ledger.standing(!link.documents),
+      retry: { min: timings.reconnectMin, max: timings.reconnectMax },
+      onFailure: (error) => log.warn({ err: error }, NOT_NOTED),
+    });
+  }
+
+  get handover(): Handover {
+    return this.#handover;
+  }
+
+  /** The printer's counter is about to be read. */
+  reads(): void {
+    this.#readAt = performance.now();
+  }
+
+  /**
+   * The chunks that fit the window and are made. Waits for one where none is there.
+   * @param blind the printer cannot say what becomes of them: the window only bounds what one journal entry covers
+   */
+  async collect(blind: boolean): Promise<Chunk[]> {
+    const { row, window, ledger, labels, link, stop } = this.#options;
+    const { documents } = link;
+    const burst: Chunk[] = [];
+    // A document stays the next one until it is done with.
+    if (documents) labels.seek(ledger.base);
+    while (labels.position < ledger.total) {
+      if (burst.length > 0 && (documents || !labels.available)) break;
+      const chunk = await labels.peek(stop);
+      const upTo = chunk.first + chunk.count;
+      const full = blind
+        ? burst.length > 0 && upTo - ledger.sent > window.labels
+        : !documents && !row.fits(chunk, burst, window);
+      // With nothing under way it is sent as soon as it is noted.
+      const waits = burst.length > 0 || (ledger.underWay && !blind);
+      if (full || (waits && this.#handover.left && upTo > this.#handover.allowed)) break;
+      if (!documents) labels.seek(upTo);
+      burst.push(chunk);
+    }
+    return burst;
+  }
+
+  /**
+   * Journal, note, bytes, in the order given above; stops at a label boundary when it has to.
+   * @throws TransportError, JobFaultError, Interrupted
+   */
+  async send(burst: Chunk[]): Promise<Refusal | null> {
+    const { ledger, link, stop } = this.#options;
+    const upTo = Math.max(...burst.map(({ first, count }) => first + count));
+    let begun = false;
+    try {
+      await this.#intend(upTo);
+      while (!this.#baseIsFresh()) {
+        // Nothing has been sent: what the printer has counted since is not this job's.
+        const { odometer } = ledger;
+        this.#intendNothing();
+        await this.#options.readAgain();
+        await this.#intend(upTo, ledger.odometer !== odometer);
+      }
+      await link.begin();
+      for (const chunk of burst) {
+        if (stop.boundary.aborted) {
+          ledger.withdraw();
+          return null;
+        }
+        begun = true;
+        const refusal = await link.send(chunk);
+        if (refusal === null) continue;
+        ledger.withdraw();
+        return refusal;
+      }
+      return null;
+    } catch (error) {
+      // Of none of them a byte has gone out.
+      if (!begun) ledger.withdraw();
+      throw error;
+    }
+  }
+
+  /**
+   * Writes down that the labels before `upTo` are about to be sent, with the note before the first of all. While the
+   * queue makes the note wait, the journal says that nothing is: labels that come out meanwhile are not this job's.
+   * @param again the note too, since the counter has moved
+   */
+  async #intend(upTo: number, again = false): Promise<void> {
+    const { ledger, link, delivery } = this.#options;
+    const { job } = delivery;
+    const text = `${job.jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
+    const name = link.documents ? text : undefined;
+    if (!this.#handover.left && ledger.odometer === null) {
+      ledger.keep();
+      await this.#note(upTo);
+    }
+    ledger.intend(upTo, name);
+    if (this.#handover.left && upTo <= this.#handover.allowed && !again) return;
+    const noted = this.#note(upTo, again);
+    if (await isWithin(noted, BASE_MS)) return;
+    this.#intendNothing();
+    await noted;
+    ledger.intend(upTo, name);
+  }
+
+  #intendNothing(): void {
+    this.#options.ledger.withdraw();
+    this.#options.ledger.keep();
+  }
+
+  /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
+  #baseIsFresh(): boolean {
+    const { odometer, sent, base } = this.#options.ledger;
+    return odometer === null || sent > base || performance.now() - this.#readAt <= BASE_MS;
+  }
+
+  /**
+   * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
+   * is under way. @throws Interrupted
+   * @param again with what the printer's counter shows by now, whatever the queue has
+   */
+  async #note(upTo: number, again = false): Promise<void> {
+    const { ledger, timings, stop, log } = this.#options;
+    const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
+    const { leave } = stop;
+    // It may allow more than it has to, since another agent came.
+    await this.#handover.follow(ledger.base);
+    while (again || this.#handover.allowed < upTo) {
+      try {
+        await orAborted(this.#handover.allow(upTo), leave);
+        again = false;
+      } catch (error) {
+        if (stop.leave.aborted) throw new Interrupted();
+        log.warn({ err: error }, NOT_NOTED);
+        await stop.wait(backoff.next());
+      }
+    }
+  }
+}
+
+/** Whether `promise` resolves in time, ms. @throws what it rejects with in that time */
+async function isWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

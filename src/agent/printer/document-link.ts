@@ -1,0 +1,247 @@
+/**
+ * A job's way to a printer that takes documents and keeps jobs of its own. In the printer our job becomes a row of
+ * printer jobs, one after the other: each has one document, with a bounded number of labels.
+ *
+ *   create ─▶ send ─▶ progress ─┬─ completed ─▶ its pages are out
+ *     │ refused   │ lost        ├─ completed, by a queue ─▶ delivered: nobody says whether they are out
+ *     ▼           ▼             ├─ aborted, canceled, all pages counted or none begun ─▶ why the rest is not out
+ *   later       recover         ├─ aborted, canceled, and nobody knows at which page ──▶ unknown
+ *                               └─ not known to the printer any more ─▶ its counter at rest tells, or nobody
+ *
+ * That the printer took a document says nothing; `completed` says that the labels are out. A print server's queue is
+ * no printer: its `completed` says that the device took the bytes, and counts as printed only with the printer's own
+ * count of the labels, or where the operator accepts it (`confirmation.ts`). And some printers print a document that
+ * was cut off as far as it goes, and call that completed: where nobody heard that the printer has all of it, only its
+ * own count of all pages is believed.
+ */
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import {
+  type DocumentPort,
+  DocumentRefusal,
+  type PrinterJobState,
+} from '../../../drivers/transports/document/document.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { LanguageId } from '../../contract/format.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { DocumentDevice } from './document-device.ts';
+import {
+  type EndedJob,
+  type LinkOptions,
+  type PrinterDocument,
+  type PrinterLink,
+  type Progress,
+  type Readiness,
+  type Refusal,
+  refused,
+} from './link.ts';
+
+/** First pause between two questions for a printer job's state, ms. */
+const POLL_MIN = 10;
+/** How often a printer that prints is asked how it is, ms. */
+const STATUS_EVERY = 2_000;
+const ENDED: ReadonlySet<PrinterJobState['phase']> = new Set(['completed', 'canceled', 'aborted']);
+
+export class DocumentLink implements PrinterLink {
+  readonly documents = true;
+  readonly #device: DocumentDevice;
+  readonly #options: LinkOptions;
+  #port: DocumentPort | null = null;
+  /** The counter of the printer's life before the document under way; null: not known. */
+  #odometer: number | null = null;
+  /** The printer did not take the document under way. */
+  #refusal: DocumentRefusal | null = null;
+  #reasons: readonly PrinterReason[] = [];
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #canceledAt: number | null = null;
+
+  constructor(device: DocumentDevice, options: LinkOptions) {
+    this.#device = device;
+    this.#options = options;
+  }
+
+  get counts(): boolean {
+    return this.#device.countsLife;
+  }
+
+  takes(language: LanguageId): boolean {
+    return this.#port === null || this.#device.description?.mediaTypes[language] !== undefined;
+  }
+
+  async connect(): Promise<void> {
+    this.#port = await this.#device.connect(this.#options.signals.leave);
+  }
+
+  async ready(): Promise<Readiness> {
+    const status = await this.#status();
+    this.#odometer = status.odometer;
+    return { ready: status.state !== 'stopped', status, reasons: status.reasons };
+  }
+
+  async begin(): Promise<void> {}
+
+  async send(chunk: Chunk): Promise<Refusal | null> {
+    const { book, job, signals, logger } = this.#options;
+    const { language, width, height } = job.format;
+    const name = book.document?.name ?? '';
+    const mediaType = this.#device.description?.mediaTypes[language] ?? '';
+    this.#refusal = null;
+    this.#askedAt = Number.NEGATIVE_INFINITY;
+    let printerJob: string;
+    try {
+      printerJob = await this.#open.create({ name, language, media: { width, height } }, signals.end);
+    } catch (error) {
+      if (!(error instanceof DocumentRefusal)) throw error;
+      return { code: error.code, later: error.retryLater };
+    }
+    book.made(printerJob);
+    logger.debug({ printerJob, first: chunk.first, labels: chunk.count }, 'printer job made');
+    try {
+      await this.#open.send(printerJob, mediaType, chunk.bytes, signals.end);
+      book.took(chunk, performance.now());
+    } catch (error) {
+      if (!(error instanceof DocumentRefusal)) throw error;
+      logger.info({ code: error.code, printerJob }, 'the printer refused the document');
+      this.#refusal = error;
+      // It would wait for its document, and some printers take no other job until then.
+      await this.#endJob(printerJob);
+    }
+    return null;
+  }
+
+  async progress(): Promise<Progress> {
+    const { book, signals, timings } = this.#options;
+    const { document } = book;
+    if (!document?.printerJob) throw new TypeError('no document is under way');
+    const state = await this.#open.jobState(document.printerJob, signals.end);
+    if (state === null || !isOurs(state, document)) return { by: 'nothing' };
+    const pages = this.#counted(state);
+    if (ENDED.has(state.phase)) {
+      const ended = await this.#ended(state, document, pages);
+      return { by: 'job', pages, reasons: this.#reasons, stuck: false, ended };
+    }
+    const stuck = state.phase !== 'processing';
+    if (stuck || performance.now() - this.#askedAt > STATUS_EVERY) {
+      this.#askedAt = performance.now();
+      this.#reasons = (await this.#status()).reasons;
+    }
+    this.#device.answers = true;
+    // A printer takes a moment to end its job.
+    const ending = this.#canceledAt !== null;
+    const tooLong = performance.now() - (this.#canceledAt ?? 0) > timings.confirm;
+    return { by: 'job', pages, reasons: this.#reasons, stuck: ending ? tooLong : stuck, ended: null };
+  }
+
+  async recover(): Promise<'nothing' | 'under-way'> {
+    const { book, signals } = this.#options;
+    const { document } = book;
+    if (!document) return 'nothing';
+    const { name, printerJob } = document;
+    if (printerJob === null) {
+      // Some printers wait for its document before they take another job.
+      for (const job of await this.#open.find(name, signals.end)) await this.#open.cancel(job, signals.end);
+      return 'nothing';
+    }
+    this.#odometer = book.odometer;
+    const state = await this.#open.jobState(printerJob, signals.end);
+    if (state?.incomplete && isOurs(state, document)) await this.#endJob(printerJob);
+    return 'under-way';
+  }
+
+  async cancel(): Promise<boolean> {
+    const printerJob = this.#options.book.document?.printerJob;
+    if (this.#canceledAt !== null || !printerJob) return false;
+    this.#canceledAt = performance.now();
+    await this.#endJob(printerJob);
+    return true;
+  }
+
+  pollAfter(since: number): number {
+    return since < POLL_MIN / 2 ? 0 : Math.max(POLL_MIN, since / 2);
+  }
+
+  async broke(): Promise<readonly PrinterReason[]> {
+    await this.#device.drop();
+    this.#device.onStatus(null);
+    return this.#device.offline;
+  }
+
+  /** Others may use the connection. */
+  async release(): Promise<void> {}
+
+  get #open(): DocumentPort {
+    if (this.#port === null) throw new TypeError('not connected');
+    return this.#port;
+  }
+
+  async #status(): Promise<DeviceStatus> {
+    const status = await this.#open.status(this.#options.signals.end);
+    this.#device.answered(status);
+    return status;
+  }
+
+  async #endJob(printerJob: string): Promise<void> {
+    this.#options.book.canceling();
+    await this.#open.cancel(printerJob, this.#options.signals.end);
+  }
+
+  /** Pages that are out by the job's own counter, where that can be believed. */
+  #counted({ began, impressions }: PrinterJobState): number | null {
+    const { description, countsJobs } = this.#device;
+    if (began === false) return 0;
+    if (description?.spooler !== 'none' || impressions === null) return null;
+    // One that has always said 0 may not count at all.
+    return impressions > 0 || countsJobs ? impressions : null;
+  }
+
+  /** @throws JobFaultError `outcome-unknown`, TransportError */
+  async #ended(
+    state: PrinterJobState,
+    { printerJob, whole = false, canceled = false }: PrinterDocument,
+    counted: number | null,
+  ): Promise<EndedJob> {
+    const { pages } = this.#options.book;
+    const spooler = this.#device.description?.spooler;
+    if (state.phase === 'completed') {
+      const all = state.impressions === pages && spooler !== 'delivers';
+      if (!whole && !all) {
+        const part = 'The printer completed a job of which it may have had only a part';
+        throw new JobFaultError('outcome-unknown', part);
+      }
+      await this.#learn(state, pages);
+      const confirmed = spooler === 'none' || (spooler === 'follows' && state.impressions === pages);
+      return { pages, confirmed, fault: null, later: false };
+    }
+    const reasons = state.reasons.join(', ');
+    const message = `The printer ${state.phase} its job ${printerJob} (${reasons})`;
+    if (counted === null || counted > pages)
+      throw new JobFaultError('outcome-unknown', `${message}, and cannot say how many labels came out`);
+    this.#options.logger.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
+    const rest = { pages: counted, confirmed: true, fault: null, later: false };
+    if (this.#refusal !== null && counted === 0)
+      return this.#refusal.retryLater
+        ? { ...rest, later: true }
+        : { ...rest, fault: refused(this.#refusal.code).fault };
+    // It never had all of it, and printed nothing: that was the connection's fault, or ours. But what a person
+    // canceled at the printer stays canceled.
+    const byPerson = state.phase === 'canceled' && !canceled;
+    if (!whole && counted === 0 && !byPerson) return rest;
+    return { ...rest, fault: { code: 'printer-aborted', message } };
+  }
+
+  /** Whether the printer's counters count pages, by a document of which all are out. */
+  async #learn({ impressions }: PrinterJobState, pages: number): Promise<void> {
+    const device = this.#device;
+    if (device.description?.spooler !== 'none') return;
+    device.countsJobs = impressions === pages;
+    const before = this.#odometer;
+    if (before === null) return;
+    const { odometer } = await this.#status();
+    device.countsLife = odometer !== null && odometer - before === pages;
+  }
+}
+
+/** By its name, of which some printers keep only the beginning; by its ID alone where it says no name. */
+function isOurs({ name }: PrinterJobState, document: PrinterDocument): boolean {
+  return name === null || (name.length >= 8 && document.name.startsWith(name));
+}

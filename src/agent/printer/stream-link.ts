@@ -1,0 +1,138 @@
+/** A job's way to a printer that takes bytes; its counter, or what it says is pending, tells what became of them. */
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
+import { dots } from '../../contract/dots.ts';
+import type { LanguageId } from '../../contract/format.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { LinkOptions, PrinterLink, Progress, Readiness } from './link.ts';
+import { canConfirm, isBlocked, isIdle, whyItWaits } from './status.ts';
+import type { StreamDevice } from './stream-device.ts';
+
+export class StreamLink implements PrinterLink {
+  readonly documents = false;
+  readonly counts = true;
+  readonly #device: StreamDevice;
+  readonly #options: LinkOptions;
+  #connection: Connection | null = null;
+  /** Nothing of ours is on this connection. */
+  #begins = true;
+  #unfinishedSince: number | null = null;
+
+  constructor(device: StreamDevice, options: LinkOptions) {
+    this.#device = device;
+    this.#options = options;
+  }
+
+  takes(language: LanguageId): boolean {
+    return this.#options.speaks(language);
+  }
+
+  async connect(): Promise<void> {
+    this.#connection = await this.#device.connect(this.#options.signals.leave);
+    this.#begins = true;
+  }
+
+  async ready(others: boolean): Promise<Readiness> {
+    const status = await this.#ask();
+    if (status === null || (!isBlocked(status) && !canConfirm(status)))
+      return { ready: true, status: null, reasons: [] };
+    const ready = isIdle(status);
+    if (!ready) {
+      await this.#endUnfinished(status, this.#begins);
+      this.#begins = false;
+    }
+    return { ready, status, reasons: whyItWaits(status, others) };
+  }
+
+  async begin(): Promise<void> {
+    const { job, signals } = this.#options;
+    await this.#device.endData(this.#open, dotsOf(job), signals.end);
+  }
+
+  async send(chunk: Chunk): Promise<null> {
+    const { book, signals } = this.#options;
+    await this.#open.write(chunk.bytes, signals.end);
+    book.took(chunk, performance.now());
+    return null;
+  }
+
+  async progress(): Promise<Progress> {
+    const status = await this.#ask();
+    if (status === null) throw new TransportError('query-timeout', 'it has answered before');
+    await this.#endUnfinished(status);
+    return { by: 'counter', status };
+  }
+
+  async recover(): Promise<'at-rest'> {
+    return 'at-rest';
+  }
+
+  /** What the printer has is waited for. */
+  async cancel(): Promise<boolean> {
+    return false;
+  }
+
+  /** Often enough to lose at most an eighth of a label's time, but not while the printer has enough to be busy. */
+  pollAfter(since: number, spare: number, settling: boolean): number {
+    const { pollMin } = this.#options.timings;
+    return settling ? pollMin : Math.max(pollMin, since / 8, spare);
+  }
+
+  async broke(resumes: boolean): Promise<readonly PrinterReason[]> {
+    await this.#drop(resumes);
+    this.#device.onStatus(null);
+    return this.#device.offline;
+  }
+
+  async release(clean: boolean, resumes: boolean): Promise<void> {
+    // Half a question or half a label may be on the connection.
+    if (!clean) await this.#drop(resumes);
+    this.#device.release();
+  }
+
+  async #drop(resumes: boolean): Promise<void> {
+    await (resumes ? this.#device.breakOff() : this.#device.drop());
+  }
+
+  get #open(): Connection {
+    if (this.#connection === null) throw new TypeError('not connected');
+    return this.#connection;
+  }
+
+  /** null: a printer that has never answered anything. @throws TransportError */
+  async #ask(): Promise<DeviceStatus | null> {
+    const { confirmation, signals } = this.#options;
+    const device = this.#device;
+    const trusted = !device.answers && confirmation() === 'transport';
+    if (device.dialect === null || device.mute || trusted) return null;
+    try {
+      const status = await device.dialect.status(this.#open, signals.end);
+      device.answered(status);
+      return status;
+    } catch (error) {
+      const silent = error instanceof TransportError && error.code !== 'connection-lost';
+      if (!silent || device.answers) throw error;
+      device.silent();
+      return null;
+    }
+  }
+
+  /** A label that somebody has begun, and does not end, would stop the printer for ever: it is dropped after a while. */
+  async #endUnfinished({ unfinished }: DeviceStatus, atOnce = false): Promise<void> {
+    const { timings, signals } = this.#options;
+    const now = performance.now();
+    if (!unfinished) this.#unfinishedSince = null;
+    else this.#unfinishedSince ??= now;
+    if (this.#unfinishedSince === null) return;
+    if (!atOnce && now - this.#unfinishedSince < timings.vanished) return;
+    this.#unfinishedSince = now;
+    await this.#device.abandon(this.#open, signals.end);
+  }
+}
+
+/** What a label's dots come to, bytes. */
+function dotsOf({ format: { width, height, dpi } }: QueuedJob): number {
+  return (Math.ceil(dots(width, dpi) / 8) + 1) * dots(height, dpi);
+}
