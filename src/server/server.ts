@@ -35,6 +35,7 @@ import { SigningKeys } from './oauth/signing-keys.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
 import { TokenFailures } from './oauth/token-failures.ts';
 import { openApiDocument } from './openapi.ts';
+import { guardApp } from './people/access.ts';
 import { ProblemError } from './problems.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
@@ -207,6 +208,7 @@ export class Server {
     app.server.once('listening', () => {
       address.url = urlOf(app, config.host);
     });
+    guardApp(app, { adminToken: config.adminToken, pool });
     healthRoutes(app, {
       checkDatabase: async () => void (await pool.query('SELECT 1')),
       checkQueue: async () => {
@@ -222,7 +224,6 @@ export class Server {
       publicJobStatus: config.publicJobStatus,
     });
     await app.register(adminRoutes, {
-      adminToken: config.adminToken,
       pool,
       queue: queues,
       tenants,

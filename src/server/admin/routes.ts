@@ -1,6 +1,6 @@
 /**
- * The internal interface under `/app`, for the command line (`contract/admin.ts`): tenants, integrations,
- * templates, printers and jobs, with the deployment's admin token. It may change without notice.
+ * The internal interface under `/app`, for the command line and the console (`contract/admin.ts`): tenants,
+ * integrations, templates, printers and jobs. Who may use which route: `people/access.ts`. It may change without notice.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -24,16 +24,15 @@ import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import type { JobTable } from '../jobs/outcome/job-table.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
+import { accessOf } from '../people/access.ts';
 import { listAgents } from '../printers/agents.ts';
 import { listPrinters } from '../printers/printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Tenants } from '../tenants/tenants.ts';
-import { adminOnly } from './admin-token.ts';
 
 export type AdminParts = {
-  adminToken: string | undefined;
   pool: Pool;
   queue: Pick<JobQueue, 'leaseHolders'>;
   tenants: Tenants;
@@ -52,27 +51,33 @@ export type AdminParts = {
 
 const apiKeyParam = idParam.extend({ apiKey: z.string() });
 const templateParam = idParam.extend({ templateId: z.string() });
-const printerQuery = z.object({ tenant: z.string().optional() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { tenants, templates, jobs, table, decisions, cancellations } = parts;
-  app.addHook('onRequest', adminOnly(parts.adminToken));
-
-  app.get('/app/tenants', async () => tenants.list());
-  app.post('/app/tenants', async (request, reply) =>
+  app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
+    const { tenant } = accessOf(request);
+    return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
+  });
+  app.post('/app/tenants', { config: { needs: 'deployment', about: 'caller' } }, async (request, reply) =>
     reply.code(201).send(await tenants.create(parseBody(tenantCreate, request.body))),
   );
-  app.get('/app/tenants/:id', async (request) => tenants.get(idParam.parse(request.params).id));
-  app.put('/app/tenants/:id/quota', async (request) => {
+  app.get('/app/tenants/:id', { config: { needs: 'jobs:read', about: 'tenant' } }, async (request) =>
+    tenants.get(idParam.parse(request.params).id),
+  );
+  app.put('/app/tenants/:id/quota', { config: { needs: 'deployment', about: 'tenant' } }, async (request) => {
     const { id } = idParam.parse(request.params);
     const { labels } = parseBody(quotaSet, request.body);
     return tenants.setQuota(id, labels);
   });
-  app.put('/app/tenants/:id/printer-commands', async (request) => {
-    const { id } = idParam.parse(request.params);
-    const { allowed } = parseBody(printerCommandsSet, request.body);
-    return tenants.setPrinterCommands(id, allowed);
-  });
+  app.put(
+    '/app/tenants/:id/printer-commands',
+    { config: { needs: 'deployment', about: 'tenant' } },
+    async (request) => {
+      const { id } = idParam.parse(request.params);
+      const { allowed } = parseBody(printerCommandsSet, request.body);
+      return tenants.setPrinterCommands(id, allowed);
+    },
+  );
 
   const integrations = (): Integrations => {
     if (parts.integrations !== undefined) return parts.integrations;
@@ -81,43 +86,75 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       'make service accounts at the external authorization server',
     );
   };
-  app.get('/app/tenants/:id/integrations', async (request) => {
-    const tenant = await tenants.get(idParam.parse(request.params).id);
-    return integrations().list(tenant.id);
-  });
-  app.post('/app/tenants/:id/integrations', async (request, reply) => {
-    const options = parseBody(integrationCreate, request.body);
-    const created = await parts.createIntegration(idParam.parse(request.params).id, options);
-    return reply.code(201).header('cache-control', 'no-store').send(created);
-  });
-  app.delete('/app/tenants/:id/integrations/:apiKey', async (request) => {
-    const { id, apiKey } = apiKeyParam.parse(request.params);
-    return integrations().revoke(id, apiKey);
-  });
+  app.get(
+    '/app/tenants/:id/integrations',
+    { config: { needs: 'integrations', about: 'tenant' } },
+    async (request) => {
+      const tenant = await tenants.get(idParam.parse(request.params).id);
+      return integrations().list(tenant.id);
+    },
+  );
+  app.post(
+    '/app/tenants/:id/integrations',
+    { config: { needs: 'integrations', about: 'tenant' } },
+    async (request, reply) => {
+      const options = parseBody(integrationCreate, request.body);
+      const created = await parts.createIntegration(idParam.parse(request.params).id, options);
+      return reply.code(201).header('cache-control', 'no-store').send(created);
+    },
+  );
+  app.delete(
+    '/app/tenants/:id/integrations/:apiKey',
+    { config: { needs: 'integrations', about: 'tenant' } },
+    async (request) => {
+      const { id, apiKey } = apiKeyParam.parse(request.params);
+      return integrations().revoke(id, apiKey);
+    },
+  );
 
-  app.get('/app/tenants/:id/templates', async (request) => {
-    const tenant = await tenants.get(idParam.parse(request.params).id);
-    return templates.list(tenant.id);
-  });
-  app.post('/app/tenants/:id/templates', async (request, reply) => {
-    const imported = await templates.import(idParam.parse(request.params).id, request.body);
-    return reply.code(imported.created ? 201 : 200).send(imported.view);
-  });
-  app.get('/app/tenants/:id/templates/:templateId', async (request) => {
-    const { id, templateId } = templateParam.parse(request.params);
-    return templates.show(id, templateId);
-  });
-  app.put('/app/tenants/:id/templates/:templateId/name', async (request) => {
-    const { id, templateId } = templateParam.parse(request.params);
-    return templates.rename(id, templateId, parseBody(templateRename, request.body).name);
-  });
-  app.delete('/app/tenants/:id/templates/:templateId', async (request) => {
-    const { id, templateId } = templateParam.parse(request.params);
-    return templates.delete(id, templateId);
-  });
+  app.get(
+    '/app/tenants/:id/templates',
+    { config: { needs: 'jobs:read', about: 'tenant' } },
+    async (request) => {
+      const tenant = await tenants.get(idParam.parse(request.params).id);
+      return templates.list(tenant.id);
+    },
+  );
+  app.post(
+    '/app/tenants/:id/templates',
+    { config: { needs: 'templates:edit', about: 'tenant' } },
+    async (request, reply) => {
+      const imported = await templates.import(idParam.parse(request.params).id, request.body);
+      return reply.code(imported.created ? 201 : 200).send(imported.view);
+    },
+  );
+  app.get(
+    '/app/tenants/:id/templates/:templateId',
+    { config: { needs: 'jobs:read', about: 'tenant' } },
+    async (request) => {
+      const { id, templateId } = templateParam.parse(request.params);
+      return templates.show(id, templateId);
+    },
+  );
+  app.put(
+    '/app/tenants/:id/templates/:templateId/name',
+    { config: { needs: 'templates:edit', about: 'tenant' } },
+    async (request) => {
+      const { id, templateId } = templateParam.parse(request.params);
+      return templates.rename(id, templateId, parseBody(templateRename, request.body).name);
+    },
+  );
+  app.delete(
+    '/app/tenants/:id/templates/:templateId',
+    { config: { needs: 'templates:edit', about: 'tenant' } },
+    async (request) => {
+      const { id, templateId } = templateParam.parse(request.params);
+      return templates.delete(id, templateId);
+    },
+  );
 
-  app.get('/app/printers', async (request) =>
-    listPrinters(parts.pool, parseBody(printerQuery, request.query).tenant, async (lanes) => {
+  app.get('/app/printers', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>
+    listPrinters(parts.pool, accessOf(request).tenant, async (lanes) => {
       try {
         return await parts.queue.leaseHolders(lanes);
       } catch (error) {
@@ -127,32 +164,43 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     }),
   );
 
-  app.get('/app/agents', async (request) =>
-    listAgents(parts.pool, parseBody(printerQuery, request.query).tenant),
+  app.get('/app/agents', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>
+    listAgents(parts.pool, accessOf(request).tenant),
   );
 
-  app.post('/app/tenants/:id/jobs', async (request, reply) => {
-    const tenant = await tenants.get(idParam.parse(request.params).id);
-    request.facts.tenant = tenant.id;
-    const header = request.headers['idempotency-key'];
-    const key = header === undefined ? undefined : parseKey(header);
-    return answer(
-      request,
-      reply,
-      await jobs.enqueue({ tenantId: tenant.id, account: 'admin', key, body: request.body }),
-    );
-  });
-  app.post('/app/tenants/:id/jobs/validate', async (request) => {
-    const tenant = await tenants.get(idParam.parse(request.params).id);
-    return jobs.validate(tenant.id, request.body);
-  });
-  app.get('/app/jobs', async (request) => table.list(parseBody(jobFilter, request.query)));
-  app.get('/app/jobs/:id', async (request) => table.get(idParam.parse(request.params).id, undefined));
-  app.post('/app/jobs/:id/cancel', async (request) => {
+  app.post(
+    '/app/tenants/:id/jobs',
+    { config: { needs: 'jobs:act', about: 'tenant' } },
+    async (request, reply) => {
+      const tenant = await tenants.get(idParam.parse(request.params).id);
+      const header = request.headers['idempotency-key'];
+      const key = header === undefined ? undefined : parseKey(header);
+      return answer(
+        request,
+        reply,
+        await jobs.enqueue({ tenantId: tenant.id, account: 'admin', key, body: request.body }),
+      );
+    },
+  );
+  app.post(
+    '/app/tenants/:id/jobs/validate',
+    { config: { needs: 'jobs:act', about: 'tenant' } },
+    async (request) => {
+      const tenant = await tenants.get(idParam.parse(request.params).id);
+      return jobs.validate(tenant.id, request.body);
+    },
+  );
+  app.get('/app/jobs', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>
+    table.list({ ...parseBody(jobFilter, request.query), tenant: accessOf(request).tenant }),
+  );
+  app.get('/app/jobs/:id', { config: { needs: 'jobs:read', about: 'job' } }, async (request) =>
+    table.get(idParam.parse(request.params).id, undefined),
+  );
+  app.post('/app/jobs/:id/cancel', { config: { needs: 'jobs:act', about: 'job' } }, async (request) => {
     const { force } = parseBody(jobCancel, request.body ?? {});
     return cancellations.cancel(idParam.parse(request.params).id, force);
   });
-  app.post('/app/jobs/:id/resume', async (request) => {
+  app.post('/app/jobs/:id/resume', { config: { needs: 'jobs:act', about: 'job' } }, async (request) => {
     const { from } = parseBody(jobResume, request.body);
     return decisions.resume(idParam.parse(request.params).id, from);
   });

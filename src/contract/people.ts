@@ -1,0 +1,166 @@
+/**
+ * People and what they may do. A person belongs to one tenant and has one role there; a session is a person's, and sees
+ * nothing of another tenant. Machines use the deployment's admin token, which may do everything.
+ */
+import { z } from 'zod';
+import { tenantId } from './admin.ts';
+import { wordsOf } from './define-faults.ts';
+
+/** What a route of `/app` needs of its caller; every route names one of them. */
+export const NEEDS = {
+  'jobs:read': 'see jobs, printers, agents and templates, without what is on the labels',
+  'labels:read': 'see the pictures and the values of labels',
+  'jobs:act': 'print, reprint, cancel, release and move jobs',
+  'printers:act': 'hold, resume, clear, rename, forget and test printers',
+  'templates:edit': 'import, rename and delete templates',
+  integrations: 'make and revoke service accounts',
+  people: 'invite people, give roles, read the audit',
+  deployment: 'make tenants, set quotas, act on printers that tenants share',
+} as const;
+export const NEED_WORDS = wordsOf(NEEDS);
+export const need = z.enum(NEED_WORDS);
+export type Need = z.infer<typeof need>;
+
+export const ROLES = ['viewer', 'operator', 'designer', 'admin'] as const;
+export const role = z.enum(ROLES);
+export type Role = z.infer<typeof role>;
+
+/** What each role may do in its tenant. `deployment` is nobody's by role: see `personView`. */
+const VIEWER = ['jobs:read'] as const satisfies readonly Need[];
+const OPERATOR = [...VIEWER, 'labels:read', 'jobs:act', 'printers:act'] as const satisfies readonly Need[];
+const DESIGNER = [...OPERATOR, 'templates:edit'] as const satisfies readonly Need[];
+const ADMIN = [...DESIGNER, 'integrations', 'people'] as const satisfies readonly Need[];
+export const ROLE_MAY: Readonly<Record<Role, readonly Need[]>> = {
+  viewer: VIEWER,
+  operator: OPERATOR,
+  designer: DESIGNER,
+  admin: ADMIN,
+};
+
+/** Of every request that changes something with a session's cookie: no form and no foreign page can set it. */
+export const CONSOLE_HEADER = 'x-platen-console';
+
+/** What a person signs in with: an e-mail address or a short name, unique in the tenant; kept in small letters. */
+export const login = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[^\s\p{C}]{1,200}$/u, { error: 'expected 1 to 200 characters without spaces' });
+export const password = z
+  .string()
+  .min(10, { error: 'expected at least 10 characters' })
+  .max(500, { error: 'expected at most 500 characters' });
+const personName = z
+  .string()
+  .trim()
+  .regex(/^[^\p{C}]{1,200}$/u, { error: 'expected 1 to 200 printable characters' });
+/** A one-time token, of an invitation or a sign-in link. */
+const token = z.string().regex(/^[\w-]{20,200}$/, { error: 'expected a token as the link has it' });
+
+// GET|POST /app/tenants/{id}/people, PUT|DELETE …/people/{personId}, POST …/people/{personId}/invitation
+export const PERSON_STATES = ['invited', 'active', 'revoked'] as const;
+export const personView = z.object({
+  id: z.string(),
+  tenant: tenantId,
+  login: z.string(),
+  name: z.string(),
+  role,
+  /** May also do what concerns all tenants. */
+  deployment: z.boolean(),
+  state: z.enum(PERSON_STATES),
+  createdAt: z.iso.datetime(),
+  lastSeenAt: z.iso.datetime().nullable(),
+});
+export type PersonView = z.infer<typeof personView>;
+export const personInvite = z.strictObject({
+  login,
+  name: personName.optional(),
+  role: role.default('viewer'),
+});
+export const personChange = z.strictObject({ role });
+/** `url` holds a token that works once: it is shown this one time. */
+export const invitationCreated = z.object({
+  person: personView,
+  url: z.string(),
+  expiresAt: z.iso.datetime(),
+});
+export type InvitationCreated = z.infer<typeof invitationCreated>;
+
+// POST /app/invitations/look, POST /app/invitations/accept (answers with a session)
+export const invitationLook = z.strictObject({ token });
+export const invitationView = z.object({
+  tenant: z.object({ id: tenantId, name: z.string() }),
+  login: z.string(),
+  name: z.string(),
+  role,
+});
+export type InvitationView = z.infer<typeof invitationView>;
+export const invitationAccept = z.strictObject({ token, password, name: personName.optional() });
+
+// POST /app/links: a link that signs a person in once; for the admin token
+export const signInLinkCreate = z.strictObject({
+  tenant: tenantId.default('default'),
+  login: login.default('admin'),
+});
+export const signInLink = z.object({ url: z.string(), expiresAt: z.iso.datetime() });
+export type SignInLink = z.infer<typeof signInLink>;
+
+// GET|POST|DELETE /app/session, POST /app/session/link, DELETE /app/sessions (everywhere), PUT /app/session/password
+export const signIn = z.strictObject({
+  tenant: tenantId.default('default'),
+  login,
+  password: z.string().max(500),
+});
+export const linkSignIn = z.strictObject({ token });
+export const passwordSet = z.strictObject({
+  /** Left out only by who has none yet. */
+  current: z.string().max(500).optional(),
+  password,
+});
+export const sessionView = z.object({
+  person: z.object({ id: z.string(), login: z.string(), name: z.string(), role, hasPassword: z.boolean() }),
+  tenant: z.object({ id: tenantId, name: z.string() }),
+  may: z.array(need),
+  /** When it ends whatever is done; it ends sooner without requests. */
+  expiresAt: z.iso.datetime(),
+});
+export type SessionView = z.infer<typeof sessionView>;
+
+// GET /app/audit?tenant=&before=&limit=
+export const auditFilter = z.strictObject({
+  tenant: tenantId.optional(),
+  /** Only entries older than this one: `next` of the page before. */
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+export type AuditFilter = z.output<typeof auditFilter>;
+export const auditEntry = z.object({
+  id: z.string(),
+  at: z.iso.datetime(),
+  tenant: tenantId.nullable(),
+  /** Who: a person's login as it was then, or the machine that had the admin token. */
+  who: z.object({ kind: z.enum(['person', 'machine']), id: z.string(), name: z.string() }),
+  /** The words of what was done: `job.cancel`, `template.delete`. */
+  what: z.string(),
+  /** The object's ID, if there is one. */
+  object: z.string().nullable(),
+  /** Facts without label data. */
+  details: z.record(z.string(), z.json()),
+  /** The caller's address. */
+  from: z.string().nullable(),
+});
+export type AuditEntry = z.infer<typeof auditEntry>;
+export const auditPage = z.object({
+  entries: z.array(auditEntry),
+  /** For `before`; null: there are no older ones. */
+  next: z.string().nullable(),
+});
+export type AuditPage = z.infer<typeof auditPage>;
+
+// GET /app/events: server-sent events named `changed`; one named `resync` says that some were left out, so everything is
+// to be asked again (also sent first on each stream)
+export const changes = z.object({ jobs: z.array(z.string()), printers: z.array(z.string()) });
+export type Changes = z.infer<typeof changes>;
