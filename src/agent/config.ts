@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
 import type { Transports } from '../../drivers/transports/transports.ts';
-import { tenantId } from '../contract/admin.ts';
 import { agentId } from '../contract/report.ts';
+import { tenantId } from '../contract/tenant-id.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
 import { confirmation, printerEntry } from './printer-entry.ts';
 

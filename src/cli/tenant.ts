@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { tenantId } from '../contract/admin.ts';
+import { tenantId } from '../contract/tenant-id.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';

@@ -9,11 +9,7 @@ import { jobStatus } from './job-life.ts';
 import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
 import { templateName } from './template.ts';
 import { templateProblem } from './template-problem.ts';
-
-/** Also a path segment and the value of `x-tenant`. */
-export const tenantId = z
-  .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: 'expected 1 to 63 of a-z, 0-9 and "-"' });
+import { tenantId } from './tenant-id.ts';
 
 /** What a service account may do. */
 export const PERMISSIONS = ['jobs:enqueue', 'jobs:read'] as const;

@@ -3,8 +3,8 @@
  * number, and still share no lane, lease or report.
  */
 import { z } from 'zod';
-import { tenantId } from './admin.ts';
 import { printerId } from './printer.ts';
+import { tenantId } from './tenant-id.ts';
 
 /** Whose printers an agent has: those of one tenant, or (null) shared ones, that print for every tenant. */
 export const scope = tenantId.nullable();

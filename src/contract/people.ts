@@ -3,8 +3,8 @@
  * nothing of another tenant. Machines use the deployment's admin token, which may do everything.
  */
 import { z } from 'zod';
-import { tenantId } from './admin.ts';
 import { wordsOf } from './define-faults.ts';
+import { tenantId } from './tenant-id.ts';
 
 /** What a route of `/app` needs of its caller; every route names one of them. */
 export const NEEDS = {

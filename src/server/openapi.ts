@@ -1,9 +1,10 @@
 /** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
-import { PERMISSIONS, tenantId, validationResult } from '../contract/admin.ts';
+import { PERMISSIONS, validationResult } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
+import { tenantId } from '../contract/tenant-id.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/accept/idempotency.ts';
 import { tokenError, tokenResponse } from './oauth/token-endpoint.ts';

@@ -3,7 +3,8 @@
  * malformed tenant header, 403 for a tenant or a permission that the caller does not have, in this order.
  */
 import type { FastifyRequest } from 'fastify';
-import { type Permission, tenantId } from '../../contract/admin.ts';
+import type { Permission } from '../../contract/admin.ts';
+import { tenantId } from '../../contract/tenant-id.ts';
 import { ProblemError } from '../problems.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 import type { AccessTokens, Claims } from './access-token.ts';

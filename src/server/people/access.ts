@@ -4,9 +4,9 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { tenantId } from '../../contract/admin.ts';
 import { NEEDS, type Need, ROLE_MAY, type Role } from '../../contract/people.ts';
 import { jobId } from '../../contract/queued-job.ts';
+import { tenantId } from '../../contract/tenant-id.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, rowOf } from '../store/pool.ts';
 import { adminToken } from './admin-token.ts';

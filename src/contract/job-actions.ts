@@ -1,0 +1,108 @@
+/**
+ * What a person does to jobs: POST /app/jobs/{id}/cancel, …/resume, …/move, …/reprint, and POST /app/jobs/bulk. Labels
+ * count from 0.
+ */
+import { z } from 'zod';
+import { jobStatus } from './job-life.ts';
+import { LIMITS } from './limits.ts';
+import { tenantId } from './tenant-id.ts';
+
+/** Why somebody decides so, for whoever looks at the job later. */
+export const why = z.string().trim().min(1).max(500).exactOptional();
+
+export const jobCancel = z.strictObject({
+  /** Cancel even if labels may be under way, when no agent serves the printer; those labels become uncertain. */
+  force: z.boolean().default(false),
+  why,
+});
+
+export const jobResume = z.strictObject({
+  /** The label to go on with, from 0. Left out: the first that is not printed; refused if that is uncertain. */
+  from: z.int().min(0).exactOptional(),
+  why,
+});
+
+/** One of the two names the printer; by `format` one of its formats, or its first that the template prints in. */
+const target = {
+  printerId: z.string().min(1).max(200).exactOptional(),
+  printer: z.string().min(1).max(200).exactOptional(),
+  format: z.string().min(1).max(200).exactOptional(),
+};
+
+/** Answers with the job as `jobView` has it. */
+export const jobMove = z.strictObject({
+  ...target,
+  /** Of a held job, the label to go on with. */
+  from: z.int().min(0).exactOptional(),
+  why,
+});
+
+/** Answers as `POST /v2/jobs`: the new job's ID; takes an `Idempotency-Key`. */
+export const jobReprint = z.strictObject({
+  /** Which labels, in this order; without it all of them. */
+  labels: z
+    .array(z.strictObject({ from: z.int().min(0), to: z.int().min(1) }))
+    .min(1)
+    .max(1_000)
+    .exactOptional()
+    .meta({ description: 'Ranges: `to` is the first that is not printed.' }),
+  /** Left out: the job's own printer and format. */
+  ...target,
+  why,
+});
+export type JobReprint = z.infer<typeof jobReprint>;
+export const jobReprinted = z.object({ id: z.string() });
+
+/** Most jobs of one bulk. */
+export const MOST_AT_ONCE = 1_000;
+
+export const jobBulk = z.strictObject({
+  action: z.enum(['cancel', 'retry']),
+  /** These jobs, or all that fit the filter; never both. */
+  ids: z.array(z.string().max(36)).min(1).max(MOST_AT_ONCE).exactOptional(),
+  filter: z
+    .strictObject({
+      tenant: tenantId.exactOptional(),
+      status: z.array(jobStatus).min(1).exactOptional(),
+      printer: z.string().min(1).max(200).exactOptional(),
+      template: z.string().min(1).max(200).exactOptional(),
+      account: z.string().min(1).max(200).exactOptional(),
+      since: z.iso.datetime().exactOptional(),
+      until: z.iso.datetime().exactOptional(),
+    })
+    .exactOptional(),
+  /** Says what would be done, and does nothing. */
+  dryRun: z.boolean().default(false),
+  why,
+});
+export type JobBulk = z.infer<typeof jobBulk>;
+
+/** What becomes, or would become, of a job. */
+export const bulkOutcome = z.enum([
+  /** It is canceled, or goes on. */
+  'done',
+  /** Its agent has it, and is asked to stop. */
+  'asked',
+  /** It cannot be: it has ended, or a person must look first. */
+  'refused',
+]);
+export const jobBulkResult = z.object({
+  dryRun: z.boolean(),
+  /** At most `MOST_AT_ONCE`; `more`: others fit the filter too, ask again. */
+  jobs: z.array(
+    z.object({
+      id: z.string(),
+      status: jobStatus,
+      outcome: bulkOutcome,
+      /** Why not, for a person. */
+      detail: z.string().nullable(),
+      /** Labels that are not printed: that will be printed by `retry`, and are not any more by `cancel`. */
+      labels: z.int(),
+    }),
+  ),
+  more: z.boolean(),
+});
+export type JobBulkResult = z.infer<typeof jobBulkResult>;
+
+/** Most labels of a reprint, as of any job. */
+export const MOST_REPRINTED = LIMITS.labels;

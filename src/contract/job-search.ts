@@ -1,0 +1,57 @@
+/** Finding jobs: `GET /app/jobs` (a page of them, the newest first) and `GET /app/jobs/counts`. */
+import { z } from 'zod';
+import { jobView } from './job.ts';
+import { JOB_STATUSES, type JobStatus, jobStatus } from './job-life.ts';
+import { tenantId } from './tenant-id.ts';
+
+/** One that is left out filters nothing. */
+const filters = {
+  /** How the ID begins; hyphens do not matter. */
+  id: z
+    .string()
+    .regex(/^[0-9a-f-]{1,36}$/, { error: 'expected the beginning of a job ID: 0-9, a-f and "-"' })
+    .optional(),
+  tenant: tenantId.optional(),
+  /** The name, or how the ID begins. */
+  printer: z.string().min(1).max(200).optional(),
+  template: z.string().min(1).max(200).optional(),
+  /** Who sent it: an API key, or a person. */
+  account: z.string().min(1).max(200).optional(),
+  /** When the job was accepted: from, and before. */
+  since: z.iso.datetime().optional(),
+  until: z.iso.datetime().optional(),
+};
+
+/** As a query has it: one, or several with commas between them. */
+const statuses = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(jobStatus).min(1).max(JOB_STATUSES.length));
+
+export const jobFilter = z.strictObject({
+  ...filters,
+  status: statuses.optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  /** `next` of the page before. */
+  after: z
+    .string()
+    .regex(/^[0-9TZ:.-]{20,30}_[0-9a-f-]{36}$/, { error: 'expected "next" of another page' })
+    .optional(),
+});
+export type JobFilter = z.output<typeof jobFilter>;
+
+export const jobPage = z.object({
+  jobs: z.array(jobView),
+  /** `after` of the next page; null: this is the last one. */
+  next: z.string().nullable(),
+});
+export type JobPage = z.infer<typeof jobPage>;
+
+/** As `jobFilter`; how many there are in each state. */
+export const jobCountFilter = z.strictObject(filters);
+export type JobCountFilter = z.output<typeof jobCountFilter>;
+
+/** Jobs of one state are counted up to this many: then there are more. */
+export const MOST_COUNTED = 1_000;
+export const jobCounts = z.record(jobStatus, z.int().min(0).max(MOST_COUNTED));
+export type JobCounts = Record<JobStatus, number>;

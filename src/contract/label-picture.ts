@@ -1,0 +1,48 @@
+/**
+ * Pictures of labels, made of the dots that the printer gets: `GET /app/jobs/{id}/labels/{n}.png` (n from 0), and of a
+ * template with any record, `POST /app/tenants/{id}/templates/preview`.
+ */
+import { z } from 'zod';
+import { labelRecord, orientation } from './print-request.ts';
+import { templateProblem } from './template-problem.ts';
+
+/** Left out: every dot is a pixel. */
+export const pictureQuery = z.strictObject({
+  /** Pixels: a smaller picture in greys; never larger than the label has dots. */
+  width: z.coerce.number().int().min(16).max(4_000).optional(),
+});
+
+export const previewRequest = z.strictObject({
+  /** A template, as it would be imported, or the ID of a saved one. */
+  template: z.unknown().optional(),
+  templateId: z.string().min(1).max(200).exactOptional(),
+  /** Left out: the samples of the template's fields. */
+  record: labelRecord.exactOptional(),
+  dpi: z.number().min(50).max(1_200).default(203),
+  orientation: orientation.default('portrait'),
+  width: z.int().min(16).max(4_000).exactOptional(),
+});
+export type PreviewRequest = z.infer<typeof previewRequest>;
+
+/** Where an element's ink is, dots from the label's top left corner as it is designed. */
+export const elementBox = z.object({
+  /** JSON pointer into the template: `/elements/3`. */
+  pointer: z.string(),
+  x: z.number(),
+  y: z.number(),
+  width: z.number(),
+  height: z.number(),
+});
+
+export const preview = z.object({
+  /** base64; null: this record cannot be printed, and the problems say why. */
+  png: z.string().nullable(),
+  /** The label, dots. */
+  width: z.int(),
+  height: z.int(),
+  dpi: z.number(),
+  problems: z.array(templateProblem),
+  /** Of a raw ZPL template there are none. */
+  boxes: z.array(elementBox),
+});
+export type Preview = z.infer<typeof preview>;

@@ -1,0 +1,57 @@
+/**
+ * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/test, PUT …/name, DELETE
+ * /app/printers/{id}. `tenant` says whose printer it is where two scopes have one of the same ID; what is done to a
+ * shared printer concerns all tenants.
+ */
+import { z } from 'zod';
+import { jobBulkResult, why } from './job-actions.ts';
+import { tenantId } from './tenant-id.ts';
+
+export const printerTarget = z.strictObject({
+  /** A tenant's ID, or `shared`. Left out: the one that there is. */
+  scope: z.union([tenantId, z.literal('shared')]).optional(),
+});
+
+/** Jobs wait until it is resumed; what an agent has begun is printed. Answers with the printer. */
+export const printerHold = z.strictObject({ why });
+
+/** Cancels all jobs that wait for it, and none that is being printed. Answers with `jobBulkResult`. */
+export const printerClear = z.strictObject({
+  dryRun: z.boolean().default(false),
+  why,
+});
+export const printerCleared = jobBulkResult;
+
+/** What people call it here; null: as its agent calls it. Jobs may be sent to either name. */
+export const printerRename = z.strictObject({
+  name: z.string().trim().min(1).max(200).nullable(),
+});
+
+/** A job that prints one label, which says printer, format and time. Answers with its ID. */
+export const printerTest = z.strictObject({
+  /** For whom the job counts. */
+  tenant: tenantId,
+  format: z.string().min(1).max(200).exactOptional(),
+});
+export const printerTested = z.object({ id: z.string() });
+
+/** By whom and since when a printer is held. */
+export const printerHeld = z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() });
+export type PrinterHeld = z.infer<typeof printerHeld>;
+
+/** What `GET /app/printers` says besides (`printerView`). */
+export const printerLane = {
+  /** As its agents call it. */
+  reportedName: z.string(),
+  held: printerHeld.nullable(),
+  /** Jobs that wait for it, that it prints and that wait for a person; each counted up to 1,000. */
+  jobs: z.object({ queued: z.int(), printing: z.int(), held: z.int() }),
+  /** Labels that came out since the day began, in UTC. */
+  labelsToday: z.int(),
+  /** Since when it is in its state, with its reasons. */
+  since: z.iso.datetime().nullable(),
+  /** The newest job of which labels are out. */
+  lastJob: z.string().nullable(),
+  /** No agent has it any more: it can be forgotten. */
+  gone: z.boolean(),
+};

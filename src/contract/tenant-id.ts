@@ -1,0 +1,6 @@
+/** What a tenant is called: also a path segment and the value of `x-tenant`. */
+import { z } from 'zod';
+
+export const tenantId = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: 'expected 1 to 63 of a-z, 0-9 and "-"' });
