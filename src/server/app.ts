@@ -18,6 +18,7 @@ import { boundConnections } from './connections.ts';
 import { BodyTooRich, ForbiddenKey, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 import { inStretches, type Long } from './stretches.ts';
+import { Turns } from './turns.ts';
 import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
 /** What the request's log line tells besides the request itself: IDs, never contents. */
@@ -114,8 +115,11 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     },
   );
 
+  const turns = new Turns(app.server);
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
+    // Who watches over the process asks whether it answers, not how many others there are.
+    if (request.routeOptions.url !== '/healthz') await turns.take(request.ip);
     reply.headers({
       'x-request-id': request.id,
       'x-content-type-options': 'nosniff',

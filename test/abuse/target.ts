@@ -26,6 +26,9 @@ export type Sent = {
   agent?: Agent;
 };
 
+/** Whose connections those are that nobody asked for: not the address of who watches over the service. */
+const STRANGER = '127.0.0.2';
+
 export class Target {
   readonly up: PlatenUp;
   /** Who attacks with credentials, and who wants to work meanwhile. */
@@ -164,7 +167,7 @@ export class Target {
   /** A connection that says what it is told to and reads nothing. It stays open until `hangUp`. */
   async dial(said: string | Uint8Array): Promise<void> {
     const { hostname, port } = new URL(this.up.url);
-    const socket = connect({ host: hostname, port: Number(port) });
+    const socket = connect({ host: hostname, port: Number(port), localAddress: STRANGER });
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
     socket.pause();

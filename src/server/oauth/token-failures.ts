@@ -3,9 +3,9 @@
  * The secret is checked first, so nobody with the right one is refused.
  */
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { ServerConfig } from '../config.ts';
+import { networkOf } from '../network.ts';
 import type { Pool } from '../store/pool.ts';
 
 const MOST_KNOWN = 10_000;
@@ -83,18 +83,4 @@ export class TokenFailures {
 /** A client ID may be of any length, a key in the table may not. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
-}
-
-/** An IPv6 host owns a /64 at least, so addresses within one count together. */
-function networkOf(address: string): string {
-  if (!isIPv6(address) || address.toLowerCase().startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = [
-    ...left,
-    ...Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0'),
-    ...right,
-  ];
-  return groups.slice(0, 4).join(':');
 }

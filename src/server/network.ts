@@ -1,0 +1,15 @@
+import { isIPv6 } from 'node:net';
+
+/** Whose an address is, for counting: an IPv6 host owns a /64 at least, so addresses within one are the same. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address) || address.toLowerCase().startsWith('::ffff:')) return address;
+  const [head = '', tail] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = [
+    ...left,
+    ...Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0'),
+    ...right,
+  ];
+  return groups.slice(0, 4).join(':');
+}
