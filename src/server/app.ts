@@ -15,7 +15,7 @@ import type { Logger } from '../log.ts';
 import { BodyRoom } from './body-room.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
-import { BodyTooRich, ForbiddenKey, MOST_VALUES, readJson } from './json-body.ts';
+import { BodyTooRich, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 import { inStretches, type Long } from './stretches.ts';
 import { Turns } from './turns.ts';
@@ -50,10 +50,10 @@ const RECORD = 500;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** An empty body is undefined. @throws TypeError for what is not UTF-8, and as `readJson` */
-function* readBody(body: Buffer, mostValues: number): Long<unknown> {
+function* readBody(body: Buffer, most: { values: number; holders: number }): Long<unknown> {
   const text = utf8.decode(body);
   yield;
-  return text.trim() === '' ? undefined : yield* readJson(text, mostValues);
+  return text.trim() === '' ? undefined : yield* readJson(text, most);
 }
 
 /** In Fastify's form; with a count, hop 0 is the proxy nearest to the service. */
@@ -93,14 +93,17 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   app.decorateRequest('failure');
   app.decorateRequest('facts');
   // A deployment that takes more records takes more values.
-  const mostValues = Math.max(MOST_VALUES, 60 * config.limits.records);
+  const most = {
+    values: Math.max(MOST_VALUES, 60 * config.limits.records),
+    holders: Math.max(MOST_HOLDERS, 3 * config.limits.records),
+  };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => {
       try {
-        return await inStretches(readBody(body, mostValues), body.length / RECORD);
+        return await inStretches(readBody(body, most), body.length / RECORD);
       } catch (error) {
         if (error instanceof BodyTooRich) {
           throw new ProblemError(

@@ -47,13 +47,18 @@ export class BodyTooRich extends Error {}
 /** Most values in a body, names in one object, and levels of nesting. */
 export const MOST_VALUES = 600_000;
 const MOST_NAMES = 2_000;
+/** Objects and arrays: each costs as much as ten values, and `JSON.parse` makes them all at one stretch. */
+export const MOST_HOLDERS = 30_000;
 const DEEPEST = 100;
 /** Characters: a shorter body cannot hold too much. */
 const POOR = 1_000;
 
 /** @throws SyntaxError, ForbiddenKey, BodyTooRich */
-export function* readJson(text: string, mostValues = MOST_VALUES): Long<unknown> {
-  if (text.length > POOR) yield* checkRichness(text, mostValues);
+export function* readJson(
+  text: string,
+  { values = MOST_VALUES, holders = MOST_HOLDERS }: { values?: number; holders?: number } = {},
+): Long<unknown> {
+  if (text.length > POOR) yield* checkRichness(text, values, holders);
   const value: unknown = JSON.parse(text);
   yield;
   if (!SUSPICIOUS.test(text)) return value;
@@ -74,11 +79,12 @@ export function* readJson(text: string, mostValues = MOST_VALUES): Long<unknown>
  * Counts what there is before any of it is made. The text may be anything yet: what is no JSON is counted too.
  * @throws BodyTooRich
  */
-function* checkRichness(text: string, mostValues: number): Long<void> {
+function* checkRichness(text: string, mostValues: number, mostHolders: number): Long<void> {
   /** Members so far of each object or array around the place, and whether it is an object. */
   const members: number[] = [];
   const objects: boolean[] = [];
   let values = 0;
+  let holders = 0;
   for (let at = 0; at < text.length; at++) {
     if (at % LONG === 0) yield;
     const code = text.charCodeAt(at);
@@ -89,6 +95,8 @@ function* checkRichness(text: string, mostValues: number): Long<void> {
       if (values % PAUSE === 0) yield;
       const depth = members.length - 1;
       if (code !== COMMA) {
+        holders += 1;
+        if (holders > mostHolders) throw new BodyTooRich(`it has more than ${mostHolders} objects and arrays`);
         members.push(1);
         objects.push(code === OBJECT);
         if (depth + 2 > DEEPEST) throw new BodyTooRich(`its values are more than ${DEEPEST} deep`);

@@ -76,10 +76,12 @@ test('wherever such a number stands, it is found there and nowhere else', () => 
 test('a body with more in it than a request can hold is refused before it is made', () => {
   const array = (count: number) => `[${'1,'.repeat(count - 1)}1]`;
   const object = (count: number) => `{${Array.from({ length: count }, (_, at) => `"f${at}":","`).join(',')}}`;
+  const holders = (count: number) => `[${'[],'.repeat(count - 2)}{}]`;
   const deep = (count: number) => '['.repeat(count) + ']'.repeat(count);
   for (const [most, text] of [
     [600_000, array],
     [2_000, object],
+    [30_000, holders],
     [100, deep],
   ] as const) {
     expect(() => parseJson(text(most).padEnd(1_001))).not.toThrow();
