@@ -96,7 +96,8 @@ function* checkRichness(text: string, mostValues: number, mostHolders: number): 
       const depth = members.length - 1;
       if (code !== COMMA) {
         holders += 1;
-        if (holders > mostHolders) throw new BodyTooRich(`it has more than ${mostHolders} objects and arrays`);
+        if (holders > mostHolders)
+          throw new BodyTooRich(`it has more than ${mostHolders} objects and arrays`);
         members.push(1);
         objects.push(code === OBJECT);
         if (depth + 2 > DEEPEST) throw new BodyTooRich(`its values are more than ${DEEPEST} deep`);
