@@ -11,7 +11,7 @@ import metadata from '../../package.json' with { type: 'json' };
 import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport } from '../contract/report.ts';
-import type { Logger } from '../log.ts';
+import { type Logger, withoutCredentials } from '../log.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfigWith } from './config.ts';
 import { openDataDir } from './data-dir.ts';
@@ -29,6 +29,7 @@ import type { Printer } from './printer/printer.ts';
 import { type PrinterEvent, Printers } from './printer/printers.ts';
 import { Reporter } from './reports/reporter.ts';
 import type { JobSource } from './source/job-source.ts';
+import { type AgentStatus, StatusFile } from './status-file.ts';
 
 export interface AgentOptions {
   config: AgentConfigInput;
@@ -59,6 +60,11 @@ interface Running {
   leaving: Set<Promise<void>>;
   leases: Leases;
   reporter: Reporter;
+  status: StatusFile;
+  startedAt: string;
+  told: AgentStatus['told'];
+  /** The newest report. */
+  report: AgentStateReport | null;
   telling: { timer: NodeJS.Timeout; at: number } | null;
   release: (() => void | Promise<void>)[];
 }
@@ -114,7 +120,17 @@ export class Agent {
     const { source } = this.#options;
     const { agentId } = dataDir;
     const reporter = new Reporter({
-      source: { publish: (report) => source.publish(report, config.tenantId) },
+      source: {
+        publish: async (report) => {
+          try {
+            await source.publish(report, config.tenantId);
+            this.#told({ at: new Date().toISOString(), error: null });
+          } catch (error) {
+            this.#told({ error: withoutCredentials(String(error)) });
+            throw error;
+          }
+        },
+      },
       journal,
       logger,
     });
@@ -147,6 +163,10 @@ export class Agent {
       leaving: new Set(),
       leases,
       reporter,
+      status: new StatusFile(config.dataDir),
+      startedAt: new Date().toISOString(),
+      told: { at: null, error: null },
+      report: null,
       telling: null,
       release: [
         () => clearInterval(pruning),
@@ -179,7 +199,12 @@ export class Agent {
     await leases.stop();
     clearTimeout(running.telling?.timer);
     reporter.agent(this.#report(running, false));
-    await Promise.all([reporter.stop(REPORTS_OUT), ...printers.all.map(({ device }) => device.drop())]);
+    this.#keep(running, this.#report(running, false));
+    await Promise.all([
+      reporter.stop(REPORTS_OUT),
+      running.status.settled(),
+      ...printers.all.map(({ device }) => device.drop()),
+    ]);
     for (const release of running.release) await release();
     this.#running = null;
     this.#logger.info({ agent: running.agentId }, 'agent stopped');
@@ -239,9 +264,27 @@ export class Agent {
     clearTimeout(running.telling?.timer);
     const timer = setTimeout(() => {
       running.telling = null;
-      running.reporter.agent(this.#report(running, true));
+      const report = this.#report(running, true);
+      this.#keep(running, report);
+      running.reporter.agent(report);
     }, ms);
     running.telling = { timer, at };
+  }
+
+  #keep(running: Running, report: AgentStateReport): void {
+    running.report = report;
+    const { status, startedAt, told } = running;
+    status.write({ pid: process.pid, startedAt, report, told });
+  }
+
+  /** Whether the queue takes reports; kept at once when that changes, with the next report otherwise. */
+  #told(told: Partial<AgentStatus['told']>): void {
+    const running = this.#running;
+    if (running === null) return;
+    const before = running.told;
+    running.told = { ...before, ...told };
+    const isNews = before.at === null || before.error !== running.told.error;
+    if (isNews && running.report !== null) this.#keep(running, running.report);
   }
 
   #report(running: Running, online: boolean): AgentStateReport {

@@ -239,11 +239,16 @@ export function withService(command: Command): Command {
     .option('--data <dir>', 'data directory of a running "platen up", instead of --url');
 }
 
+/** @throws CommandFailure when there is none, or no token for it */
+export async function connect(options: ServiceOptions): Promise<AdminClient> {
+  return new AdminClient(await serviceOf(options));
+}
+
 /**
  * The service that the options name; without any, the one that `up` runs on `./data`.
  * @throws CommandFailure when there is none, or no token for it
  */
-export async function connect(options: ServiceOptions): Promise<AdminClient> {
+export async function serviceOf(options: ServiceOptions): Promise<ServiceFile> {
   const url = options.url ?? (options.data === undefined ? process.env['PLATEN_URL'] : undefined);
   if (url !== undefined) {
     const adminToken = process.env['PLATEN_ADMIN_TOKEN'];
@@ -252,7 +257,7 @@ export async function connect(options: ServiceOptions): Promise<AdminClient> {
     }
     const service = serviceFile.safeParse({ url, adminToken });
     if (!service.success) throw new CommandFailure(`--url: ${url} is not a URL`, EXIT.usage);
-    return new AdminClient(service.data);
+    return service.data;
   }
   const file = join(options.data ?? USUAL_DATA, SERVICE_FILE);
   let text: string;
@@ -263,5 +268,5 @@ export async function connect(options: ServiceOptions): Promise<AdminClient> {
       `No service found: ${explain(error)}. Start one with "platen up", or name one with --url or --data.`,
     );
   }
-  return new AdminClient(serviceFile.parse(JSON.parse(text)));
+  return serviceFile.parse(JSON.parse(text));
 }

@@ -15,5 +15,5 @@ export const AGENT_COMMANDS: Commands = {
   render: async () => (await import('./render.ts')).renderCommand(),
   discover: async () => (await import('./discover.ts')).discoverCommand(),
   config: async () => (await import('./config.ts')).configCommand(),
-  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
 };

@@ -40,6 +40,9 @@ export const platenFile = z.strictObject({
 export const CONFIG_FILES = { agent: agentFile, platen: platenFile } as const;
 export type ConfigKind = keyof typeof CONFIG_FILES;
 
+/** Where the packages keep them. */
+export const INSTALLED_FILES: readonly string[] = ['/etc/platen/platen.json', '/etc/platen/agent.json'];
+
 /** By its name, as the packages call them. */
 export function kindOf(file: string): ConfigKind {
   return /agent/i.test(basename(file)) ? 'agent' : 'platen';

@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { Argument, Command, Option } from 'commander';
-import { withoutCredentials } from '../log.ts';
-import { CONFIG_FILES, type ConfigKind, jsonSchemaOf, kindOf, readConfigFile } from './config-file.ts';
+import {
+  CONFIG_FILES,
+  type ConfigKind,
+  INSTALLED_FILES,
+  jsonSchemaOf,
+  kindOf,
+  readConfigFile,
+} from './config-file.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { printJson, printLine } from './output.ts';
-
-/** Where the packages keep them. */
-const INSTALLED = ['/etc/platen/platen.json', '/etc/platen/agent.json'];
+import { withoutSecrets } from './redaction.ts';
 
 interface FileOptions {
   kind?: ConfigKind;
@@ -51,15 +55,8 @@ export function configCommand(): Command {
 }
 
 function fileOf(given: string | undefined): string {
-  const path = given ?? INSTALLED.find((installed) => existsSync(installed));
+  const path = given ?? INSTALLED_FILES.find((installed) => existsSync(installed));
   if (path === undefined)
     throw new CommandFailure('There is none in /etc/platen: name the file.', EXIT.usage);
   return path;
-}
-
-const SECRET = /password|secret|token$|community|key$/i;
-
-function withoutSecrets(name: string, value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  return SECRET.test(name) ? '[redacted]' : withoutCredentials(value);
 }

@@ -1,5 +1,6 @@
 export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+export { lookAtPostgres, lookAtRedis, type ServerLook } from './look.ts';
 export { openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres-away.ts';

@@ -132,7 +132,7 @@ const SET_NOTE = `
   return 1`;
 
 /** Host and port, to be shown. */
-function readAddress(url: string): string {
+export function readAddress(url: string): string {
   if (!URL.canParse(url)) throw new QueueError('refused', 'REDIS_URL is not a URL');
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'redis:' && protocol !== 'rediss:') {
@@ -142,7 +142,7 @@ function readAddress(url: string): string {
 }
 
 /** An answer that trying again does not change. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   return (
     error instanceof Error &&
     /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index)/.test(error.message)

@@ -1,0 +1,74 @@
+/**
+ * What the agent knows of itself, kept beside its journal for whoever asks on its own machine: `platen doctor`, where no
+ * service can be asked, and an update that has to know whether the new version works.
+ */
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { agentReport } from '../contract/report.ts';
+
+const STATUS_FILE = 'agent-status.json';
+/** It is written with every heartbeat; one that is older tells of a process that stands still, ms. */
+const FRESH_MS = 60_000;
+
+const agentStatus = z.object({
+  pid: z.int().positive(),
+  startedAt: z.iso.datetime(),
+  /** The newest report, whether the service has it or not. */
+  report: agentReport,
+  /** When the queue last took a report, and why it does not take them now. */
+  told: z.object({ at: z.iso.datetime().nullable(), error: z.string().nullable() }),
+});
+export type AgentStatus = z.infer<typeof agentStatus>;
+
+export class StatusFile {
+  readonly #file: string;
+  #next: AgentStatus | null = null;
+  #writing: Promise<void> | null = null;
+
+  constructor(directory: string) {
+    this.#file = join(directory, STATUS_FILE);
+  }
+
+  /** Soon, and only the newest. It never fails: a disk that is full keeps no agent from printing. */
+  write(status: AgentStatus): void {
+    this.#next = status;
+    this.#writing ??= this.#drain();
+  }
+
+  /** Resolves when the newest is written. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #drain(): Promise<void> {
+    for (let status = this.#next; status !== null; status = this.#next) {
+      this.#next = null;
+      await writeFile(`${this.#file}.new`, JSON.stringify(status), { mode: 0o600 })
+        .then(() => rename(`${this.#file}.new`, this.#file))
+        .catch(() => undefined);
+    }
+    this.#writing = null;
+  }
+}
+
+/** What the agent that runs on a data directory says; null: none runs there, or it stands still. */
+export function readStatus(directory: string): AgentStatus | null {
+  try {
+    const status = agentStatus.parse(JSON.parse(readFileSync(join(directory, STATUS_FILE), 'utf8')));
+    const isFresh = Date.now() - Date.parse(status.report.at) < FRESH_MS;
+    return status.report.online && isFresh && isAlive(status.pid) ? status : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * `platen doctor`: why does it not print? What a person would look at first, in the order in which one rests on the
+ * other. Everything that is not in order comes with what to do.
+ */
+import { Command } from 'commander';
+import { withService } from '../admin-client.ts';
+import { CommandFailure, explain } from '../failure.ts';
+import { printJson, printLine } from '../output.ts';
+import { writeBundle } from './bundle.ts';
+import { type Finding, failed } from './finding.ts';
+import { disk, permissions, program } from './machine.ts';
+import { clock, names, proxy } from './network.ts';
+import { heldJobs, printers } from './printers.ts';
+import { agents, lanes, service, unit } from './service.ts';
+import { type Subject, type SubjectOptions, subjectOf } from './subject.ts';
+import { testLabel } from './test-label.ts';
+
+interface DoctorOptions extends SubjectOptions {
+  print?: string;
+  bundle?: string;
+  json?: true;
+}
+
+const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>> = {
+  program,
+  permissions,
+  disk,
+  clock,
+  names,
+  proxy,
+  unit,
+  service,
+  lanes,
+  agents,
+  printers,
+  'jobs that need a person': heldJobs,
+};
+
+export function doctorCommand(): Command {
+  return withService(new Command('doctor'))
+    .description('say why it does not print: look at this machine, its service, its agents and printers')
+    .option('--config <file>', 'agent.json or platen.json; by default the one in /etc/platen')
+    .option('--print <printer>', 'print a test label on this printer, by its name or ID')
+    .option(
+      '--bundle <file>',
+      'also write what a helper needs to know (.tar.gz), without secrets and label data',
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: DoctorOptions) => {
+      const { subject, findings } = await subjectOf(options);
+      const tell = (found: readonly Finding[]) => {
+        if (options.json) return;
+        for (const finding of found) printFinding(finding);
+      };
+      tell(findings);
+      const add = (found: readonly Finding[]) => {
+        tell(found);
+        findings.push(...found);
+      };
+      for (const [check, look] of Object.entries(CHECKS)) {
+        const advice = 'This check itself failed; the others count.';
+        add(await look(subject).catch((error: unknown) => [failed(check, explain(error), advice)]));
+      }
+      if (options.print !== undefined) add([await testLabel(subject, options.print)]);
+      if (options.bundle !== undefined) {
+        await writeBundle(options.bundle, subject, findings);
+        if (!options.json) printLine(`\n${options.bundle} is written, without secrets and label data.`);
+      }
+      if (options.json) printJson(findings);
+      const wrong = findings.filter(({ result }) => result === 'failed').length;
+      if (wrong > 0)
+        throw new CommandFailure(`${wrong === 1 ? 'One thing is' : `${wrong} things are`} not in order.`);
+    });
+}
+
+function printFinding({ check, result, detail, advice }: Finding): void {
+  printLine(`${result.padEnd(8)} ${check}: ${detail}`);
+  if (advice !== undefined) printLine(`${' '.repeat(9)}→ ${advice}`);
+}

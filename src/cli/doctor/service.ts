@@ -1,0 +1,150 @@
+/** The service and the lanes between it and its agents, from here and as the running service has them. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import metadata from '../../../package.json' with { type: 'json' };
+import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
+import { serverAt } from '../awaiting.ts';
+import { explain } from '../failure.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+import { LIMIT_MS } from './network.ts';
+import { type Subject, unitOf } from './subject.ts';
+
+const run = promisify(execFile);
+
+/** What systemd says of it, where a package installed it. */
+export async function unit(subject: Subject): Promise<Finding[]> {
+  const name = unitOf(subject);
+  if (name === null || !existsSync('/run/systemd/system')) return [];
+  const { stdout } = await run('systemctl', ['show', name, '-p', 'ActiveState,SubState,NRestarts,Result'], {
+    timeout: LIMIT_MS,
+  });
+  const told = Object.fromEntries(stdout.split('\n').map((line) => line.split('=', 2)));
+  const {
+    ActiveState: state = 'unknown',
+    SubState: sub = '',
+    NRestarts: restarts = '0',
+    Result: result,
+  } = told;
+  const journal = `journalctl -u ${name} -n 30 says why.`;
+  if (state === 'active') {
+    return restarts === '0'
+      ? [ok(name, 'runs')]
+      : [warning(name, `runs, and systemd had to start it again ${restarts} times`, journal)];
+  }
+  const waits = state === 'activating' && sub === 'start';
+  if (waits) return [failed(name, 'starts, and waits for what it needs', journal)];
+  return [failed(name, `does not run: ${state}, ${result}`, `systemctl start ${name}; ${journal}`)];
+}
+
+const problem = z.object({ detail: z.string() });
+
+/** Whether it answers, and whether it can do its work: its database and lanes, as it sees them itself. */
+export async function service({ service, client, isAgent, dataDir }: Subject): Promise<Finding[]> {
+  if (service === null || client === null) {
+    if (isAgent) return [];
+    const advice = 'Start it (systemctl start platen, or platen up), or name it with --data or --url.';
+    return [warning('service', `none has run on ${dataDir} yet`, advice)];
+  }
+  try {
+    const { length } = await client.tenants();
+    const found = [
+      ok('service', `answers at ${service.url}, with ${length} ${length === 1 ? 'tenant' : 'tenants'}`),
+    ];
+    const ready = await fetch(new URL('/readyz', service.url), { signal: AbortSignal.timeout(2 * LIMIT_MS) });
+    const said: unknown = await ready.json();
+    if (ready.ok) found.push(ok('service', 'has its database and its lanes'));
+    else {
+      const { detail } = problem.catch({ detail: `status ${ready.status}` }).parse(said);
+      found.push(
+        failed(
+          'service',
+          `cannot work: ${detail}`,
+          'Start the server that it names, and look at its address.',
+        ),
+      );
+    }
+    return found;
+  } catch (error) {
+    const advice = `Start it (systemctl start platen, or platen up --data ${dataDir}), and look at its log.`;
+    return [failed('service', explain(error), advice)];
+  }
+}
+
+/** The servers of lanes and database, from this machine. */
+export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const { redisUrl, databaseUrl, queuePrefix = 'platen' } = places;
+  if (databaseUrl !== undefined && !isAgent) {
+    try {
+      found.push(ok('database', `${(await lookAtPostgres(databaseUrl, LIMIT_MS)).server} answers`));
+    } catch (error) {
+      const advice = `Start ${serverAt('PostgreSQL', databaseUrl)}, or set databaseUrl (DATABASE_URL) to where it is.`;
+      found.push(failed('database', explain(error), advice));
+    }
+  }
+  if (redisUrl === undefined) return found;
+  try {
+    const { server, services } = await lookAtRedis(redisUrl, queuePrefix, LIMIT_MS);
+    const answers = `${server} answers at ${serverAt('Redis', redisUrl).replace('Redis at ', '')}`;
+    if (services === 0) {
+      found.push(
+        failed(
+          'lanes',
+          `${answers}, and no service is there with the prefix "${queuePrefix}"`,
+          'Start the service, and set redisUrl (REDIS_URL) and queuePrefix (PLATEN_QUEUE_PREFIX) the same for it and its agents.',
+        ),
+      );
+    } else {
+      const who =
+        services === null
+          ? ''
+          : `; ${services === 1 ? 'a service takes' : `${services} services take`} the reports`;
+      found.push(ok('lanes', `${answers}, prefix "${queuePrefix}"${who}`));
+    }
+  } catch (error) {
+    const advice = `Start ${serverAt('Redis', redisUrl)}, or set redisUrl (REDIS_URL) to where it is. Agents print what they have, and nothing new.`;
+    found.push(failed('lanes', explain(error), advice));
+  }
+  return found;
+}
+
+/** The agent of this machine by its own word, and all agents by the service's. */
+export async function agents({ isAgent, status, client, places, dataDir }: Subject): Promise<Finding[]> {
+  const found: Finding[] = [];
+  if (status !== null && isAgent) {
+    const { report, told } = status;
+    const words = `${report.name} (${report.agentId}), version ${report.version}`;
+    if (told.error === null && told.at !== null) found.push(ok('agent', `${words}, runs and reports`));
+    else {
+      const why = told.error ?? 'no report has gone out yet';
+      found.push(failed('agent', `${words}, runs, and cannot report: ${why}`, 'See "lanes" above.'));
+    }
+  } else if (isAgent) {
+    found.push(
+      failed('agent', `none runs on ${dataDir}`, 'systemctl start platen-agent, or platen agent --config …'),
+    );
+  }
+  const listed = (await client?.agents().catch(() => null)) ?? null;
+  if (listed === null) return found;
+  if (listed.length === 0) {
+    const where =
+      places.redisUrl === undefined
+        ? 'The agent of "platen up" reports within seconds: look at its log.'
+        : 'Give it the redisUrl and queuePrefix of this service.';
+    found.push(failed('agents', 'none has ever reported', where));
+  }
+  for (const { name, online, seenAt, version } of listed) {
+    const check = `agent ${name}`;
+    if (!online) {
+      const advice = 'Start it, and look at its log. One that is gone for good needs no mending.';
+      found.push(warning(check, `last heard of at ${seenAt}`, advice));
+    } else if (version !== metadata.version) {
+      found.push(
+        warning(check, `has version ${version}, this is ${metadata.version}`, 'Update the older one.'),
+      );
+    } else found.push(ok(check, 'reports'));
+  }
+  return found;
+}

@@ -1,0 +1,98 @@
+/** What is examined: this machine's configuration, where its state is, and the service that can be asked. */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { AgentConfig } from '../../agent/config.ts';
+import { type AgentStatus, readStatus } from '../../agent/status-file.ts';
+import { configFromEnv } from '../../server/config.ts';
+import {
+  AdminClient,
+  type ServiceFile,
+  type ServiceOptions,
+  serviceOf,
+  USUAL_DATA,
+} from '../admin-client.ts';
+import { agentConfigOf } from '../agent-config.ts';
+import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
+import { explain } from '../failure.ts';
+import { type Places, placesFromEnv, placesOver } from '../places.ts';
+import { type Finding, failed, ok } from './finding.ts';
+
+export interface Subject {
+  dataDir: string;
+  /** null: none was named, and none is in /etc/platen. */
+  file: string | null;
+  /** An agent alone, whose service is elsewhere. */
+  isAgent: boolean;
+  places: Places;
+  /** null: its configuration cannot be used. */
+  agent: AgentConfig | null;
+  /** null: no service is known. */
+  service: ServiceFile | null;
+  client: AdminClient | null;
+  /** What the agent that runs here says of itself. */
+  status: AgentStatus | null;
+}
+
+export interface SubjectOptions extends ServiceOptions {
+  config?: string;
+}
+
+/** Never fails: what cannot be used is a finding. */
+export async function subjectOf(options: SubjectOptions): Promise<{ subject: Subject; findings: Finding[] }> {
+  const findings: Finding[] = [];
+  const fault = (error: unknown, advice: string) => {
+    findings.push(failed('configuration', explain(error), advice));
+  };
+  const file = options.config ?? INSTALLED_FILES.find((path) => existsSync(path)) ?? null;
+  const dataDir = options.data ?? USUAL_DATA;
+  const isAgent = file !== null && kindOf(file) === 'agent';
+  const { written, agent } = await readFileOf(file, isAgent, dataDir).catch((error: unknown) => {
+    fault(error, `Mend ${file}; "platen config check ${file}" says when it is in order.`);
+    return { written: null, agent: null };
+  });
+  let told: Places = {};
+  try {
+    told = placesFromEnv();
+    if (!isAgent) configFromEnv(process.env, { host: '127.0.0.1', port: 0 });
+  } catch (error) {
+    fault(error, 'Mend the environment variables that are named.');
+  }
+  const places = placesOver(told, written ?? {});
+  if (isAgent && written !== null && places.redisUrl === undefined) {
+    fault(
+      'it does not say where the jobs come from',
+      `Set "redisUrl" in ${file}, or REDIS_URL, as the service has it.`,
+    );
+  }
+  if (findings.length === 0) {
+    findings.push(
+      ok('configuration', file === null ? 'by options and environment alone' : `${file} is in order`),
+    );
+  }
+  const service = await serviceOf(options).catch(() => null);
+  const client = service === null ? null : new AdminClient(service);
+  return {
+    subject: { dataDir, file, isAgent, places, agent, service, client, status: readStatus(dataDir) },
+    findings,
+  };
+}
+
+/** @throws CommandFailure for a file that cannot be used */
+async function readFileOf(
+  file: string | null,
+  isAgent: boolean,
+  dataDir: string,
+): Promise<{ written: Places; agent: AgentConfig }> {
+  if (file !== null && isAgent) {
+    const written = await readConfigFile(file, agentFile);
+    return { written, agent: await agentConfigOf(file, undefined, { dataDir }) };
+  }
+  const written = file === null ? undefined : await readConfigFile(file, platenFile);
+  return { written: written ?? {}, agent: await agentConfigOf(written?.agent, undefined, { dataDir }) };
+}
+
+/** The unit of a package that runs it. */
+export function unitOf({ file, isAgent }: Subject): string | null {
+  if (file === null || !INSTALLED_FILES.includes(join('/etc/platen', basename(file)))) return null;
+  return isAgent ? 'platen-agent' : 'platen';
+}

@@ -1,0 +1,90 @@
+/** What a server of queues or of the database says when it is asked once: for a person who wants to know what is wrong. */
+import { Redis } from 'ioredis';
+import { PostgresClient } from './postgres-client.ts';
+import { QueueError, reasonOf, within } from './queue-error.ts';
+import { isRefusal, readAddress } from './redis.ts';
+
+export interface ServerLook {
+  /** `Redis 7.4.1` */
+  server: string;
+  /** Its clock. */
+  now: Date;
+  /** How many services take the reports of agents under the prefix; null: it does not say. */
+  services: number | null;
+}
+
+/** @throws QueueError `unavailable`, `refused` */
+export async function lookAtRedis(url: string, prefix: string, limitMs: number): Promise<ServerLook> {
+  const address = readAddress(url);
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    enableReadyCheck: false,
+    connectTimeout: limitMs,
+  });
+  let reason = 'no answer';
+  redis.on('error', (error) => {
+    reason = reasonOf(error);
+  });
+  const ask = async () => {
+    await redis.connect();
+    const told = await redis.info('server');
+    const fields = new Map(
+      told.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
+    );
+    const field = (name: string) => fields.get(name);
+    const microseconds = Number(field('server_time_usec'));
+    // Not every user may ask this.
+    const counted = await redis.pubsub('NUMSUB', `${prefix}:@reports`).catch(() => null);
+    return {
+      server: field('valkey_version')
+        ? `Valkey ${field('valkey_version')}`
+        : `Redis ${field('redis_version')}`,
+      now: new Date(microseconds > 0 ? microseconds / 1_000 : Number.NaN),
+      services: Array.isArray(counted) ? Number(counted[1]) : null,
+    };
+  };
+  try {
+    return await within(limitMs, `Redis at ${address}`, ask());
+  } catch (error) {
+    if (isRefusal(error))
+      throw new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(error)}`);
+    if (error instanceof QueueError) throw error;
+    throw new QueueError('unavailable', `Redis at ${address} does not answer: ${reason}`);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** @throws QueueError `unavailable`, `refused` */
+export async function lookAtPostgres(connectionString: string, limitMs: number): Promise<ServerLook> {
+  const { hostname = '', port = '' } = URL.parse(connectionString) ?? {};
+  const server = hostname === '' ? 'PostgreSQL' : `PostgreSQL at ${hostname}:${port || 5432}`;
+  const client = new PostgresClient({
+    connectionString,
+    connectionTimeoutMillis: limitMs,
+    query_timeout: limitMs,
+  });
+  // A connection that breaks fails the statement in hand; between two it must not end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: string; now: Date }>(
+      `SELECT current_setting('server_version') AS version, now() AS now`,
+    );
+    const [row] = rows;
+    return { server: `PostgreSQL ${row?.version}`, now: row?.now ?? new Date(Number.NaN), services: null };
+  } catch (error) {
+    const code =
+      error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+    // Class 28: who we say we are; 3D: a database that is not there.
+    const refused = /^(28|3D|42)/.test(code);
+    throw new QueueError(
+      refused ? 'refused' : 'unavailable',
+      `${server} ${refused ? 'refuses us' : 'does not answer'}: ${reasonOf(error)}`,
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
