@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import cookies from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
@@ -14,6 +15,7 @@ import { adminRoutes } from './admin/routes.ts';
 import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
 import { docsRoutes } from './docs.ts';
+import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
 import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
@@ -33,9 +35,14 @@ import { Integrations } from './oauth/integrations.ts';
 import { metadataRoutes } from './oauth/metadata.ts';
 import { SigningKeys } from './oauth/signing-keys.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
-import { TokenFailures } from './oauth/token-failures.ts';
 import { openApiDocument } from './openapi.ts';
 import { guardApp } from './people/access.ts';
+import { forgetEntries } from './people/audit.ts';
+import { People } from './people/people.ts';
+import { peopleRoutes } from './people/people-routes.ts';
+import { SessionCookie } from './people/session-cookie.ts';
+import { sessionRoutes } from './people/session-routes.ts';
+import { Sessions } from './people/sessions.ts';
 import { ProblemError } from './problems.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
@@ -136,8 +143,11 @@ export class Server {
       config.tokenLifetime,
       new SecretKey(config.secretKey ?? randomUUID() + randomUUID()),
     );
-    const failures = new TokenFailures(pool, config.tokenFailures);
+    const failures = new FailedAttempts(pool, config.tokenFailures, 'tokens');
     if (config.externalAuth === undefined) await keys.maintain();
+
+    const sessions = new Sessions(pool);
+    const people = new People(pool, sessions);
 
     const dispatcher = new Dispatcher(pool, queues, logger);
     const table = new JobTable(pool);
@@ -152,6 +162,8 @@ export class Server {
       housekeeping: async () => {
         await forgetKeys(pool);
         await failures.forget();
+        await sessions.forget();
+        await forgetEntries(pool);
         if (config.externalAuth === undefined) await keys.maintain();
       },
     });
@@ -208,7 +220,10 @@ export class Server {
     app.server.once('listening', () => {
       address.url = urlOf(app, config.host);
     });
-    guardApp(app, { adminToken: config.adminToken, pool });
+    // Read where a session is looked for, and nowhere else.
+    await app.register(cookies, { hook: false });
+    const cookie = new SessionCookie(config.publicUrl);
+    guardApp(app, { adminToken: config.adminToken, pool, sessions, cookie });
     healthRoutes(app, {
       checkDatabase: async () => void (await pool.query('SELECT 1')),
       checkQueue: async () => {
@@ -235,6 +250,15 @@ export class Server {
       integrations,
       createIntegration,
     });
+    await app.register(sessionRoutes, {
+      pool,
+      people,
+      sessions,
+      cookie,
+      failures: new FailedAttempts(pool, config.tokenFailures, 'sign-ins'),
+      tenants,
+    });
+    await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     if (own !== undefined && integrations !== undefined) {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });

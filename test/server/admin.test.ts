@@ -307,6 +307,15 @@ describe('documents', () => {
       'not-found',
       'method-not-allowed',
       'request-malformed',
+      'session-ended',
+      'sign-in-refused',
+      'sign-in-too-often',
+      'link-spent',
+      'origin-foreign',
+      'person-not-found',
+      'person-exists',
+      'person-yourself',
+      'people-limit',
     ];
     for (const code of PROBLEM_CODES.filter((each) => !internal.includes(each))) {
       expect(told, code).toContain(`urn:platen:problem:${code}`);

@@ -24,7 +24,7 @@ import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import type { JobTable } from '../jobs/outcome/job-table.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
-import { accessOf } from '../people/access.ts';
+import { accessOf, accountOf } from '../people/visitor.ts';
 import { listAgents } from '../printers/agents.ts';
 import { listPrinters } from '../printers/printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
@@ -178,7 +178,12 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       return answer(
         request,
         reply,
-        await jobs.enqueue({ tenantId: tenant.id, account: 'admin', key, body: request.body }),
+        await jobs.enqueue({
+          tenantId: tenant.id,
+          account: accountOf(accessOf(request)),
+          key,
+          body: request.body,
+        }),
       );
     },
   );

@@ -5,12 +5,8 @@
  * Secrets of earlier versions are kept under scrypt (60 ms of a thread, 32 MiB). They are compared one at a time, and
  * stored anew the first time that they are right.
  */
-import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-
-const MAX_MEMORY = 128 * 1024 * 1024;
-const HASH_BYTES = 32;
-/** Comparisons with scrypt that may wait. */
-const MOST_WAITING = 64;
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { slowHash } from '../slow-hash.ts';
 
 export function newApiKey(): string {
   return `pk_${randomBytes(15).toString('base64url')}`;
@@ -33,11 +29,6 @@ export function hashSecret(secret: string): string {
 /** Stands in for the hash of a client that does not exist: refusing it must take as long as refusing a wrong secret. */
 const NOBODY = ['sha256', 'A'.repeat(22), 'A'.repeat(43)].join('$');
 
-/** Too many secrets of earlier versions at once. */
-export class HashingBusy extends Error {
-  override readonly name = 'HashingBusy';
-}
-
 /** Whether a stored hash is of the kind that is stored today. */
 export function isCurrent(stored: string): boolean {
   return stored.startsWith('sha256$');
@@ -59,26 +50,7 @@ export async function secretMatches(secret: string, stored: string | undefined):
   return timingSafeEqual(found, expected) && stored !== undefined;
 }
 
-let waiting = 0;
-let last: Promise<unknown> = Promise.resolve();
-
-/** `N$r$p$salt$hash`, one after the other. */
-async function slowDigest(secret: string, [N, r, p, salt = '']: readonly string[]): Promise<Buffer> {
-  if (waiting >= MOST_WAITING) throw new HashingBusy('too many secrets of earlier versions at once');
-  waiting += 1;
-  const options = { N: Number(N), r: Number(r), p: Number(p), maxmem: MAX_MEMORY };
-  const turn = last.then(
-    () =>
-      new Promise<Buffer>((resolve, reject) => {
-        scrypt(secret, Buffer.from(salt, 'base64url'), HASH_BYTES, options, (error, key) =>
-          error === null ? resolve(key) : reject(error),
-        );
-      }),
-  );
-  last = turn.catch(() => undefined);
-  try {
-    return await turn;
-  } finally {
-    waiting -= 1;
-  }
+/** `N$r$p$salt$hash`. */
+function slowDigest(secret: string, [N, r, p, salt = '']: readonly string[]): Promise<Buffer> {
+  return slowHash(secret, Buffer.from(salt, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) });
 }

@@ -9,11 +9,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
 import type { ServerConfig } from '../config.ts';
+import type { FailedAttempts } from '../failed-attempts.ts';
+import { HashingBusy } from '../slow-hash.ts';
 import { isAbandoned } from '../unread-body.ts';
 import type { OwnTokens } from './access-token.ts';
 import { type Account, type Integrations, knownPermissions } from './integrations.ts';
-import { HashingBusy } from './secret.ts';
-import type { TokenFailures } from './token-failures.ts';
 
 /** Bytes. */
 const BODY_LIMIT = 16 * 1024;
@@ -70,7 +70,12 @@ function invalidClient(description: string): TokenError {
   });
 }
 
-type Parts = { config: ServerConfig; integrations: Integrations; tokens: OwnTokens; failures: TokenFailures };
+type Parts = {
+  config: ServerConfig;
+  integrations: Integrations;
+  tokens: OwnTokens;
+  failures: FailedAttempts;
+};
 
 /** Registers the endpoint; its own scope, as it alone takes form bodies and has errors of another form. */
 export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise<void> {

@@ -1,30 +1,20 @@
 /**
  * Who may do what under `/app`, as one rule in one place: every route says what it needs and what it is about, and before
- * its body is read the caller is known, may do that, and has nothing to do with another tenant's.
+ * its body is read the caller is known, may do that, and has nothing to do with another tenant's. What it has done is in
+ * the audit before its answer goes out.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { NEEDS, type Need, ROLE_MAY, type Role } from '../../contract/people.ts';
+import type { Need } from '../../contract/people.ts';
 import { jobId } from '../../contract/queued-job.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
 import { ProblemError } from '../problems.ts';
-import { type Pool, rowOf } from '../store/pool.ts';
+import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
 import { adminToken } from './admin-token.ts';
-
-/** Whoever has the admin token, or a person with a session. */
-export type Visitor =
-  | { kind: 'machine' }
-  | {
-      kind: 'person';
-      id: string;
-      sessionId: string;
-      tenant: string;
-      login: string;
-      name: string;
-      role: Role;
-      /** May also do what concerns all tenants. */
-      deployment: boolean;
-    };
+import { type Deed, writeEntry } from './audit.ts';
+import type { SessionCookie } from './session-cookie.ts';
+import type { Sessions } from './sessions.ts';
+import { type Access, accessOf, demand, type PersonVisitor, type Visitor } from './visitor.ts';
 
 /** What the request names its tenant by; what it does not own is as if it did not exist. */
 export const ABOUT = {
@@ -39,47 +29,31 @@ declare module 'fastify' {
     /** `session`: any person's; `nothing`: anybody, as with a sign-in. */
     needs?: Need | 'session' | 'nothing';
     about?: keyof typeof ABOUT;
+    /** The deed's name in the audit, by default method and route; null: it changes nothing. */
+    audit?: string | null;
   }
   interface FastifyRequest {
-    access: Access | null;
+    deed: Deed & { written?: true };
   }
 }
-
-export type Access = {
-  visitor: Visitor;
-  /** The one tenant that the request may see; undefined: a machine that sees all of them. */
-  tenant: string | undefined;
-};
 
 type Parts = {
   adminToken: string | undefined;
   pool: Pool;
+  sessions: Sessions;
+  cookie: SessionCookie;
 };
 
 const idOnly = z.object({ id: z.string() });
+const jobTenant = z.object({ tenant_id: z.string() });
 const tenantOnly = z.looseObject({ tenant: z.string().optional() });
-
-/** @throws Error in a handler whose route needs nothing */
-export function accessOf(request: FastifyRequest): Access {
-  if (request.access === null) throw new Error('a handler ran without its caller');
-  return request.access;
-}
-
-export function mayDo(visitor: Visitor, need: Need): boolean {
-  if (visitor.kind === 'machine') return true;
-  return ROLE_MAY[visitor.role].includes(need) || (need === 'deployment' && visitor.deployment);
-}
-
-/** @throws ProblemError `permission-missing` */
-export function demand(visitor: Visitor, need: Need): void {
-  if (mayDo(visitor, need)) return;
-  throw new ProblemError('permission-missing', `your role does not let you ${NEEDS[need]}`);
-}
+const SAFE_METHODS = ['GET', 'HEAD'];
 
 /** Has every route under `/app` that is registered from now on declare itself, and keeps to what they declare. */
 export function guardApp(app: FastifyInstance, parts: Parts): void {
   const isAdmin = adminToken(parts.adminToken);
   app.decorateRequest('access', null);
+  app.decorateRequest('deed');
   app.addHook('onRoute', ({ method, url, config }) => {
     if (url !== '/app' && !url.startsWith('/app/')) return;
     if (config?.needs === undefined || config.about === undefined) {
@@ -88,26 +62,96 @@ export function guardApp(app: FastifyInstance, parts: Parts): void {
   });
   app.addHook('onRequest', async (request) => {
     const { needs, about } = request.routeOptions.config;
-    if (needs === undefined || about === undefined || needs === 'nothing') return;
-    isAdmin(request);
-    const visitor: Visitor = { kind: 'machine' };
-    request.facts.account = 'admin';
-    if (needs !== 'session') demand(visitor, needs);
-    request.access = { visitor, tenant: await tenantOf(request, visitor, about, parts.pool) };
+    if (needs === undefined || about === undefined) return;
+    request.deed = {};
+    if (needs === 'nothing') return parts.cookie.checkOrigin(request);
+    const visitor = await visitorOf(app, request, parts, isAdmin);
+    if (needs === 'session') {
+      if (visitor.kind === 'machine') throw new ProblemError('session-ended', 'sign in as a person');
+    } else {
+      demand(visitor, needs);
+    }
+    // What concerns the whole deployment concerns every tenant.
+    const own = visitor.kind === 'person' && needs !== 'deployment' ? visitor.tenant : undefined;
+    request.access = { visitor, tenant: await tenantOf(request, own, about, parts.pool) };
     // In a machine's request it may be anything.
     const named = tenantId.safeParse(request.access.tenant);
     if (named.success) request.facts.tenant = named.data;
   });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { audit } = request.routeOptions.config;
+    if (request.access === null || audit === null || SAFE_METHODS.includes(request.method)) return payload;
+    if (reply.statusCode < 300 && request.deed.written === undefined) await writeDeed(parts.pool, request);
+    return payload;
+  });
 }
 
-/** @throws ProblemError `tenant-not-found`, `tenant-forbidden`, `job-not-found` */
+/**
+ * Writes what the request's route does into the audit, in the caller's transaction: for handlers that have one. All
+ * others leave it to the hook, and only say in `request.deed` what it was done to.
+ */
+export async function writeDeed(db: Queryable, request: FastifyRequest, deed: Deed = {}): Promise<void> {
+  const { access } = request;
+  const { audit, url } = request.routeOptions.config;
+  await writeEntry(
+    db,
+    { request, ...accessOf(request), what: audit ?? `${request.method} ${url}` },
+    { object: objectOf(request), tenant: access?.tenant ?? null, ...request.deed, ...deed },
+  );
+  request.deed.written = true;
+}
+
+/** The last of the route's parameters that is no tenant. */
+function objectOf(request: FastifyRequest): string {
+  const params = z.record(z.string(), z.string()).parse(request.params);
+  const { about } = request.routeOptions.config;
+  const [last] = Object.entries(params)
+    .filter(([name]) => !(about === 'tenant' && name === 'id'))
+    .map(([, value]) => value)
+    .slice(-1);
+  return last ?? '';
+}
+
+/** @throws ProblemError `unauthorized-admin`, `session-ended`, `origin-foreign` */
+async function visitorOf(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  { sessions, cookie }: Parts,
+  isAdmin: (request: FastifyRequest) => void,
+): Promise<Visitor> {
+  const token = request.headers.authorization === undefined ? cookie.read(app, request) : undefined;
+  if (token === undefined) {
+    isAdmin(request);
+    request.facts.account = 'admin';
+    return { kind: 'machine' };
+  }
+  cookie.checkOrigin(request);
+  const session = await sessions.find(token);
+  if (session === undefined) throw new ProblemError('session-ended', 'sign in again');
+  const { id, login, name, role, deployment } = session.person;
+  request.facts.account = id;
+  return {
+    kind: 'person',
+    id,
+    sessionId: session.id,
+    tenant: session.tenant.id,
+    login,
+    name,
+    role,
+    deployment,
+  } satisfies PersonVisitor;
+}
+
+/**
+ * @param own the one tenant that the caller may have to do with
+ * @throws ProblemError `tenant-not-found`, `tenant-forbidden`, `job-not-found`
+ */
 async function tenantOf(
   request: FastifyRequest,
-  visitor: Visitor,
+  own: string | undefined,
   about: keyof typeof ABOUT,
   pool: Pool,
-): Promise<string | undefined> {
-  const own = visitor.kind === 'person' ? visitor.tenant : undefined;
+): Promise<Access['tenant']> {
   if (about === 'tenant') {
     const { id } = idOnly.parse(request.params);
     if (own === undefined || own === id) return id;
@@ -119,11 +163,12 @@ async function tenantOf(
     if (tenant === undefined || tenant === own) return own;
     throw new ProblemError('tenant-forbidden', `you have no access to tenant "${tenant}"`);
   }
-  if (about === 'job' && own !== undefined) {
+  if (about === 'job') {
     const { id } = idOnly.parse(request.params);
-    const sql = 'SELECT id FROM platen.jobs WHERE id = $1 AND tenant_id = $2';
-    const found = jobId.safeParse(id).success ? await rowOf(pool, idOnly, sql, [id, own]) : undefined;
-    if (found === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+    const sql = 'SELECT tenant_id FROM platen.jobs WHERE id = $1';
+    const job = jobId.safeParse(id).success ? await rowOf(pool, jobTenant, sql, [id]) : undefined;
+    if (job !== undefined && (own === undefined || own === job.tenant_id)) return job.tenant_id;
+    throw new ProblemError('job-not-found', 'there is no job with this ID');
   }
   return own;
 }

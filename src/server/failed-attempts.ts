@@ -1,16 +1,16 @@
 /**
- * Counts failed token requests in the database, for all instances together, and tells who fails too often to slow down.
- * The secret is checked first, so nobody with the right one is refused.
+ * Counts failed token requests and sign-ins in the database, for all instances together, and tells who fails too often
+ * to slow down.
  */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { ServerConfig } from '../config.ts';
-import { networkOf } from '../network.ts';
-import type { Pool } from '../store/pool.ts';
+import type { ServerConfig } from './config.ts';
+import { networkOf } from './network.ts';
+import type { Pool } from './store/pool.ts';
 
 const MOST_KNOWN = 10_000;
 
-export class TokenFailures {
+export class FailedAttempts {
   readonly #pool: Pool;
   readonly #limiters: readonly [
     pair: RateLimiterPostgres,
@@ -20,7 +20,9 @@ export class TokenFailures {
   /** Until when a key is over its limit, ms since 1970. */
   readonly #over = new Map<string, number>();
 
-  constructor(pool: Pool, limits: ServerConfig['tokenFailures']) {
+  /** @param of what they are attempts at: others are counted by themselves */
+  constructor(pool: Pool, limits: ServerConfig['tokenFailures'], of: 'tokens' | 'sign-ins') {
+    const prefix = of === 'tokens' ? '' : `${of} `;
     this.#pool = pool;
     const limiter = (keyPrefix: string, points: number) =>
       new RateLimiterPostgres({
@@ -36,9 +38,9 @@ export class TokenFailures {
         duration: limits.window,
       });
     this.#limiters = [
-      limiter('pair', limits.perClientAndAddress),
-      limiter('address', limits.perAddress),
-      limiter('client', limits.perClient),
+      limiter(`${prefix}pair`, limits.perClientAndAddress),
+      limiter(`${prefix}address`, limits.perAddress),
+      limiter(`${prefix}client`, limits.perClient),
     ];
   }
 
@@ -62,6 +64,11 @@ export class TokenFailures {
       }),
     );
     return Math.ceil(Math.max(...states) / 1000);
+  }
+
+  /** Takes back what was counted of an attempt that turned out well. */
+  async forgive(clientId: string, address: string): Promise<void> {
+    await Promise.all(this.#each(clientId, address).map(({ limiter, key }) => limiter.reward(key)));
   }
 
   /** Deletes what has expired. */

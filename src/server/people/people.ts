@@ -1,0 +1,201 @@
+/** The people of a tenant: who they are, their role, and the links by which they come in. */
+import { z } from 'zod';
+import { type PersonView, type Role, role } from '../../contract/people.ts';
+import { ProblemError } from '../problems.ts';
+import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
+import { makeToken } from './one-time-token.ts';
+import type { Sessions } from './sessions.ts';
+
+const personRow = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  login: z.string(),
+  name: z.string(),
+  role,
+  deployment: z.boolean(),
+  password_hash: z.string().nullable(),
+  created_at: z.date(),
+  last_seen_at: z.date().nullable(),
+  revoked_at: z.date().nullable(),
+});
+export type Person = z.infer<typeof personRow>;
+
+const FOREIGN_KEY_VIOLATION = '23503';
+/** Of one tenant. */
+const MOST_PEOPLE = 1_000;
+/** Whom `platen console` signs in: the person of whoever runs the installation. */
+export const KEEPER = { tenant: 'default', login: 'admin' } as const;
+
+/** A link's token and when it ends. */
+export type Link = { person: PersonView; token: string; expiresAt: string };
+/** Does more in the same transaction: what is done is written down with it, or neither is. */
+export type Also = (db: Queryable, person: PersonView) => Promise<void>;
+
+export class People {
+  readonly #pool: Pool;
+  readonly #sessions: Sessions;
+
+  constructor(pool: Pool, sessions: Sessions) {
+    this.#pool = pool;
+    this.#sessions = sessions;
+  }
+
+  async list(tenantId: string): Promise<PersonView[]> {
+    const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 ORDER BY login LIMIT $2';
+    return (await rowsOf(this.#pool, personRow, sql, [tenantId, MOST_PEOPLE])).map(viewOf);
+  }
+
+  /**
+   * Invites a person, or once more one who was revoked.
+   * @throws ProblemError `tenant-not-found`, `person-exists`, `people-limit`
+   */
+  async invite(
+    tenantId: string,
+    person: { login: string; name: string; role: Role },
+    also: Also,
+  ): Promise<Link> {
+    if (tenantId === KEEPER.tenant && person.login === KEEPER.login) throw exists(tenantId);
+    return transaction(this.#pool, async (db) => {
+      const { count } = await onlyRow(
+        db,
+        z.object({ count: z.coerce.number() }),
+        'SELECT count(*) FROM platen.people WHERE tenant_id = $1',
+        [tenantId],
+      );
+      if (count >= MOST_PEOPLE) {
+        throw new ProblemError('people-limit', `a tenant has at most ${MOST_PEOPLE} people`);
+      }
+      const row = await rowOf(
+        db,
+        personRow,
+        `INSERT INTO platen.people AS p (tenant_id, login, name, role) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, login) DO UPDATE
+           SET name = $3, role = $4, password_hash = NULL, revoked_at = NULL
+           WHERE p.revoked_at IS NOT NULL AND NOT p.deployment
+         RETURNING *`,
+        [tenantId, person.login, person.name, person.role],
+      ).catch((error: unknown) => {
+        if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+        throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
+      });
+      if (row === undefined) throw exists(tenantId);
+      return this.#link(db, row, 'invitation', also);
+    });
+  }
+
+  /** A new invitation for a person who has lost the first, or the password. @throws ProblemError `person-not-found` */
+  async inviteAgain(tenantId: string, id: string, also: Also): Promise<Link> {
+    return transaction(this.#pool, async (db) => {
+      const row = await this.#of(db, tenantId, id);
+      if (row.revoked_at !== null) throw notFound();
+      return this.#link(db, row, 'invitation', also);
+    });
+  }
+
+  /** @throws ProblemError `person-not-found` */
+  async get(tenantId: string, id: string): Promise<PersonView> {
+    return viewOf(await this.#of(this.#pool, tenantId, id));
+  }
+
+  /** Counts from the person's next request on. @throws ProblemError `person-not-found` */
+  async setRole(tenantId: string, id: string, to: Role, also: Also): Promise<PersonView> {
+    return transaction(this.#pool, async (db) => {
+      await this.#of(db, tenantId, id);
+      const sql = 'UPDATE platen.people SET role = $2 WHERE id = $1 RETURNING *';
+      const person = viewOf(await onlyRow(db, personRow, sql, [id, to]));
+      await also(db, person);
+      return person;
+    });
+  }
+
+  /** The person's sessions and links end with it. @throws ProblemError `person-not-found` */
+  async revoke(tenantId: string, id: string, also: Also): Promise<PersonView> {
+    return transaction(this.#pool, async (db) => {
+      await this.#of(db, tenantId, id);
+      await this.#sessions.endAll(db, id);
+      await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [id]);
+      const sql = `UPDATE platen.people SET revoked_at = coalesce(revoked_at, now()), password_hash = NULL
+        WHERE id = $1 RETURNING *`;
+      const person = viewOf(await onlyRow(db, personRow, sql, [id]));
+      await also(db, person);
+      return person;
+    });
+  }
+
+  /**
+   * A link that signs a person in once. The keeper of the installation is made, if there is none yet.
+   * @throws ProblemError `person-not-found`, `tenant-not-found`
+   */
+  async signInLink(tenantId: string, login: string, also: Also): Promise<Link> {
+    return transaction(this.#pool, async (db) => {
+      if (tenantId === KEEPER.tenant && login === KEEPER.login) await makeKeeper(db);
+      const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND login = $2 AND revoked_at IS NULL';
+      const row = await rowOf(db, personRow, sql, [tenantId, login]);
+      if (row === undefined) throw notFound();
+      return this.#link(db, row, 'sign-in', also);
+    });
+  }
+
+  /** Who may sign in with a password. */
+  async byLogin(tenantId: string, login: string): Promise<Person | undefined> {
+    const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND login = $2 AND revoked_at IS NULL';
+    return rowOf(this.#pool, personRow, sql, [tenantId, login]);
+  }
+
+  /** Anybody who is not revoked. */
+  async byId(db: Queryable, id: string): Promise<Person | undefined> {
+    const sql = 'SELECT * FROM platen.people WHERE id = $1 AND revoked_at IS NULL';
+    return rowOf(db, personRow, sql, [id]);
+  }
+
+  async setPassword(db: Queryable, id: string, hash: string, name?: string): Promise<void> {
+    await this.#sessions.endAll(db, id);
+    const sql = 'UPDATE platen.people SET password_hash = $2, name = coalesce($3, name) WHERE id = $1';
+    await db.query(sql, [id, hash, name ?? null]);
+  }
+
+  async #link(db: Queryable, row: Person, purpose: 'invitation' | 'sign-in', also: Also): Promise<Link> {
+    const person = viewOf(row);
+    const link = await makeToken(db, row.id, purpose);
+    await also(db, person);
+    return { person, ...link };
+  }
+
+  async #of(db: Queryable, tenantId: string, id: string): Promise<Person> {
+    const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND id = $2';
+    const row = z.uuid().safeParse(id).success ? await rowOf(db, personRow, sql, [tenantId, id]) : undefined;
+    if (row === undefined) throw notFound();
+    return row;
+  }
+}
+
+async function makeKeeper(db: Queryable): Promise<void> {
+  await db.query(
+    `INSERT INTO platen.people (tenant_id, login, name, role, deployment)
+     SELECT id, $2, 'Administrator', 'admin', true FROM platen.tenants WHERE id = $1
+     ON CONFLICT (tenant_id, login) DO UPDATE SET revoked_at = NULL, role = 'admin'`,
+    [KEEPER.tenant, KEEPER.login],
+  );
+}
+
+function exists(tenantId: string): ProblemError {
+  return new ProblemError('person-exists', `tenant "${tenantId}" has a person with this login`);
+}
+
+function notFound(): ProblemError {
+  return new ProblemError('person-not-found', 'there is no such person in the tenant');
+}
+
+export function viewOf(row: Person): PersonView {
+  return {
+    id: row.id,
+    tenant: row.tenant_id,
+    login: row.login,
+    name: row.name,
+    role: row.role,
+    deployment: row.deployment,
+    state: row.revoked_at !== null ? 'revoked' : row.last_seen_at === null ? 'invited' : 'active',
+    createdAt: row.created_at.toISOString(),
+    lastSeenAt: row.last_seen_at?.toISOString() ?? null,
+  };
+}

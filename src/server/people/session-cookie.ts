@@ -1,0 +1,79 @@
+/**
+ * The cookie of a session, and the proof that a request which carries it comes from the console's own pages. The cookie goes
+ * with requests of the same site alone (`SameSite=Strict`), but a site is more than an origin: so what changes something
+ * must have a header that no form can set, and nothing in it may say that it comes from another origin.
+ */
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CONSOLE_HEADER } from '../../contract/people.ts';
+import { ProblemError } from '../problems.ts';
+import { LIFETIME_HOURS } from './sessions.ts';
+
+const TOKEN = /^[\w-]{20,200}$/;
+const SAFE_METHODS = ['GET', 'HEAD'];
+
+export class SessionCookie {
+  readonly #publicUrl: string | undefined;
+
+  /** @param publicUrl as configured: where it is https, a proxy before the service speaks TLS */
+  constructor(publicUrl: string | undefined) {
+    this.#publicUrl = publicUrl;
+  }
+
+  /** The session's token, as the request brings it. */
+  read(app: FastifyInstance, request: FastifyRequest): string | undefined {
+    const { cookie } = request.headers;
+    if (cookie === undefined) return undefined;
+    const token = app.parseCookie(cookie)[this.#name(request)];
+    return token !== undefined && TOKEN.test(token) ? token : undefined;
+  }
+
+  set(request: FastifyRequest, reply: FastifyReply, token: string): void {
+    reply.setCookie(this.#name(request), token, { ...this.#options(request), maxAge: LIFETIME_HOURS * 3600 });
+  }
+
+  clear(request: FastifyRequest, reply: FastifyReply): void {
+    reply.setCookie(this.#name(request), '', { ...this.#options(request), maxAge: 0 });
+  }
+
+  /** @throws ProblemError `origin-foreign` for a request that another page may have made */
+  checkOrigin(request: FastifyRequest): void {
+    const site = request.headers['sec-fetch-site'];
+    // Older browsers and programs do not say; a browser that does cannot be made to lie.
+    if (site !== undefined && site !== 'same-origin' && !(site === 'none' && isSafe(request))) {
+      throw foreign('it comes from another site');
+    }
+    if (isSafe(request)) return;
+    if (request.headers[CONSOLE_HEADER] === undefined) throw foreign(`expected the header ${CONSOLE_HEADER}`);
+    const { origin } = request.headers;
+    if (origin !== undefined && !this.#isOwn(origin, request)) throw foreign('its Origin is another');
+  }
+
+  /** Over https the browser itself makes sure that nobody but this host has set it (RFC 6265bis §4.1.3.2). */
+  #name(request: FastifyRequest): string {
+    return this.#isSecure(request) ? '__Host-platen-session' : 'platen-session';
+  }
+
+  #options(request: FastifyRequest): CookieSerializeOptions {
+    return { path: '/', httpOnly: true, sameSite: 'strict', secure: this.#isSecure(request) };
+  }
+
+  #isSecure(request: FastifyRequest): boolean {
+    return request.protocol === 'https' || this.#publicUrl?.startsWith('https:') === true;
+  }
+
+  #isOwn(origin: string, request: FastifyRequest): boolean {
+    if (!URL.canParse(origin)) return false;
+    const { host, origin: canonical } = new URL(origin);
+    if (this.#publicUrl !== undefined && canonical === new URL(this.#publicUrl).origin) return true;
+    return host === request.host;
+  }
+}
+
+function isSafe(request: FastifyRequest): boolean {
+  return SAFE_METHODS.includes(request.method);
+}
+
+function foreign(why: string): ProblemError {
+  return new ProblemError('origin-foreign', `a request with a session must come from the console: ${why}`);
+}

@@ -1,0 +1,199 @@
+/** Signing in and out: by password, by a link that works once, by an invitation. Each way begins a new session. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type InvitationView,
+  invitationAccept,
+  invitationLook,
+  linkSignIn,
+  NEED_WORDS,
+  passwordSet,
+  type SessionView,
+  signIn,
+} from '../../contract/people.ts';
+import type { FailedAttempts } from '../failed-attempts.ts';
+import { ProblemError, parseBody } from '../problems.ts';
+import { HashingBusy } from '../slow-hash.ts';
+import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import type { Tenants } from '../tenants/tenants.ts';
+import { writeDeed } from './access.ts';
+import { writeEntry } from './audit.ts';
+import { lookAtToken, useToken } from './one-time-token.ts';
+import { hashPassword, passwordMatches } from './password.ts';
+import type { People, Person } from './people.ts';
+import type { SessionCookie } from './session-cookie.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { accessOf, mayDo, type PersonVisitor } from './visitor.ts';
+
+type Parts = {
+  pool: Pool;
+  people: People;
+  sessions: Sessions;
+  cookie: SessionCookie;
+  failures: FailedAttempts;
+  tenants: Tenants;
+};
+
+/** Bytes: a password and a token at most. */
+const BODY_LIMIT = 8 * 1024;
+const ANYBODY = { config: { needs: 'nothing', about: 'caller' }, bodyLimit: BODY_LIMIT } as const;
+const A_PERSON = { needs: 'session', about: 'caller' } as const;
+
+export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
+  const { pool, people, sessions, cookie, failures } = parts;
+
+  /** Whatever session the browser has had ends: it may be one that somebody else knows. */
+  const begin = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    what: string,
+    find: (db: Queryable) => Promise<Person>,
+  ): Promise<SessionView> => {
+    const before = cookie.read(app, request);
+    const token = await transaction(pool, async (db) => {
+      const person = await find(db);
+      if (before !== undefined) await sessions.endByToken(db, before);
+      const begun = await sessions.begin(db, person.id);
+      const visitor = visitorFor(person);
+      await writeEntry(db, { request, visitor, tenant: person.tenant_id, what }, { object: person.id });
+      return begun;
+    });
+    const session = await sessions.find(token);
+    if (session === undefined) throw spent();
+    cookie.set(request, reply, token);
+    request.facts.tenant = session.tenant.id;
+    request.facts.account = session.person.id;
+    return sessionViewOf(session);
+  };
+  const personOf = async (db: Queryable, id: string | undefined): Promise<Person> => {
+    const person = id === undefined ? undefined : await people.byId(db, id);
+    if (person === undefined) throw spent();
+    return person;
+  };
+
+  app.post('/app/session', ANYBODY, async (request, reply) => {
+    const { tenant, login, password } = parseBody(signIn, request.body);
+    const name = `${tenant}/${login}`;
+    // Counted before the password is looked at: of a hundred guesses at once the first few are compared.
+    const wait = await failures.count(name, request.ip);
+    if (wait > 0) throw tooOften(wait);
+    const person = await people.byLogin(tenant, login);
+    const matches = await passwordMatches(password, person?.password_hash).catch(busy);
+    if (!matches || person === undefined) {
+      throw new ProblemError('sign-in-refused', 'the login or the password is wrong');
+    }
+    await failures.forgive(name, request.ip);
+    return begin(request, reply, 'session.sign-in', async (db) => personOf(db, person.id));
+  });
+  app.post('/app/session/link', ANYBODY, async (request, reply) => {
+    const { token } = parseBody(linkSignIn, request.body);
+    return begin(request, reply, 'session.sign-in-by-link', async (db) =>
+      personOf(db, await useToken(db, token, 'sign-in')),
+    );
+  });
+  app.post('/app/invitations/look', ANYBODY, async (request): Promise<InvitationView> => {
+    const { token } = parseBody(invitationLook, request.body);
+    const { tenant_id, login, name, role } = await personOf(
+      pool,
+      await lookAtToken(pool, token, 'invitation'),
+    );
+    const tenant = await parts.tenants.get(tenant_id);
+    return { tenant: { id: tenant.id, name: tenant.name }, login, name, role };
+  });
+  app.post('/app/invitations/accept', ANYBODY, async (request, reply) => {
+    const { token, password, name } = parseBody(invitationAccept, request.body);
+    // Nobody without an invitation has passwords hashed.
+    if ((await lookAtToken(pool, token, 'invitation')) === undefined) throw spent();
+    const hash = await hashPassword(password).catch(busy);
+    return begin(request, reply, 'invitation.accept', async (db) => {
+      const person = await personOf(db, await useToken(db, token, 'invitation'));
+      await people.setPassword(db, person.id, hash, name);
+      return person;
+    });
+  });
+
+  app.get('/app/session', { config: A_PERSON }, async (request): Promise<SessionView> => {
+    const session = await sessions.findById(personIn(request).sessionId);
+    if (session === undefined) throw new ProblemError('session-ended', 'sign in again');
+    return sessionViewOf(session);
+  });
+  app.delete(
+    '/app/session',
+    { config: { ...A_PERSON, audit: 'session.sign-out' } },
+    async (request, reply) => {
+      await sessions.end(personIn(request).sessionId);
+      cookie.clear(request, reply);
+      return reply.code(204).send();
+    },
+  );
+  app.delete(
+    '/app/sessions',
+    { config: { ...A_PERSON, audit: 'session.sign-out-everywhere' } },
+    async (request, reply) => {
+      await transaction(pool, async (db) => {
+        await sessions.endAll(db, personIn(request).id);
+        await writeDeed(db, request);
+      });
+      cookie.clear(request, reply);
+      return reply.code(204).send();
+    },
+  );
+  app.put(
+    '/app/session/password',
+    { config: { ...A_PERSON, audit: 'session.set-password' }, bodyLimit: BODY_LIMIT },
+    async (request, reply): Promise<SessionView> => {
+      const { current, password } = parseBody(passwordSet, request.body);
+      const visitor = personIn(request);
+      const wait = await failures.count(`${visitor.tenant}/${visitor.login}`, request.ip);
+      if (wait > 0) throw tooOften(wait);
+      const person = await personOf(pool, visitor.id);
+      const known = person.password_hash;
+      // Who came by a link from the machine itself may have none, or have forgotten it.
+      if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
+        throw new ProblemError('sign-in-refused', 'the current password is wrong');
+      }
+      await failures.forgive(`${visitor.tenant}/${visitor.login}`, request.ip);
+      const hash = await hashPassword(password).catch(busy);
+      const view = await begin(request, reply, 'session.set-password', async (db) => {
+        await people.setPassword(db, visitor.id, hash);
+        return person;
+      });
+      request.deed.written = true;
+      return view;
+    },
+  );
+}
+
+function personIn(request: FastifyRequest): PersonVisitor {
+  const { visitor } = accessOf(request);
+  if (visitor.kind === 'machine') throw new ProblemError('session-ended', 'sign in as a person');
+  return visitor;
+}
+
+function visitorFor(person: Person): PersonVisitor {
+  const { id, login, name, role, deployment, tenant_id: tenant } = person;
+  return { kind: 'person', id, sessionId: '', tenant, login, name, role, deployment };
+}
+
+function sessionViewOf({ id, person, tenant, expiresAt }: Session): SessionView {
+  const { deployment, ...shown } = person;
+  const visitor: PersonVisitor = { kind: 'person', ...person, sessionId: id, tenant: tenant.id, deployment };
+  return { person: shown, tenant, may: NEED_WORDS.filter((need) => mayDo(visitor, need)), expiresAt };
+}
+
+function spent(): ProblemError {
+  return new ProblemError(
+    'link-spent',
+    'it was used, has expired, or was replaced by a newer one; ask for another',
+  );
+}
+
+function tooOften(seconds: number): ProblemError {
+  return new ProblemError('sign-in-too-often', `try again in ${seconds} s`, {
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+/** @throws ProblemError, or the error itself */
+function busy(error: unknown): never {
+  throw error instanceof HashingBusy ? tooOften(1) : error;
+}

@@ -1,0 +1,133 @@
+/**
+ * Sessions, kept in the database for all instances. The cookie holds a random token, the table its hash. Each sign-in makes a
+ * new one, whatever the browser brought along, so nobody can have another person use a session that they know.
+ */
+import { z } from 'zod';
+import { role, type SessionView } from '../../contract/people.ts';
+import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
+import { newToken, tokenHash } from './one-time-token.ts';
+
+/** Hours without a request after which a session ends. */
+const IDLE_HOURS = 12;
+/** Hours after which it ends in any case. */
+export const LIFETIME_HOURS = 7 * 24;
+/** Of one person; the oldest end. */
+const MOST_OF_ONE = 20;
+
+const sessionRow = z.object({
+  session_id: z.string(),
+  expires_at: z.date(),
+  stale: z.boolean(),
+  id: z.string(),
+  tenant_id: z.string(),
+  tenant_name: z.string(),
+  login: z.string(),
+  name: z.string(),
+  role,
+  deployment: z.boolean(),
+  has_password: z.boolean(),
+});
+
+export type Session = {
+  id: string;
+  expiresAt: string;
+  person: SessionView['person'] & { deployment: boolean };
+  tenant: SessionView['tenant'];
+};
+
+export class Sessions {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** A new session of a person, in the caller's transaction. @returns the token for the cookie */
+  async begin(db: Queryable, personId: string): Promise<string> {
+    const token = newToken();
+    await db.query(
+      `DELETE FROM platen.sessions WHERE id IN (
+         SELECT id FROM platen.sessions WHERE person_id = $1 ORDER BY created_at DESC OFFSET ${MOST_OF_ONE - 1})`,
+      [personId],
+    );
+    await db.query(
+      `INSERT INTO platen.sessions (token_hash, person_id, expires_at)
+       VALUES ($1, $2, now() + interval '${LIFETIME_HOURS} hours')`,
+      [tokenHash(token), personId],
+    );
+    await db.query('UPDATE platen.people SET last_seen_at = now() WHERE id = $1', [personId]);
+    return token;
+  }
+
+  /** The session behind a cookie's token, as its person is now; undefined for one that has ended. */
+  async find(token: string): Promise<Session | undefined> {
+    return this.#find('s.token_hash = $1', tokenHash(token));
+  }
+
+  /** The same by its ID, for what goes on for longer than a request. */
+  async findById(id: string): Promise<Session | undefined> {
+    return this.#find('s.id = $1', id);
+  }
+
+  async #find(where: string, value: unknown): Promise<Session | undefined> {
+    const row = await rowOf(
+      this.#pool,
+      sessionRow,
+      `SELECT s.id AS session_id, s.expires_at, s.seen_at < now() - interval '1 minute' AS stale,
+         p.id, p.tenant_id, t.name AS tenant_name, p.login, p.name, p.role, p.deployment,
+         p.password_hash IS NOT NULL AS has_password
+       FROM platen.sessions s JOIN platen.people p ON p.id = s.person_id JOIN platen.tenants t ON t.id = p.tenant_id
+       WHERE ${where} AND s.expires_at > now() AND s.seen_at > now() - interval '${IDLE_HOURS} hours'
+         AND p.revoked_at IS NULL`,
+      [value],
+    );
+    if (row === undefined) return undefined;
+    if (row.stale) await this.#seen(row.session_id);
+    return {
+      id: row.session_id,
+      expiresAt: row.expires_at.toISOString(),
+      person: {
+        id: row.id,
+        login: row.login,
+        name: row.name,
+        role: row.role,
+        deployment: row.deployment,
+        hasPassword: row.has_password,
+      },
+      tenant: { id: row.tenant_id, name: row.tenant_name },
+    };
+  }
+
+  /** Written down once a minute at most, so that requests only read. */
+  async #seen(id: string): Promise<void> {
+    await this.#pool.query(
+      `WITH seen AS (UPDATE platen.sessions SET seen_at = now()
+         WHERE id = $1 AND seen_at < now() - interval '1 minute' RETURNING person_id)
+       UPDATE platen.people SET last_seen_at = now() FROM seen WHERE people.id = seen.person_id`,
+      [id],
+    );
+  }
+
+  async end(id: string): Promise<void> {
+    await this.#pool.query('DELETE FROM platen.sessions WHERE id = $1', [id]);
+  }
+
+  /** That of a cookie which is to be replaced. */
+  async endByToken(db: Queryable, token: string): Promise<void> {
+    await db.query('DELETE FROM platen.sessions WHERE token_hash = $1', [tokenHash(token)]);
+  }
+
+  /** All of a person's. */
+  async endAll(db: Queryable, personId: string): Promise<void> {
+    await db.query('DELETE FROM platen.sessions WHERE person_id = $1', [personId]);
+  }
+
+  /** Deletes sessions and links that have ended. */
+  async forget(): Promise<void> {
+    await this.#pool.query(
+      `DELETE FROM platen.sessions
+       WHERE expires_at < now() OR seen_at < now() - interval '${IDLE_HOURS} hours'`,
+    );
+    await this.#pool.query('DELETE FROM platen.one_time_tokens WHERE expires_at < now()');
+  }
+}

@@ -1,0 +1,51 @@
+/** Who calls under `/app`: whoever has the admin token, or a person with a session. */
+import type { FastifyRequest } from 'fastify';
+import { NEEDS, type Need, ROLE_MAY, type Role } from '../../contract/people.ts';
+import { ProblemError } from '../problems.ts';
+
+export type PersonVisitor = {
+  kind: 'person';
+  id: string;
+  sessionId: string;
+  tenant: string;
+  login: string;
+  name: string;
+  role: Role;
+  /** May also do what concerns all tenants. */
+  deployment: boolean;
+};
+export type Visitor = { kind: 'machine' } | PersonVisitor;
+
+export type Access = {
+  visitor: Visitor;
+  /** The one tenant that the request may see; undefined: a machine that sees all of them. */
+  tenant: string | undefined;
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    access: Access | null;
+  }
+}
+
+/** @throws Error in a handler whose route needs nothing */
+export function accessOf(request: FastifyRequest): Access {
+  if (request.access === null) throw new Error('a handler ran without its caller');
+  return request.access;
+}
+
+/** What a job's account is called that the caller sends. */
+export function accountOf({ visitor }: Access): string {
+  return visitor.kind === 'machine' ? 'admin' : visitor.login;
+}
+
+export function mayDo(visitor: Visitor, need: Need): boolean {
+  if (visitor.kind === 'machine') return true;
+  return ROLE_MAY[visitor.role].includes(need) || (need === 'deployment' && visitor.deployment);
+}
+
+/** @throws ProblemError `permission-missing` */
+export function demand(visitor: Visitor, need: Need): void {
+  if (mayDo(visitor, need)) return;
+  throw new ProblemError('permission-missing', `your role does not let you ${NEEDS[need]}`);
+}
