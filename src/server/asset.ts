@@ -6,45 +6,75 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-export type AssetParts = { type: string; body: Uint8Array; gzip: Uint8Array; tag: string };
+/** What a file may be sent as besides itself, the smallest first. */
+const CODINGS = ['br', 'gzip'] as const;
+type Coding = (typeof CODINGS)[number];
+
+export type AssetParts = {
+  type: string;
+  body: Uint8Array;
+  tag: string;
+  gzip?: Uint8Array;
+  br?: Uint8Array;
+  /** Its name has its hash in it: whoever has it need not ask again. */
+  lasting?: true;
+};
 
 /** @param body its bytes, or the text */
-export function assetParts(type: string, body: Uint8Array | string): AssetParts {
+export function assetParts(type: string, body: Uint8Array | string): AssetParts & { gzip: Uint8Array } {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  return { type, body: bytes, gzip: gzipSync(bytes, { level: 9 }), tag };
+  return { type, body: bytes, gzip: gzipSync(bytes, { level: 9 }), tag: tagOf(bytes) };
+}
+
+/** The part of an ETag that is the same for all codings. */
+export function tagOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22);
 }
 
 export class Asset {
   readonly #type: string;
   readonly #body: Buffer;
-  readonly #gzip: Buffer;
+  readonly #coded: ReadonlyMap<Coding, Buffer>;
   readonly #tag: string;
+  readonly #caching: string;
 
-  constructor({ type, body, gzip, tag }: AssetParts) {
+  constructor({ type, body, tag, lasting, ...coded }: AssetParts) {
     this.#type = type;
-    this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    this.#gzip = Buffer.from(gzip.buffer, gzip.byteOffset, gzip.byteLength);
+    this.#body = view(body);
+    this.#coded = new Map(
+      CODINGS.flatMap((coding) => {
+        const bytes = coded[coding];
+        return bytes === undefined ? [] : [[coding, view(bytes)]];
+      }),
+    );
     this.#tag = tag;
+    this.#caching = lasting ? 'public, max-age=31536000, immutable' : 'no-cache';
   }
 
   /** 200, or 304 where the caller has it. */
   send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const gzip = takesGzip(request.headers['accept-encoding']);
-    const tag = `"${this.#tag}${gzip ? '-gzip' : ''}"`;
-    reply.headers({ etag: tag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
+    const taken = codingsIn(request.headers['accept-encoding']);
+    const coding = CODINGS.find((each) => taken.includes(each) && this.#coded.has(each));
+    const tag = `"${this.#tag}${coding === undefined ? '' : `-${coding}`}"`;
+    reply.headers({ etag: tag, vary: 'accept-encoding', 'cache-control': this.#caching });
     if (isKnown(request.headers['if-none-match'], tag)) return reply.code(304).send();
-    if (gzip) reply.header('content-encoding', 'gzip');
-    return reply.type(this.#type).send(gzip ? this.#gzip : this.#body);
+    if (coding !== undefined) reply.header('content-encoding', coding);
+    const coded = coding === undefined ? undefined : this.#coded.get(coding);
+    return reply.type(this.#type).send(coded ?? this.#body);
   }
 }
 
-function takesGzip(header: string | string[] | undefined): boolean {
+/** Of the same bytes. */
+function view({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function codingsIn(header: string | string[] | undefined): string[] {
   return String(header ?? '')
     .split(',')
-    .some((part) => {
+    .flatMap((part) => {
       const [coding = '', ...parameters] = part.split(';').map((word) => word.trim().toLowerCase());
-      return coding === 'gzip' && !parameters.some((parameter) => /^q=0(?:\.0{1,3})?$/.test(parameter));
+      return parameters.some((parameter) => /^q=0(?:\.0{1,3})?$/.test(parameter)) ? [] : [coding];
     });
 }
 

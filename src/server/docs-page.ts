@@ -5,10 +5,10 @@
 import { parentPort } from 'node:worker_threads';
 import reference from '@scalar/fastify-api-reference';
 import Fastify from 'fastify';
-import { type AssetParts, assetParts } from './asset.ts';
+import { assetParts } from './asset.ts';
 
 /** What the thread answers: each file of the page by its path. */
-export type DocsPage = Readonly<Record<string, AssetParts>>;
+export type DocsPage = Readonly<Record<string, ReturnType<typeof assetParts>>>;
 
 const PATHS = ['/docs/', '/docs/js/scalar.js'];
 
@@ -27,7 +27,7 @@ await page.register(reference, {
     mcp: { disabled: true },
   },
 });
-const files: Record<string, AssetParts> = {};
+const files: Record<string, ReturnType<typeof assetParts>> = {};
 for (const url of PATHS) {
   const { statusCode, headers, rawPayload } = await page.inject({ url });
   if (statusCode !== 200) throw new Error(`the page has no ${url}`);

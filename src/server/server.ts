@@ -14,6 +14,7 @@ import { CheckPool } from '../rendering/check-pool.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
+import { consoleRoutes } from './console.ts';
 import { docsRoutes } from './docs.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
@@ -231,6 +232,7 @@ export class Server {
         await queues.ping();
       },
     });
+    consoleRoutes(app);
     docsRoutes(app, () => openApiDocument(config, publicUrl()));
     jobRoutes(app, {
       identify: (request, needed) => identify(request, needed, { tokens, integrations, tenants }),
