@@ -72,7 +72,7 @@ test('those made at run time are made of our own words alone', () => {
     // The name of a reply of the printer's, of a table here.
     'drivers/languages/zpl/replies.ts',
     // A reason of lpq's, of a table here.
-    'drivers/transports/stream/send-queue.ts',
+    'drivers/send-queue.ts',
     // A count of digits.
     'src/render/symbology/linear.ts',
     'src/render/symbology/retail.ts',

@@ -9,7 +9,7 @@
  * Source: RFC 7616 (Digest), RFC 7617 (Basic), RFC 9110 §11 (challenges).
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { TransportError } from '../transports/transport.ts';
+import { TransportError } from '../connection.ts';
 
 export interface IppCredentials {
   user: string;

@@ -7,8 +7,8 @@
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { isLoopback } from '../transports/address.ts';
-import { TransportError } from '../transports/transport.ts';
+import { isLoopback } from '../address.ts';
+import { TransportError } from '../connection.ts';
 import { Authorization, type IppCredentials } from './authorization.ts';
 import { decodeIpp } from './decode.ts';
 import { encodeIpp } from './encode.ts';

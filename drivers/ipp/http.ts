@@ -18,8 +18,8 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { watchForStall } from '../transports/stream/send-queue.ts';
-import { TransportError } from '../transports/transport.ts';
+import { TransportError } from '../connection.ts';
+import { watchForStall } from '../send-queue.ts';
 import type { Authorization } from './authorization.ts';
 import { type IppTls, tlsAgent } from './tls.ts';
 

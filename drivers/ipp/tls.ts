@@ -9,7 +9,7 @@ import type { X509Certificate } from 'node:crypto';
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
-import { TransportError } from '../transports/transport.ts';
+import { TransportError } from '../connection.ts';
 
 export interface IppTls {
   /** PEM. */

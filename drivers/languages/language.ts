@@ -5,8 +5,8 @@
  */
 import type { LanguageId, RasterType } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { Connection } from '../connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../device.ts';
-import type { Connection } from '../transports/transport.ts';
 
 export interface Language {
   readonly id: LanguageId;

@@ -3,15 +3,10 @@
  * adds a transport of its own with `with`, and nobody else sees it.
  */
 import type { z } from 'zod';
-import { parseAddress } from './address.ts';
+import { parseAddress } from '../address.ts';
+import { type Connection, TransportError, transportTimeouts } from '../connection.ts';
 import type { DeviceAccess, DocumentPort, DocumentTransport } from './document/document.ts';
-import {
-  type Connection,
-  type StreamTransport,
-  TransportError,
-  type TransportTraits,
-  transportTimeouts,
-} from './transport.ts';
+import type { StreamTransport, TransportTraits } from './transport.ts';
 
 export type Transport = StreamTransport | DocumentTransport;
 

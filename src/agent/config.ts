@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
+import { TransportError, transportTimeouts } from '../../drivers/connection.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { TransportError, transportTimeouts } from '../../drivers/transports/transport.ts';
 import type { Transports } from '../../drivers/transports/transports.ts';
 import { agentId } from '../contract/report.ts';
 import { tenantId } from '../contract/tenant-id.ts';

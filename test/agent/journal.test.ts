@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Journal, type JournalEntry } from '../../src/agent/job/journal.ts';
+import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
 import type { JobReport } from '../../src/contract/report.ts';
 import { Directories } from '../kit/agent/site.ts';
 

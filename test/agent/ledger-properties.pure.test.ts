@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { DeviceStatus } from '../../drivers/device.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Journal } from '../../src/agent/job/journal.ts';
 import { Ledger, LedgerError } from '../../src/agent/job/ledger.ts';
 import { Row } from '../../src/agent/job/row.ts';
+import { Journal } from '../../src/agent/journal.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { Directories } from '../kit/agent/site.ts';
 

@@ -2,9 +2,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { DeviceStatus } from '../../drivers/device.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Journal } from '../../src/agent/job/journal.ts';
 import { Ledger } from '../../src/agent/job/ledger.ts';
 import { Row } from '../../src/agent/job/row.ts';
+import { Journal } from '../../src/agent/journal.ts';
 import { Directories } from '../kit/agent/site.ts';
 
 const SETTLE = 250;

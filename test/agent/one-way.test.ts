@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { Journal } from '../../src/agent/job/journal.ts';
+import { Journal } from '../../src/agent/journal.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
 import { type Lpd, startLpd } from '../kit/programs/cups-lpd.ts';

@@ -1,7 +1,7 @@
 /** Reports when the queue is away and comes back. The queue is a stand-in: its absence must come at chosen moments. */
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { type DataDir, openDataDir } from '../../src/agent/data-dir.ts';
-import { Journal, type JournalEntry } from '../../src/agent/job/journal.ts';
+import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
 import { Reporter } from '../../src/agent/reports/reporter.ts';
 import { type AgentStateReport, type JobReport, jobReport, type Report } from '../../src/contract/report.ts';
 import { Directories, logger, Reports } from '../kit/agent/site.ts';

@@ -1,11 +1,11 @@
 /** How TSPL and EPL2 printers say how they are. */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import { eplDevice, parseStatus as parseEpl } from '../../drivers/languages/epl/device.ts';
 import type { DeviceDialect } from '../../drivers/languages/language.ts';
 import { parseStatus as parseTspl, tsplDevice } from '../../drivers/languages/tspl/device.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
 import { peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;

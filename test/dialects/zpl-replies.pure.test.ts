@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import {
   framesArrived,
   parseErrorStatus,
@@ -10,7 +11,6 @@ import {
   valuesArrived,
   wholeNumber,
 } from '../../drivers/languages/zpl/replies.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const frame = (text: string) => `\x02${text}\x03\r\n`;

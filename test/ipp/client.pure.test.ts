@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import { IppClient, type IppClientOptions, IppStatusError } from '../../drivers/ipp/client.ts';
 import { groupOf, type IppGroup, type IppMessage, stringsOf } from '../../drivers/ipp/message.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
 import { type Answer, httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
 import { peer } from '../kit/wire/peer.ts';
 

@@ -1,6 +1,7 @@
 /** Whatever an address, a Windows port or a server holds: what it is meant to be, or an error of ours, and no other. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import {
   jobState,
   printerName,
@@ -9,7 +10,6 @@ import {
 } from '../../drivers/transports/document/winspool.ts';
 import { portAddress } from '../../drivers/transports/document/winspool-ports.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { TransportError } from '../../drivers/transports/transport.ts';
 import { evidenceOfDeviceUri } from '../../src/agent/discovery/evidence.ts';
 import { peer } from '../kit/wire/peer.ts';
 

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Connection, TransportError } from '../../drivers/connection.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import type { Connection, TransportError } from '../../drivers/transports/transport.ts';
 import { answering, everything, peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;

@@ -6,8 +6,8 @@
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { TransportError } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
-import { TransportError } from '../../transports/transport.ts';
 import { emptyLines } from '../command-lines.ts';
 import type { DeviceDialect } from '../language.ts';
 

@@ -7,8 +7,8 @@
  * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter, who build alike.
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { TransportError } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
-import { TransportError } from '../../transports/transport.ts';
 import { emptyLines } from '../command-lines.ts';
 import type { DeviceDialect } from '../language.ts';
 

@@ -15,8 +15,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { millimetres } from '../../../src/contract/dots.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { type Connection, TransportError } from '../../connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../../device.ts';
-import { type Connection, TransportError } from '../../transports/transport.ts';
 import type { DeviceDialect } from '../language.ts';
 import {
   type ErrorStatus,

@@ -10,7 +10,7 @@
  * https://docs.zebra.com/us/en/printers/software/zpl-pg/zpl-commands/~hs4.html
  */
 import { z } from 'zod';
-import { TransportError } from '../../transports/transport.ts';
+import { TransportError } from '../../connection.ts';
 
 const STX = 0x02;
 const ETX = 0x03;

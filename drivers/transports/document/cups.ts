@@ -6,7 +6,7 @@
  * whoever starts the agent.
  */
 
-import { TransportError } from '../transport.ts';
+import { TransportError } from '../../connection.ts';
 import type { DocumentTransport } from './document.ts';
 import { ippQueue, ippTransport } from './ipp.ts';
 

@@ -10,8 +10,9 @@
  * `send` the device may have the document), and `DocumentRefusal`, when the device said no.
  */
 import type { LanguageId } from '../../../src/contract/format.ts';
+import type { TransportTimeouts } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
-import type { TransportTimeouts, TransportTraits } from '../transport.ts';
+import type { TransportTraits } from '../transport.ts';
 import type { RasterTaken } from './ipp-formats.ts';
 
 /** A size of media, mm. */

@@ -14,6 +14,8 @@
 import { z } from 'zod';
 import { languageId } from '../../../src/contract/format.ts';
 import type { PrinterState } from '../../../src/contract/printer.ts';
+import { isLoopback } from '../../address.ts';
+import { TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
 import { Authorization } from '../../ipp/authorization.ts';
 import { IppClient, IppStatusError } from '../../ipp/client.ts';
@@ -22,9 +24,7 @@ import { JOB_STATES, PRINTER_STATES } from '../../ipp/names.ts';
 import { printerReasons } from '../../ipp/reasons.ts';
 import { BY_AUTHORITY, FirstUse } from '../../ipp/tls.ts';
 import { LANGUAGES, printsPages } from '../../languages/index.ts';
-import { isLoopback } from '../address.ts';
 import { plainText } from '../device-id.ts';
-import { TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DeviceAccess,
   type DocumentDescription,

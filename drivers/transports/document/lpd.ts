@@ -21,10 +21,10 @@
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import { languageId } from '../../../src/contract/format.ts';
+import { hostAndPort, inUri } from '../../address.ts';
+import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
-import { hostAndPort, inUri } from '../address.ts';
 import { socketAddress, tcpTransport } from '../stream/tcp.ts';
-import { type Connection, TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DocumentDescription,
   type DocumentPort,

@@ -8,7 +8,7 @@
  * Source: Microsoft, Print Spooler API (winspool.h); structures and flags as there.
  */
 import { z } from 'zod';
-import { TransportError } from '../transport.ts';
+import { TransportError } from '../../connection.ts';
 import { Semaphore } from './semaphore.ts';
 
 const flags = z.int().min(0);

@@ -5,9 +5,9 @@
  * Read from the registry, where the monitor keeps it; Microsoft documents WMI's Win32_TCPIPPrinterPort instead, which
  * is a COM interface. Tried under Wine with keys of the test's own, not on Windows.
  */
-import { hostAndPort, inUri } from '../address.ts';
+import { hostAndPort, inUri } from '../../address.ts';
+import { TransportError } from '../../connection.ts';
 import { socketAddress } from '../stream/tcp.ts';
-import { TransportError } from '../transport.ts';
 
 /** In the registry of the machine, a key for each port. */
 export const PORTS = 'SYSTEM\\CurrentControlSet\\Control\\Print\\Monitors\\Standard TCP/IP Port\\Ports';

@@ -14,10 +14,10 @@
  */
 import { languageId } from '../../../src/contract/format.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
 import { plainText } from '../device-id.ts';
 import { orAborted, within } from '../pauses.ts';
-import { TransportError, type TransportTimeouts } from '../transport.ts';
 import {
   type DocumentDescription,
   type DocumentPort,

@@ -16,13 +16,9 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import { codeOf, orAborted, Pauses, within } from '../pauses.ts';
-import {
-  type Connection,
-  type StreamTransport,
-  TransportError,
-  type TransportTimeouts,
-} from '../transport.ts';
+import type { StreamTransport } from '../transport.ts';
 
 const PIECE = 64 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */

@@ -20,14 +20,10 @@
  */
 import { once } from 'node:events';
 import { isIPv6, connect as netConnect, type Socket } from 'node:net';
-import { hostAndPort } from '../address.ts';
-import {
-  type Connection,
-  type StreamTransport,
-  TransportError,
-  type TransportTimeouts,
-} from '../transport.ts';
-import { watchForStall } from './send-queue.ts';
+import { hostAndPort } from '../../address.ts';
+import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
+import { watchForStall } from '../../send-queue.ts';
+import type { StreamTransport } from '../transport.ts';
 
 const DEFAULT_PORT = 9100;
 /** Bytes handed over at once: small, so that progress shows on slow devices; 4 KB pieces still pass 500 MB/s. */

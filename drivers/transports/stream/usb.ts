@@ -17,13 +17,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import { codeOf, orAborted, Pauses } from '../pauses.ts';
-import {
-  type Connection,
-  type StreamTransport,
-  TransportError,
-  type TransportTimeouts,
-} from '../transport.ts';
+import type { StreamTransport } from '../transport.ts';
 import { usbPrinters } from './usb-sysfs.ts';
 
 /** The driver's own buffer, bytes. */

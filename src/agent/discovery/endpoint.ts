@@ -1,6 +1,7 @@
 /** One address at which a printer is listed, whoever lists it, and what was found there. */
+
+import type { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
-import type { TransportError } from '../../../drivers/transports/transport.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
 import { withoutCredentials } from '../../log.ts';
 import { contradict, type Evidence, toldAndSaid } from './evidence.ts';

@@ -27,7 +27,7 @@
  * Addresses on this computer (USB, loopback, its own queues) are only this computer's: they are made into IDs
  * together with its name.
  */
-import { isLoopback } from '../../../drivers/transports/address.ts';
+import { isLoopback } from '../../../drivers/address.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
 import type { Evidence } from './evidence.ts';

@@ -19,10 +19,10 @@ import type { DeviceStatus } from '../../../drivers/device.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
 import type { LinkBook, PrinterDocument } from '../printer/link.ts';
 import { isBlocked } from '../printer/status.ts';
 import type { UnderWay } from '../source/job-source.ts';
-import type { Journal, JournalEntry, JournalRecord } from './journal.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
 

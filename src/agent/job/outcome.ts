@@ -8,9 +8,9 @@ import type { PrinterReason } from '../../contract/printer.ts';
 import { parseQueueId } from '../../contract/queued-job.ts';
 import type { JobReport, JobState } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
+import type { Journal } from '../journal.ts';
 import type { Reporter } from '../reports/reporter.ts';
 import type { HandoverNote } from '../source/job-source.ts';
-import type { Journal } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { Row } from './row.ts';
 

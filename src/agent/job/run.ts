@@ -22,9 +22,9 @@
  * the same way, and ends: `canceled`, with the labels named that may be out.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
-import { TransportError } from '../../../drivers/transports/transport.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';

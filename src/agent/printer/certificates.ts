@@ -8,8 +8,8 @@
  * one that they do not, and never the other way round.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { TransportError } from '../../../drivers/connection.ts';
 import { BY_AUTHORITY } from '../../../drivers/ipp/tls.ts';
-import { TransportError } from '../../../drivers/transports/transport.ts';
 
 /** What a device has to show; `subjects`: all that it says it is, each as a printer ID. */
 export interface Certificates {

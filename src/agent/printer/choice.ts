@@ -16,7 +16,7 @@
  * is gone, and only where the printer at its end is certain to know the job: never through a queue, which may
  * still hold labels of it, and never by documents instead of bytes, or in another language.
  */
-import { isLoopback } from '../../../drivers/transports/address.ts';
+import { isLoopback } from '../../../drivers/address.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { Endpoint } from '../discovery/endpoint.ts';

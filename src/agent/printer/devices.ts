@@ -1,5 +1,5 @@
 /** The device behind a candidate, and a job's way to it: by its address, one that takes bytes or documents. */
-import { TransportError } from '../../../drivers/transports/transport.ts';
+import { TransportError } from '../../../drivers/connection.ts';
 import type { AgentConfig } from '../config.ts';
 import type { DriverChoice } from '../discovery/provider.ts';
 import type { Drivers } from '../drivers.ts';

@@ -5,9 +5,10 @@
  * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
  * that came out whole, and believed only as long as each of them was counted right.
  */
+
+import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document/document.ts';
-import { TransportError } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { ProbeResult } from '../discovery/endpoint.ts';

@@ -8,9 +8,10 @@
  * Whenever a connection is opened the device is asked who it is. An address says nothing about what stands
  * there: while the printer was off, another may have taken its place.
  */
+
+import { type Connection, TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { DeviceDialect } from '../../../drivers/languages/language.ts';
-import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { ProbeResult } from '../discovery/endpoint.ts';
 import { evidenceOfIdentity } from '../discovery/evidence.ts';

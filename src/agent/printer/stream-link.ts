@@ -1,6 +1,7 @@
 /** A job's way to a printer that takes bytes; its counter, or what it says is pending, tells what became of them. */
+
+import { type Connection, TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { type Connection, TransportError } from '../../../drivers/transports/transport.ts';
 import { dots } from '../../contract/dots.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterReason } from '../../contract/printer.ts';

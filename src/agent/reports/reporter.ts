@@ -10,7 +10,7 @@
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
-import type { Journal } from '../job/journal.ts';
+import type { Journal } from '../journal.ts';
 import { Backoff, pause } from '../pause.ts';
 
 /** Shortest time between two reports of mere progress of one job, ms. */

@@ -6,7 +6,7 @@ import type { Lane, Scope } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { Report } from '../../contract/report.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../../queue/index.ts';
-import type { JournalEntry } from '../job/journal.ts';
+import type { JournalEntry } from '../journal.ts';
 
 /**
  * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent. `sent`: those

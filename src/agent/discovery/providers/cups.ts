@@ -12,12 +12,12 @@
  */
 
 import { z } from 'zod';
+import { TransportError } from '../../../../drivers/connection.ts';
 import { IppClient } from '../../../../drivers/ipp/client.ts';
 import { type IppAttribute, stringsOf } from '../../../../drivers/ipp/message.ts';
 import { CONVERTIBLE } from '../../../../drivers/languages/index.ts';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { ippQueue } from '../../../../drivers/transports/document/ipp.ts';
-import { TransportError } from '../../../../drivers/transports/transport.ts';
 import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, languagesOf, uuidOf } from '../evidence.ts';
 import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
 

@@ -8,12 +8,12 @@
  */
 
 import { z } from 'zod';
+import { TransportError } from '../../../../drivers/connection.ts';
 import { plainText } from '../../../../drivers/transports/device-id.ts';
 import { winspoolAddress } from '../../../../drivers/transports/document/winspool.ts';
 import { listPrinters, type PrinterInfo } from '../../../../drivers/transports/document/winspool-api.ts';
 import { addressOfPort } from '../../../../drivers/transports/document/winspool-ports.ts';
 import { orAborted, within } from '../../../../drivers/transports/pauses.ts';
-import { TransportError } from '../../../../drivers/transports/transport.ts';
 import { evidenceOfDeviceUri } from '../evidence.ts';
 import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
 

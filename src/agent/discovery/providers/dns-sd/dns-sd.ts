@@ -15,7 +15,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
 import { z } from 'zod';
-import { inUri } from '../../../../../drivers/transports/address.ts';
+import { inUri } from '../../../../../drivers/address.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
 import { standardTransports } from '../../../../../drivers/transports/index.ts';
 import type { TransportTraits } from '../../../../../drivers/transports/transport.ts';

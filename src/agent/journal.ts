@@ -8,9 +8,9 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
-import { queueId } from '../../contract/queued-job.ts';
-import { type JobReport, jobReport } from '../../contract/report.ts';
-import { type PrinterDocument, printerDocument } from '../printer/link.ts';
+import { queueId } from '../contract/queued-job.ts';
+import { type JobReport, jobReport } from '../contract/report.ts';
+import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
 /** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
 export interface JournalEntry {

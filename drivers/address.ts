@@ -3,7 +3,7 @@
  * since it may carry credentials.
  */
 import { isIPv6 } from 'node:net';
-import { TransportError } from './transport.ts';
+import { TransportError } from './connection.ts';
 
 const LONGEST = 2_000;
 

@@ -1,0 +1,63 @@
+/**
+ * An open way to a device, whatever carries it, and why there is none.
+ *
+ * "Written" means that the operating system or the device's connection took the bytes, nothing more; what
+ * became of them is for the language's status to tell (see `device.ts`).
+ */
+import { z } from 'zod';
+import { defineFaults, titled } from '../src/contract/define-faults.ts';
+
+/** Why a device could not be used; `retrySafe`: nothing of what was to be written has reached it. */
+export class TransportError extends defineFaults(
+  'TransportError',
+  {
+    'device-unreachable': { retrySafe: true, title: 'The device did not accept a connection' },
+    'connect-timeout': { retrySafe: true, title: 'The device did not accept a connection in time' },
+    'write-timeout': { title: 'The device stopped taking data' },
+    'certificate-unknown': {
+      retrySafe: true,
+      title: 'The device shows a certificate that it is not known by',
+    },
+    'connection-lost': { title: 'The connection to the device broke' },
+    'query-timeout': { retrySafe: true, title: 'The device did not answer in time' },
+    'reply-invalid': { retrySafe: true, title: 'The device answered something else than expected' },
+    'reply-too-long': { retrySafe: true, title: 'The device answered more than allowed' },
+    'address-invalid': { retrySafe: true, title: 'The device address is not valid' },
+  },
+  titled,
+) {}
+
+/** Times in ms. */
+export const transportTimeouts = z.object({
+  connect: z.int().min(1).default(5_000),
+  /** Longest time without the device taking a single byte. */
+  write: z.int().min(1).default(30_000),
+  query: z.int().min(1).default(3_000),
+});
+export type TransportTimeouts = z.infer<typeof transportTimeouts>;
+
+/** An open way to a device. Queries and writes are serialised by the connection itself. */
+export interface Connection {
+  /**
+   * Writes all bytes with back-pressure; resolves when the connection took the last one.
+   * @throws TransportError `write-timeout`, `connection-lost`; the signal's reason when aborted.
+   */
+  write(bytes: Uint8Array, signal: AbortSignal): Promise<void>;
+  /**
+   * Sends a query and collects the answer until `complete` returns true for what has arrived so far.
+   * @throws TransportError `query-timeout`, `reply-too-long`, `connection-lost`
+   */
+  query(
+    bytes: Uint8Array,
+    complete: (reply: Uint8Array) => boolean,
+    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+  ): Promise<Uint8Array>;
+  /** What is written is kept as it is: no device reads it meanwhile. */
+  readonly inert?: boolean;
+  /** Aborted when the connection is gone, with the reason. */
+  readonly closed: AbortSignal;
+  /** Never throws, and returns after a bounded time. What was written still reaches the device. */
+  close(): Promise<void>;
+  /** Ends it at once, so that bytes still on their way never reach the device; left out where that can't be done. */
+  reset?(): void;
+}
