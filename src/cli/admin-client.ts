@@ -13,8 +13,6 @@ import {
   type IntegrationView,
   integrationCreated,
   integrationView,
-  type JobFilter,
-  jobList,
   type PrinterView,
   printerView,
   type TemplateView,
@@ -25,6 +23,7 @@ import {
   validationResult,
 } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
+import { type JobFilter, jobPage } from '../contract/job-search.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
 
@@ -143,11 +142,12 @@ export class AdminClient {
     return this.#call(validationResult, 'POST', `${this.#of(tenant, 'jobs')}/validate`, request);
   }
 
-  jobs(filter: Partial<Record<keyof JobFilter, string | number | undefined>> = {}): Promise<JobView[]> {
+  /** The newest that the filter lets through. */
+  async jobs(filter: Partial<Record<keyof JobFilter, string | number | undefined>> = {}): Promise<JobView[]> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filter))
       if (value !== undefined) query.set(name, String(value));
-    return this.#call(jobList, 'GET', `/app/jobs?${query}`);
+    return (await this.#call(jobPage, 'GET', `/app/jobs?${query}`)).jobs;
   }
   job(id: string, signal?: AbortSignal): Promise<JobView> {
     return this.#call(jobView, 'GET', `/app/jobs/${encodeURIComponent(id)}`, undefined, signal);

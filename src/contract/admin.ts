@@ -4,8 +4,6 @@
  */
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
-import { jobView } from './job.ts';
-import { jobStatus } from './job-life.ts';
 import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
 import { templateName } from './template.ts';
 import { templateProblem } from './template-problem.ts';
@@ -116,36 +114,8 @@ export const agentView = z.object({
 });
 export type AgentView = z.infer<typeof agentView>;
 
-// POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; GET /app/jobs?…, GET /app/jobs/{id}
-/** Which jobs are listed; a member that is left out filters nothing. */
-export const jobFilter = z.strictObject({
-  /** How the ID begins; hyphens do not matter. */
-  id: z
-    .string()
-    .regex(/^[0-9a-f-]{1,36}$/)
-    .optional(),
-  tenant: z.string().optional(),
-  status: jobStatus.optional(),
-  /** The name, or how the ID begins. */
-  printer: z.string().min(1).max(200).optional(),
-  template: z.string().min(1).max(200).optional(),
-  /** When the job was accepted: from, and before. */
-  since: z.iso.datetime().optional(),
-  until: z.iso.datetime().optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
-});
-export type JobFilter = z.output<typeof jobFilter>;
-export const jobList = z.array(jobView);
-// POST /app/jobs/{id}/cancel, POST /app/jobs/{id}/resume
-export const jobCancel = z.strictObject({
-  /** Cancel even if labels may be under way, when no agent serves the printer; those labels become uncertain. */
-  force: z.boolean().default(false),
-});
-export const jobResume = z.strictObject({
-  /** The label to go on with, from 0. Left out: the first that is not printed; refused if that is uncertain. */
-  from: z.int().min(0).exactOptional(),
-});
-
+// POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; the other routes of jobs: `job-search.ts`,
+// `job-details.ts`, `job-actions.ts`
 /** Answer of a validation: `POST /v2/jobs/validate`. */
 export const validationWarning = z.object({
   code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'off-label']),

@@ -48,7 +48,7 @@ export const jobDetails = jobView.extend({
   /** Since when it is in its state, and since when its reasons hold. */
   statusSince: z.iso.datetime(),
   reasonsSince: z.iso.datetime().nullable(),
-  /** The printer is held by a person: this job waits until it is resumed. */
+  /** A person holds the printer: this job waits until it is resumed. */
   hold: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() }).nullable(),
   /** The job whose labels this one prints again, and the newest of those that print this one's. */
   reprintOf: z.string().nullable(),

@@ -27,13 +27,13 @@ export const JOB_STATES = {
     data: 'kept',
     means: 'An agent has it. `reasons` says what the printer waits for; it goes on by itself.',
   },
-  printed: { phase: 'over', data: 'dropped', means: 'Every label is out, as the printer says.' },
+  printed: { phase: 'over', data: 'kept for a while', means: 'Every label is out, as the printer says.' },
   failed: {
     phase: 'over',
-    data: 'kept',
+    data: 'kept for a while',
     means: 'The rest is certain not to have been printed; `error` says why.',
   },
-  canceled: { phase: 'over', data: 'dropped', means: 'A person wants no more of it.' },
+  canceled: { phase: 'over', data: 'kept for a while', means: 'A person wants no more of it.' },
   held: {
     phase: 'undecided',
     data: 'kept',
@@ -44,8 +44,8 @@ export const JOB_STATES = {
   {
     /** `under way`: it goes on by itself. `undecided`: only when a person has decided. */
     phase: 'under way' | 'undecided' | 'over';
-    /** Label data is personal: kept only while the job may go on. */
-    data: 'kept' | 'dropped';
+    /** Label data is personal: kept while the job waits for something, and then for pictures and reprints. */
+    data: 'kept' | 'kept for a while';
     means: string;
   }
 >;

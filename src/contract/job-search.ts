@@ -2,7 +2,17 @@
 import { z } from 'zod';
 import { jobView } from './job.ts';
 import { JOB_STATUSES, type JobStatus, jobStatus } from './job-life.ts';
+import { jobId } from './queued-job.ts';
 import { tenantId } from './tenant-id.ts';
+
+/** PostgreSQL knows no year 0. */
+const time = z.iso.datetime().regex(/^[1-9]/, { error: 'expected a year from 1000 on' });
+
+/** The time and the ID of a job. */
+function isKey(text: string): boolean {
+  const [at, id, ...more] = text.split('_');
+  return more.length === 0 && time.safeParse(at).success && jobId.safeParse(id).success;
+}
 
 /** One that is left out filters nothing. */
 const filters = {
@@ -18,8 +28,8 @@ const filters = {
   /** Who sent it: an API key, or a person. */
   account: z.string().min(1).max(200).optional(),
   /** When the job was accepted: from, and before. */
-  since: z.iso.datetime().optional(),
-  until: z.iso.datetime().optional(),
+  since: time.optional(),
+  until: time.optional(),
 };
 
 /** As a query has it: one, or several with commas between them. */
@@ -33,10 +43,7 @@ export const jobFilter = z.strictObject({
   status: statuses.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   /** `next` of the page before. */
-  after: z
-    .string()
-    .regex(/^[0-9TZ:.-]{20,30}_[0-9a-f-]{36}$/, { error: 'expected "next" of another page' })
-    .optional(),
+  after: z.string().refine(isKey, { error: 'expected "next" of another page' }).optional(),
 });
 export type JobFilter = z.output<typeof jobFilter>;
 

@@ -5,8 +5,8 @@ import { JOB_STATES, JOB_STATUSES, jobStatus } from './job-life.ts';
 import { orientation } from './print-request.ts';
 import { PRINTER_REASONS } from './printer.ts';
 
-/** Why a job does not go on: the printer's reasons, and that its agent has been asked to stop. */
-export const jobReason = z.enum([...PRINTER_REASONS, 'cancel-requested']);
+/** Why a job does not go on: the printer's reasons, a person who holds the printer, or a request that it stops. */
+export const jobReason = z.enum([...PRINTER_REASONS, 'printer-held', 'cancel-requested']);
 
 export const jobView = z.object({
   id: z.string(),

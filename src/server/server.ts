@@ -11,6 +11,7 @@ import type { PoolConfig } from 'pg';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { CheckPool } from '../rendering/check-pool.ts';
+import { appJobRoutes } from './admin/job-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
@@ -29,7 +30,9 @@ import { JobDecisions } from './jobs/outcome/decisions.ts';
 import { JobTable } from './jobs/outcome/job-table.ts';
 import { ReportIntake } from './jobs/outcome/report-intake.ts';
 import { Reports } from './jobs/outcome/reports.ts';
+import { forgetLabelData } from './jobs/outcome/retention.ts';
 import { jobRoutes } from './jobs/routes.ts';
+import { JobList } from './jobs/shown/job-list.ts';
 import { type AccessTokens, ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
 import { Integrations } from './oauth/integrations.ts';
@@ -162,6 +165,7 @@ export class Server {
       interval: config.sweepInterval,
       housekeeping: async () => {
         await forgetKeys(pool);
+        await forgetLabelData(pool);
         await failures.forget();
         await sessions.forget();
         await forgetEntries(pool);
@@ -246,9 +250,6 @@ export class Server {
       tenants,
       templates,
       jobs,
-      table,
-      decisions,
-      cancellations,
       integrations,
       createIntegration,
     });
@@ -261,6 +262,7 @@ export class Server {
       tenants,
     });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
+    await app.register(appJobRoutes, { pool, list: new JobList(pool), decisions, cancellations });
     if (own !== undefined && integrations !== undefined) {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });

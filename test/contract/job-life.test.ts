@@ -61,9 +61,16 @@ describe('the table', () => {
     for (const { from } of JOB_CHANGES) expect(from).not.toContain('printed');
   });
 
-  test('a job whose data is dropped does not wait again', () => {
+  test('a printed or canceled job does not wait again', () => {
     for (const by of ['agent', 'late agent', 'person', 'service'] as const) {
-      for (const from of statesBefore('queued', by)) expect(JOB_STATES[from].data).toBe('kept');
+      for (const from of statesBefore('queued', by)) expect(['printed', 'canceled']).not.toContain(from);
+    }
+  });
+
+  test('label data is kept for a while where a job is over, and no shorter anywhere', () => {
+    for (const status of JOB_STATUSES) {
+      const { data, phase } = JOB_STATES[status];
+      expect(data, status).toBe(phase === 'over' ? 'kept for a while' : 'kept');
     }
   });
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { integrationCreated } from '../../src/contract/admin.ts';
+import { jobPage } from '../../src/contract/job-search.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/server/problems.ts';
 import {
   ADMIN_TOKEN,
@@ -205,12 +206,10 @@ describe('/app', () => {
       labels: 1,
     });
     expect(codeOf(await service.admin('POST', '/tenants/nobody/jobs', body))).toBe('tenant-not-found');
-    const listed = z
-      .array(z.object({ id: z.string() }))
-      .parse((await service.admin('GET', '/jobs?tenant=acme&limit=2')).body);
-    expect(listed.map((job) => job.id)).toEqual(ids.reverse());
-    expect((await service.admin('GET', '/jobs?status=printed')).body).toEqual([]);
-    expect(pointersOf(await service.admin('GET', '/jobs?status=lost'))).toEqual(['/status']);
+    const listed = jobPage.parse((await service.admin('GET', '/jobs?tenant=acme&limit=2')).body);
+    expect(listed.jobs.map((job) => job.id)).toEqual(ids.reverse());
+    expect((await service.admin('GET', '/jobs?status=printed')).body).toEqual({ jobs: [], next: null });
+    expect(pointersOf(await service.admin('GET', '/jobs?status=lost'))).toEqual(['/status/0']);
     expect(codeOf(await service.admin('GET', '/jobs/nonsense'))).toBe('job-not-found');
   });
 });
@@ -302,6 +301,12 @@ describe('documents', () => {
       'job-not-queued',
       'job-not-held',
       'labels-uncertain',
+      'label-data-gone',
+      'label-not-found',
+      'job-not-over',
+      'job-not-movable',
+      'printer-not-found',
+      'printer-in-use',
       'unauthorized-admin',
       'not-ready',
       'not-found',

@@ -111,8 +111,6 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
       reasons: [],
       uncertain: { from: 3, to: 5 },
     });
-    const { rows } = await service.pool.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);
-    expect(rows).toEqual([{ payload: null }]);
     await expect.poll(lease, { timeout: 10_000 }).toEqual([]);
     expect(codeOf(await cancel(id))).toBe('job-not-queued');
   });

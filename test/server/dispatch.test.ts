@@ -264,15 +264,13 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   });
 
   describe('cancel', () => {
-    test('takes a queued job out of the queue, and drops its payload', async () => {
+    test('takes a queued job out of the queue', async () => {
       const printerId = await newPrinter();
       const id = await enqueue(printerId);
       await inQueue(printerId, id);
       const answer = await service.admin('POST', `/jobs/${id}/cancel`);
       expect([answer.status, answer.body]).toMatchObject([200, { id, status: 'canceled' }]);
       expect(await service.queues.has(printerId, id)).toBe(false);
-      const { rows } = await service.pool.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);
-      expect(rows).toEqual([{ payload: null }]);
       expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-queued');
     });
 

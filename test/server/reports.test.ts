@@ -1,6 +1,7 @@
 /** What becomes of agents' reports, in whatever order they come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
+import { forgetLabelData } from '../../src/server/jobs/outcome/retention.ts';
 import {
   codeOf,
   FORMAT_203,
@@ -115,18 +116,21 @@ describe('of a job', () => {
     expect(await job(id)).toMatchObject({ status: 'printing', labels: { sent: 3, printed: 2 } });
   });
 
-  test('a printed job keeps no label data, a failed one does', async () => {
-    const [printed, failed] = [await newJob(), await newJob()];
+  test('label data of a job that is over goes after three days, that of one which may go on stays', async () => {
+    const ids = [await newJob(), await newJob(), await newJob(), await newJob()];
+    const [fresh = '', printed = '', failed = '', held = ''] = ids;
+    await service.report(jobReport(fresh, { status: 'printed' }));
     await service.report(jobReport(printed, { status: 'printed' }));
     await service.report(jobReport(failed, { status: 'failed' }));
+    await service.report(jobReport(held, { status: 'held' }));
+    const aged = `UPDATE platen.jobs SET updated_at = now() - interval '73 hours' WHERE id = ANY($1)`;
+    await service.pool.query(aged, [[printed, failed, held]]);
+    await forgetLabelData(service.pool);
     const { rows } = await service.pool.query(
-      'SELECT id, payload IS NULL AS dropped FROM platen.jobs WHERE id = ANY($1) ORDER BY seq',
-      [[printed, failed]],
+      'SELECT id FROM platen.jobs WHERE id = ANY($1) AND payload IS NULL ORDER BY seq',
+      [ids],
     );
-    expect(rows).toEqual([
-      { id: printed, dropped: true },
-      { id: failed, dropped: false },
-    ]);
+    expect(rows).toEqual([{ id: printed }, { id: failed }]);
   });
 
   test('a printed job stays printed, whoever gets it again and cannot know', async () => {
@@ -179,9 +183,10 @@ describe('of a job', () => {
     expect(await job(id)).toMatchObject({ status: 'canceled', labels: { sent: 3, printed: 3 } });
     await service.report(jobReport(id, { seq: 2, status: 'held', uncertain: { from: 3, to: 5 } }));
     expect(await job(id)).toMatchObject({ status: 'held', uncertain: { from: 3, to: 5 } });
-    // Its data went when it was canceled: there is nothing to print from.
+    // After three days there is nothing to print from.
+    await service.pool.query('UPDATE platen.jobs SET payload = NULL WHERE id = $1', [id]);
     const resumed = await service.admin('POST', `/jobs/${id}/resume`, { from: 5 });
-    expect([resumed.status, codeOf(resumed)]).toEqual([409, 'job-not-held']);
+    expect([resumed.status, codeOf(resumed)]).toEqual([404, 'label-data-gone']);
     expect((await service.admin('POST', `/jobs/${id}/resume`, { from: 10 })).body).toMatchObject({
       status: 'printed',
     });

@@ -7,9 +7,6 @@ import { z } from 'zod';
 import {
   type IntegrationCreated,
   integrationCreate,
-  jobCancel,
-  jobFilter,
-  jobResume,
   type Permission,
   printerCommandsSet,
   quotaSet,
@@ -19,9 +16,6 @@ import {
 import type { Jobs } from '../jobs/accept/enqueue.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
-import type { Cancellations } from '../jobs/outcome/cancellations.ts';
-import type { JobDecisions } from '../jobs/outcome/decisions.ts';
-import type { JobTable } from '../jobs/outcome/job-table.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
@@ -38,9 +32,6 @@ export type AdminParts = {
   tenants: Tenants;
   templates: Templates;
   jobs: Jobs;
-  table: JobTable;
-  decisions: JobDecisions;
-  cancellations: Cancellations;
   /** Undefined where the accounts are an external server's. */
   integrations: Integrations | undefined;
   createIntegration: (
@@ -53,7 +44,7 @@ const apiKeyParam = idParam.extend({ apiKey: z.string() });
 const templateParam = idParam.extend({ templateId: z.string() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
-  const { tenants, templates, jobs, table, decisions, cancellations } = parts;
+  const { tenants, templates, jobs } = parts;
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
     return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
@@ -195,18 +186,4 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       return jobs.validate(tenant.id, request.body);
     },
   );
-  app.get('/app/jobs', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>
-    table.list({ ...parseBody(jobFilter, request.query), tenant: accessOf(request).tenant }),
-  );
-  app.get('/app/jobs/:id', { config: { needs: 'jobs:read', about: 'job' } }, async (request) =>
-    table.get(idParam.parse(request.params).id, undefined),
-  );
-  app.post('/app/jobs/:id/cancel', { config: { needs: 'jobs:act', about: 'job' } }, async (request) => {
-    const { force } = parseBody(jobCancel, request.body ?? {});
-    return cancellations.cancel(idParam.parse(request.params).id, force);
-  });
-  app.post('/app/jobs/:id/resume', { config: { needs: 'jobs:act', about: 'job' } }, async (request) => {
-    const { from } = parseBody(jobResume, request.body);
-    return decisions.resume(idParam.parse(request.params).id, from);
-  });
 }

@@ -21,7 +21,7 @@ import { ProblemError } from '../../problems.ts';
 import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import type { JobQueue } from '../dispatch/queue-port.ts';
 import type { JobTable } from './job-table.ts';
-import { type LockedJob, lockJob } from './locked-job.ts';
+import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
 
 type CancelQueue = Pick<JobQueue, 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'>;
 
@@ -57,8 +57,8 @@ export class Cancellations {
    *   to be printed are uncertain
    * @throws ProblemError `job-not-found`, `job-not-queued` for one that is printed or canceled
    */
-  async cancel(id: string, force: boolean): Promise<JobView> {
-    await this.#cancel(id, await this.#table.laneOf(id), force);
+  async cancel(id: string, force: boolean, by: Decision): Promise<JobView> {
+    await this.#cancel(id, force, by);
     return this.#table.get(id, undefined);
   }
 
@@ -74,7 +74,7 @@ export class Cancellations {
     for (const request of requests) {
       const { id } = request;
       try {
-        await (request.ended ? this.#forget(request) : this.#cancel(id, request.lane, false));
+        await (request.ended ? this.#forget(request) : this.#cancel(id, false));
       } catch (error) {
         // It may have ended just now.
         if (!(error instanceof ProblemError)) throw error;
@@ -83,14 +83,17 @@ export class Cancellations {
     this.#cursor = requests.length < LOOKED_AT ? '0' : (requests.at(-1)?.seq ?? '0');
   }
 
-  async #cancel(id: string, of: Lane, force: boolean): Promise<void> {
+  /** @param by left out: somebody asked for it before */
+  async #cancel(id: string, force: boolean, by?: Decision): Promise<void> {
     // While the queue is away the request is only written down; the sweep tries again.
     const later = (error: unknown) => {
       this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is canceled later');
       return null;
     };
     const asked = await transaction(this.#pool, async (client) => {
-      const job = await lockJob(client, of, id);
+      if (by !== undefined) await decidedBy(client, by);
+      const job = await lockJob(client, id);
+      const { lane: of } = job;
       if (!mayBecome(job.status, 'canceled', 'person')) {
         throw new ProblemError('job-not-queued', `the job is ${job.status}`);
       }
@@ -102,13 +105,13 @@ export class Cancellations {
           'UPDATE platen.jobs SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
           [id],
         );
-        return job.round;
+        return { of, queued: queueId(id, job.round) };
       }
       await end(client, id, out === 'uncertain');
       this.#logger.info({ jobId: id, lane: of, force }, 'job canceled');
       return null;
     });
-    if (asked !== null) await this.#queue.markCanceled(of, queueId(id, asked), true).catch(later);
+    if (asked !== null) await this.#queue.markCanceled(asked.of, asked.queued, true).catch(later);
   }
 
   /**
@@ -145,7 +148,7 @@ export class Cancellations {
 /** Labels that were uncertain before stay uncertain. */
 async function end(client: Queryable, id: string, uncertain: boolean): Promise<void> {
   await client.query(
-    `UPDATE platen.jobs SET status = 'canceled', payload = NULL, updated_at = now(), reasons = '{}',
+    `UPDATE platen.jobs SET status = 'canceled', updated_at = now(), reasons = '{}',
        uncertain_from = CASE WHEN $2 THEN printed ELSE uncertain_from END,
        uncertain_to = CASE WHEN $2 THEN records * copies ELSE uncertain_to END,
        -- What is said late of a job that had ended is history; of one that had not, it tells what came out.

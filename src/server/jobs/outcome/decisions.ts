@@ -18,8 +18,9 @@ import type { Logger } from '../../../log.ts';
 import { ProblemError, shorten } from '../../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';
-import { lockJob } from './locked-job.ts';
+import { type Decision, decidedBy, lockJob } from './locked-job.ts';
 
 export class JobDecisions {
   readonly #pool: Pool;
@@ -43,12 +44,12 @@ export class JobDecisions {
    * Has a held or failed job go on.
    * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first that is not
    *   printed, if that is certain
-   * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `payload-invalid`
+   * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`
    */
-  async resume(id: string, from: number | undefined): Promise<JobView> {
-    const lane = await this.#table.laneOf(id);
+  async resume(id: string, from: number | undefined, by: Decision): Promise<JobView> {
     const decided = await transaction(this.#pool, async (client) => {
-      const job = await lockJob(client, lane, id);
+      await decidedBy(client, by);
+      const job = await lockJob(client, id);
       if (!mayBecome(job.status, 'queued', 'person')) {
         const detail = `the job is ${job.status}; only a held or failed job can go on`;
         throw new ProblemError('job-not-held', detail);
@@ -66,20 +67,20 @@ export class JobDecisions {
       const round = job.round + 1;
       if (first === job.total) await endAsPrinted(client, id, round);
       else await queueAgain(client, id, { round, from: first });
-      return { round, from: first, of: job.total };
+      return { lane: job.lane, round, from: first, of: job.total };
     });
-    this.#logger.info({ jobId: id, lane, ...decided }, 'a person had the job go on');
-    this.#dispatcher.dispatch(lane);
+    this.#logger.info({ jobId: id, ...decided }, 'a person had the job go on');
+    this.#dispatcher.dispatch(decided.lane);
     return this.#table.get(id, undefined);
   }
 }
 
-/** null: it was canceled before a late report held it. */
+/** null: it ended too long ago. */
 const stored = z.object({ payload: queuedJob.nullable() });
 
 async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {
   await client.query(
-    `UPDATE platen.jobs SET status = 'printed', round = $2, payload = NULL, updated_at = now(), reasons = '{}',
+    `UPDATE platen.jobs SET status = 'printed', round = $2, updated_at = now(), reasons = '{}',
        error = NULL, uncertain_from = NULL, uncertain_to = NULL, sent = records * copies, printed = records * copies
      WHERE id = $1`,
     [id, round],
@@ -93,13 +94,13 @@ async function queueAgain(
 ): Promise<void> {
   const { payload } = await onlyRow(client, stored, 'SELECT payload FROM platen.jobs WHERE id = $1', [id]);
   if (payload === null) {
-    throw new ProblemError('job-not-held', 'the job was canceled, and its data is gone; send it again');
+    throw dataGone();
   }
   await client.query(
     `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, updated_at = now(), dispatched_at = NULL,
        delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,
        uncertain_from = NULL, uncertain_to = NULL
      WHERE id = $1`,
-    [id, resume.round, resume.from, JSON.stringify({ ...payload, v: 2, resume })],
+    [id, resume.round, resume.from, JSON.stringify({ ...payload, v: Math.max(payload.v, 2), resume })],
   );
 }

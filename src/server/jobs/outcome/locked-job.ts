@@ -1,12 +1,20 @@
 /** A job that is locked while a person's decision about it is written down. */
 import { z } from 'zod';
 import { jobStatus } from '../../../contract/job-life.ts';
-import type { Lane } from '../../../contract/lane.ts';
+import { type Lane, lane } from '../../../contract/lane.ts';
+import { jobId } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Queryable, rowOf } from '../../store/pool.ts';
 import { LOCK_LANE } from '../dispatch/dispatcher.ts';
 
+/** Who decides, and why: for the job's history. */
+export interface Decision {
+  readonly who: string;
+  readonly why?: string | undefined;
+}
+
 const lockedJob = z.object({
+  lane,
   status: jobStatus,
   round: z.int(),
   /** It was added to the queue, which may have lost it. */
@@ -16,20 +24,50 @@ const lockedJob = z.object({
   printed: z.int(),
   total: z.int(),
   uncertain: z.boolean(),
+  cancel_requested: z.boolean(),
 });
 export type LockedJob = z.infer<typeof lockedJob>;
 
-/** Locks the lane against new jobs and the job against other decisions, until the transaction ends. @throws ProblemError `job-not-found` */
-export async function lockJob(client: Queryable, lane: Lane, id: string): Promise<LockedJob> {
-  await client.query(LOCK_LANE, [lane]);
-  const job = await rowOf(
-    client,
-    lockedJob,
-    `SELECT status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed, records * copies AS total,
-       coalesce(uncertain_to > uncertain_from, false) AS uncertain
-     FROM platen.jobs WHERE id = $1 FOR UPDATE`,
-    [id],
-  );
-  if (job === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
-  return job;
+/** Lanes that a job may be moved through while it is being locked. */
+const MOST_MOVES = 5;
+
+/**
+ * Locks the job's lane against new jobs and the job against other decisions, until the transaction ends.
+ * @param other locked as well, where the job is to go to
+ * @throws ProblemError `job-not-found`
+ */
+export async function lockJob(client: Queryable, id: string, other?: Lane): Promise<LockedJob> {
+  const known = jobId.safeParse(id).success;
+  for (let tries = 0; known && tries < MOST_MOVES; tries++) {
+    const where = await rowOf(
+      client,
+      lockedJob.pick({ lane: true }),
+      'SELECT lane FROM platen.jobs WHERE id = $1',
+      [id],
+    );
+    if (where === undefined) break;
+    // In one order everywhere, so that two moves the other way round do not wait for each other for ever.
+    const lanes = [...new Set(other === undefined ? [where.lane] : [where.lane, other])].sort();
+    for (const one of lanes) await client.query(LOCK_LANE, [one]);
+    const job = await rowOf(
+      client,
+      lockedJob,
+      `SELECT lane, status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed,
+         records * copies AS total, coalesce(uncertain_to > uncertain_from, false) AS uncertain,
+         cancel_requested_at IS NOT NULL AS cancel_requested
+       FROM platen.jobs WHERE id = $1 FOR UPDATE`,
+      [id],
+    );
+    // It was moved before the lock was ours: the lock is of a lane that it has left.
+    if (job?.lane === where.lane) return job;
+  }
+  throw new ProblemError('job-not-found', 'there is no job with this ID');
+}
+
+/** Has the history of what this transaction changes name who decided it. */
+export async function decidedBy(client: Queryable, { who, why }: Decision): Promise<void> {
+  await client.query(`SELECT set_config('platen.who', $1, true), set_config('platen.why', $2, true)`, [
+    who,
+    why ?? '',
+  ]);
 }

@@ -9,7 +9,7 @@
  * now, and its ID stays with its tenant while it reports: nobody can silence an agent by a false time or by its ID.
  */
 import { z } from 'zod';
-import { JOB_STATES, statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
+import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
@@ -120,8 +120,7 @@ export class Reports {
       this.#pool,
       z.object({ has: z.boolean(), applied: z.boolean() }),
       // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
-      // of it, says less. A printed job needs no payload any more, and the payload is personal. Whether the agent has
-      // the printer is asked in the same statement: a moment later it may.
+      // of it, says less. Whether the agent has the printer is asked in the same statement: a moment later it may.
       `WITH target AS (
          SELECT printer_id = $12 AND ${hasPrinter('$11')} AS has FROM platen.jobs WHERE id = $1
        ), applied AS (
@@ -129,7 +128,6 @@ export class Reports {
          uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,
          uncertain_to = least($10::integer, records * copies), agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
          status = CASE WHEN status = ANY($14) THEN $4 ELSE status END,
-         payload = CASE WHEN $16::boolean THEN NULL ELSE payload END,
          dispatched_at = coalesce(dispatched_at, now())
        WHERE id = $1 AND (SELECT has FROM target) AND round = $13 AND status IN (${inSql(statesChangedBy('agent'))})
          AND ((delivery, report_seq) < ($2, $3) OR status = ANY($15))
@@ -151,7 +149,6 @@ export class Reports {
         report.round ?? 0,
         statesBefore(report.status, 'agent'),
         statesBefore(report.status, 'late agent'),
-        JOB_STATES[report.status].data === 'dropped',
       ],
     );
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };

@@ -1,0 +1,157 @@
+/** One job with its life: what happened to it and when, who decided what, and what can be done now. */
+import { z } from 'zod';
+import { jobFault } from '../../../contract/fault.ts';
+import type { JobView } from '../../../contract/job.ts';
+import {
+  type JobAction,
+  type JobDetails,
+  type JobEvent,
+  type JobRecords,
+  jobEventKind,
+} from '../../../contract/job-details.ts';
+import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
+import { printerReason } from '../../../contract/printer.ts';
+import { jobId } from '../../../contract/queued-job.ts';
+import { ProblemError } from '../../problems.ts';
+import { type Pool, rowOf, rowsOf } from '../../store/pool.ts';
+import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
+import { labelDataOf } from './label-data.ts';
+
+/** Events that are shown, the newest of them; a printer's to and fro is cut sooner. */
+const MOST_EVENTS = 500;
+const MOST_REPRINTS = 20;
+
+const detailsRow = jobRow.extend({
+  account: z.string(),
+  has_data: z.boolean(),
+  reprint_of: z.string().nullable(),
+  held_by: z.string().nullable(),
+  held_at: z.date().nullable(),
+  held_why: z.string().nullable(),
+});
+
+const eventRow = z.object({
+  at: z.date(),
+  kind: jobEventKind,
+  sent: z.int(),
+  printed: z.int(),
+  reasons: z.array(printerReason),
+  error: jobFault.nullable(),
+  uncertain_from: z.int().nullable(),
+  uncertain_to: z.int().nullable(),
+  printer_id: z.string(),
+  printer_name: z.string(),
+  who: z.string().nullable(),
+  why: z.string().nullable(),
+});
+
+const reprintRow = z.object({ id: z.string(), status: jobStatus, created_at: z.date() });
+
+/** @throws ProblemError `job-not-found` */
+export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> {
+  const row = jobId.safeParse(id).success
+    ? await rowOf(
+        pool,
+        detailsRow,
+        `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, s.held_by, s.held_at, s.held_why
+         FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
+        [id],
+      )
+    : undefined;
+  if (row === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+  const events = await rowsOf(
+    pool,
+    eventRow,
+    `SELECT at, kind, sent, printed, reasons, error, uncertain_from, uncertain_to, printer_id, printer_name, who, why
+     FROM platen.job_events WHERE job_id = $1 ORDER BY number DESC LIMIT ${MOST_EVENTS - 1}`,
+    [id],
+  );
+  const reprints = await rowsOf(
+    pool,
+    reprintRow,
+    `SELECT id, status, created_at FROM platen.jobs WHERE reprint_of = $1 AND tenant_id = $2
+     ORDER BY seq DESC LIMIT ${MOST_REPRINTS}`,
+    [id, row.tenant_id],
+  );
+  const job = jobViewOf(row);
+  const told = events.reverse().map(eventOf);
+  const first: JobEvent = {
+    at: job.createdAt,
+    kind: 'accepted',
+    labels: { sent: 0, printed: 0 },
+    reasons: [],
+    error: null,
+    uncertain: null,
+    printer: told[0]?.printer ?? job.printer,
+    who: row.account,
+    why: null,
+  };
+  const life = [first, ...told];
+  return {
+    ...job,
+    account: row.account,
+    events: life,
+    statusSince: sinceOf(life, ({ kind }) => kind === job.status),
+    reasonsSince: row.reasons.length === 0 ? null : sinceReasons(life, row.reasons),
+    hold:
+      job.status === 'queued' && row.held_at !== null && row.held_by !== null
+        ? { by: row.held_by, at: row.held_at.toISOString(), why: row.held_why }
+        : null,
+    reprintOf: row.reprint_of,
+    reprints: reprints.map(({ created_at, ...one }) => ({ ...one, createdAt: created_at.toISOString() })),
+    actions: actionsOf(job, row.has_data),
+    data: row.has_data,
+  };
+}
+
+/** A job's values, some at a time. @throws ProblemError `job-not-found`, `label-data-gone` */
+export async function jobRecordsOf(
+  pool: Pool,
+  id: string,
+  part: { from: number; limit: number },
+): Promise<JobRecords> {
+  const { job, total, records } = await labelDataOf(pool, id, part);
+  return { total, copies: job.copies, from: part.from, records };
+}
+
+function eventOf(row: z.infer<typeof eventRow>): JobEvent {
+  const { uncertain_from: from, uncertain_to: to } = row;
+  return {
+    at: row.at.toISOString(),
+    kind: row.kind,
+    labels: { sent: row.sent, printed: row.printed },
+    reasons: row.reasons,
+    error: row.error,
+    uncertain: from === null || to === null ? null : { from, to },
+    printer: { id: row.printer_id, name: row.printer_name },
+    who: row.who,
+    why: row.why,
+  };
+}
+
+function sinceOf(life: readonly JobEvent[], begins: (event: JobEvent) => boolean): string {
+  return (life.findLast(begins) ?? life[0])?.at ?? '';
+}
+
+/** Since when they hold without a break. */
+function sinceReasons(life: readonly JobEvent[], reasons: readonly string[]): string {
+  const same = (event: JobEvent) =>
+    event.reasons.length === reasons.length &&
+    reasons.every((one) => event.reasons.some((its) => its === one));
+  const before = life.findLastIndex((event) => !same(event));
+  return (life[before + 1] ?? life.at(-1))?.at ?? '';
+}
+
+/** What can be asked for; whether it is done is decided when it is. */
+function actionsOf(job: JobView, hasData: boolean): JobAction[] {
+  const { status } = job;
+  const goesOn = hasData && mayBecome(status, 'queued', 'person');
+  const over = status === 'printed' || status === 'canceled' || status === 'failed';
+  return [
+    ...(mayBecome(status, 'canceled', 'person') ? (['cancel'] as const) : []),
+    ...(status === 'failed' && goesOn ? (['retry'] as const) : []),
+    ...(status === 'held' && goesOn ? (['release'] as const) : []),
+    ...(status === 'queued' || goesOn ? (['move'] as const) : []),
+    ...(over && hasData ? (['reprint'] as const) : []),
+  ];
+}

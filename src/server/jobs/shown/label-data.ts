@@ -1,0 +1,84 @@
+/** What a job prints, some of its records at a time: for whoever looks at its values or its labels' pictures. */
+import { z } from 'zod';
+import { type LabelRecord, labelRecord } from '../../../contract/print-request.ts';
+import { jobId, queuedJob } from '../../../contract/queued-job.ts';
+import { ProblemError } from '../../problems.ts';
+import { type Pool, rowOf, sqlState } from '../../store/pool.ts';
+
+/** The job without its records. */
+const withoutRecords = queuedJob.omit({ records: true });
+
+export interface LabelData {
+  job: z.infer<typeof withoutRecords>;
+  /** How many records the job has, and those that were asked for. */
+  total: number;
+  records: LabelRecord[];
+}
+
+const dataRow = z.object({
+  total: z.int(),
+  job: withoutRecords.nullable(),
+  records: z.array(labelRecord).nullable(),
+});
+const wholeRow = z.object({
+  total: z.int(),
+  payload: withoutRecords.extend({ records: z.array(z.unknown()) }).nullable(),
+});
+
+/** SQLSTATE of a text with U+0000, which `json` keeps and no function of the database takes apart. */
+const UNTRANSLATABLE = '22P05';
+
+/**
+ * @param part which records, from 0
+ * @throws ProblemError `job-not-found`, `label-data-gone`
+ */
+export async function labelDataOf(
+  pool: Pool,
+  id: string,
+  part: { from: number; limit: number },
+): Promise<LabelData> {
+  if (!jobId.safeParse(id).success) throw notFound();
+  const row = await takenApart(pool, id, part).catch((error: unknown) => {
+    if (sqlState(error) !== UNTRANSLATABLE) throw error;
+    return whole(pool, id, part);
+  });
+  if (row === undefined) throw notFound();
+  const { job, total, records } = row;
+  if (job === null || records === null) throw dataGone();
+  return { job, total, records };
+}
+
+/** In the database: a job may have megabytes of which one record is asked for. */
+function takenApart(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
+  return rowOf(
+    pool,
+    dataRow,
+    `SELECT records AS total,
+       CASE WHEN payload IS NOT NULL THEN (
+         SELECT json_object_agg(key, value) FROM json_each(payload) WHERE key <> 'records') END AS job,
+       CASE WHEN payload IS NOT NULL THEN coalesce((
+         SELECT json_agg(one.value ORDER BY one.number)
+         FROM json_array_elements(payload -> 'records') WITH ORDINALITY AS one(value, number)
+         WHERE one.number > $2 AND one.number <= $2::bigint + $3), '[]') END AS records
+     FROM platen.jobs WHERE id = $1`,
+    [id, from, limit],
+  );
+}
+
+async function whole(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
+  const sql = 'SELECT records AS total, payload FROM platen.jobs WHERE id = $1';
+  const row = await rowOf(pool, wholeRow, sql, [id]);
+  if (row === undefined) return undefined;
+  const { total, payload } = row;
+  if (payload === null) return { total, job: null, records: null };
+  const { records, ...job } = payload;
+  return { total, job, records: z.array(labelRecord).parse(records.slice(from, from + limit)) };
+}
+
+function notFound(): ProblemError {
+  return new ProblemError('job-not-found', 'there is no job with this ID');
+}
+
+export function dataGone(): ProblemError {
+  return new ProblemError('label-data-gone', 'the job has ended, and its label data is not kept any more');
+}
