@@ -8,7 +8,7 @@ import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import { idParam } from '../jobs/routes.ts';
 import { jobDetailsOf, jobRecordsOf } from '../jobs/shown/job-details.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
-import { accessOf } from '../people/access.ts';
+import { accessOf, accountOf } from '../people/visitor.ts';
 import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 
@@ -24,7 +24,7 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
   const read = { config: { needs: 'jobs:read', about: 'query' } } as const;
   const readOne = { config: { needs: 'jobs:read', about: 'job' } } as const;
   const readLabels = { config: { needs: 'labels:read', about: 'job' } } as const;
-  const act = { config: { needs: 'jobs:act', about: 'job' } } as const;
+  const act = (audit: string) => ({ config: { needs: 'jobs:act', about: 'job', audit } }) as const;
   const idOf = (request: FastifyRequest): string => idParam.parse(request.params).id;
 
   app.get('/app/jobs', read, async (request) =>
@@ -38,11 +38,11 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
     jobRecordsOf(pool, idOf(request), parseBody(recordsQuery, request.query)),
   );
 
-  app.post('/app/jobs/:id/cancel', act, async (request) => {
+  app.post('/app/jobs/:id/cancel', act('job.cancel'), async (request) => {
     const { force, why } = parseBody(jobCancel, request.body ?? {});
     return cancellations.cancel(idOf(request), force, { who: whoOf(request), why });
   });
-  app.post('/app/jobs/:id/resume', act, async (request) => {
+  app.post('/app/jobs/:id/resume', act('job.resume'), async (request) => {
     const { from, why } = parseBody(jobResume, request.body);
     return decisions.resume(idOf(request), from, { who: whoOf(request), why });
   });
@@ -50,6 +50,5 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
 
 /** Who decides, as a job's history names them. */
 function whoOf(request: FastifyRequest): string {
-  const { visitor } = accessOf(request);
-  return visitor.kind === 'person' ? visitor.login : 'admin';
+  return accountOf(accessOf(request));
 }
