@@ -19,6 +19,7 @@ import { consoleRoutes } from './console.ts';
 import { docsRoutes } from './docs.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
+import { Acceptance } from './jobs/accept/acceptance.ts';
 import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
@@ -33,12 +34,13 @@ import { Reports } from './jobs/outcome/reports.ts';
 import { forgetLabelData } from './jobs/outcome/retention.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
-import { type AccessTokens, ExternalTokens, OwnTokens } from './oauth/access-token.ts';
+import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
 import { Integrations } from './oauth/integrations.ts';
 import { metadataRoutes } from './oauth/metadata.ts';
 import { SigningKeys } from './oauth/signing-keys.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
+import { VerifiedTokens } from './oauth/verified-tokens.ts';
 import { openApiDocument } from './openapi.ts';
 import { guardApp } from './people/access.ts';
 import { forgetEntries } from './people/audit.ts';
@@ -47,6 +49,7 @@ import { peopleRoutes } from './people/people-routes.ts';
 import { SessionCookie } from './people/session-cookie.ts';
 import { sessionRoutes } from './people/session-routes.ts';
 import { Sessions } from './people/sessions.ts';
+import { AskedPrinters } from './printers/asked-printers.ts';
 import { ProblemError } from './problems.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
@@ -185,8 +188,10 @@ export class Server {
     stack.defer(() => checks.stop());
     const templates = new Templates(pool, checks);
     const tenants = new Tenants(pool);
-    const requestCheck = new RequestCheck(pool, templates, config.limits, checks);
-    const jobs = new Jobs(pool, requestCheck, dispatcher, checks);
+    const printers = new AskedPrinters(pool);
+    const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
+    const acceptance = new Acceptance(pool);
+    const jobs = new Jobs({ pool, check, dispatcher, checks, acceptance });
     const decisions = new JobDecisions({ pool, table, dispatcher, logger });
 
     // With port 0 the address is known only once the service listens, but routes are made before.
@@ -199,9 +204,9 @@ export class Server {
     const { externalAuth } = config;
     const own = externalAuth === undefined ? new OwnTokens(keys, publicUrl, config) : undefined;
     const integrations = own === undefined ? undefined : new Integrations(pool);
-    const tokens: AccessTokens | undefined =
-      externalAuth === undefined ? own : new ExternalTokens(externalAuth, config.audience);
-    if (tokens === undefined) throw new Error('no authorization server is configured');
+    const issuing = externalAuth === undefined ? own : new ExternalTokens(externalAuth, config.audience);
+    if (issuing === undefined) throw new Error('no authorization server is configured');
+    const tokens = new VerifiedTokens(issuing);
     const createIntegration: Running['createIntegration'] = async (tenantId, { name, scope }) => {
       if (integrations === undefined) {
         throw new ProblemError(
@@ -239,7 +244,7 @@ export class Server {
     consoleRoutes(app);
     docsRoutes(app, () => openApiDocument(config, publicUrl()));
     jobRoutes(app, {
-      identify: (request, needed) => identify(request, needed, { tokens, integrations, tenants }),
+      identify: (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
       jobs,
       table,
       publicJobStatus: config.publicJobStatus,

@@ -172,6 +172,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         await jobs.enqueue({
           tenantId: tenant.id,
           account: accountOf(accessOf(request)),
+          ownAccount: false,
           key,
           body: request.body,
         }),

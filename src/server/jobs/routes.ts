@@ -2,13 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
-import type { Caller } from '../oauth/caller.ts';
+import type { AccountAge, Caller } from '../oauth/caller.ts';
+import { ProblemError } from '../problems.ts';
 import type { Accepted, Jobs } from './accept/enqueue.ts';
 import { parseKey } from './accept/idempotency.ts';
 import type { JobTable } from './outcome/job-table.ts';
 
 type Parts = {
-  identify: (request: FastifyRequest, needed: Permission) => Promise<Caller>;
+  identify: (request: FastifyRequest, needed: Permission, age: AccountAge) => Promise<Caller>;
   jobs: Jobs;
   table: JobTable;
   publicJobStatus: boolean;
@@ -19,9 +20,11 @@ export const idParam = z.object({ id: z.string() });
 export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
   /** Runs before the body is read: a caller who may not do it does not get to send it. */
-  const allow = (needed: Permission) => async (request: FastifyRequest) => {
-    callers.set(request, await parts.identify(request, needed));
-  };
+  const allow =
+    (needed: Permission, age: AccountAge = 'now') =>
+    async (request: FastifyRequest) => {
+      callers.set(request, await parts.identify(request, needed, age));
+    };
   const callerOf = (request: FastifyRequest): Caller => {
     const caller = callers.get(request);
     if (caller === undefined) throw new Error('a handler ran without its caller');
@@ -32,13 +35,20 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
     parseKey(request.headers['idempotency-key']);
   };
 
-  app.post('/v2/jobs', { onRequest: [allow('jobs:enqueue'), needKey] }, async (request, reply) => {
-    const accepted = await parts.jobs.enqueue({
-      ...callerOf(request),
-      key: parseKey(request.headers['idempotency-key']),
-      body: request.body,
-    });
-    return answer(request, reply, accepted);
+  app.post('/v2/jobs', { onRequest: [allow('jobs:enqueue', 'lately'), needKey] }, async (request, reply) => {
+    const key = parseKey(request.headers['idempotency-key']);
+    try {
+      return answer(
+        request,
+        reply,
+        await parts.jobs.enqueue({ ...callerOf(request), key, body: request.body }),
+      );
+    } catch (error) {
+      // Accepting asks about the account in the same statement. A revoked one is told of nothing else that is wrong.
+      if (error instanceof ProblemError && error.status < 500)
+        await parts.identify(request, 'jobs:enqueue', 'now');
+      throw error;
+    }
   });
 
   app.post('/v2/jobs/validate', { onRequest: allow('jobs:enqueue') }, async (request) =>

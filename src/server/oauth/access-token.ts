@@ -23,7 +23,13 @@ const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 const EXTERNAL_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
 
 /** What a valid token says. */
-export type Claims = { account: string; tenants: readonly string[]; permissions: readonly Permission[] };
+export type Claims = {
+  account: string;
+  tenants: readonly string[];
+  permissions: readonly Permission[];
+  /** From then on it is invalid, s since 1970. */
+  expires: number;
+};
 
 export interface AccessTokens {
   /** @throws ProblemError `token-invalid` */
@@ -127,6 +133,7 @@ export class OwnTokens implements AccessTokens {
       account: payload.sub ?? '',
       tenants: strings(payload['tenant']),
       permissions: knownPermissions(strings(payload['scope'])),
+      expires: (payload.exp ?? 0) + CLOCK_TOLERANCE,
     };
   }
 }
@@ -178,6 +185,7 @@ export class ExternalTokens implements AccessTokens {
         ...strings(payload['scp']),
         ...strings(payload['permissions']),
       ]),
+      expires: exp + CLOCK_TOLERANCE,
     };
   }
 }

@@ -10,7 +10,12 @@ import type { Tenants } from '../tenants/tenants.ts';
 import type { AccessTokens, Claims } from './access-token.ts';
 import type { Integrations } from './integrations.ts';
 
-export type Caller = { tenantId: string; account: string };
+export type Caller = {
+  tenantId: string;
+  account: string;
+  /** It is an account of our own, which may be revoked. */
+  ownAccount: boolean;
+};
 
 type Parts = {
   tokens: AccessTokens;
@@ -32,10 +37,37 @@ export function bearerToken(request: FastifyRequest): string {
   return token;
 }
 
+/**
+ * `now`: as the database says at this moment. `lately`: an account that was looked up seconds ago is believed, by a route
+ * that asks again before it does anything; nobody is refused for it.
+ */
+export type AccountAge = 'now' | 'lately';
+
 /** @throws ProblemError, one of the six that this module's heading describes */
-export async function identify(request: FastifyRequest, needed: Permission, parts: Parts): Promise<Caller> {
+export async function identify(
+  request: FastifyRequest,
+  needed: Permission,
+  parts: Parts,
+  age: AccountAge,
+): Promise<Caller> {
   const claims = await parts.tokens.verify(bearerToken(request));
-  const current = await withoutRevoked(claims, parts.integrations);
+  if (age === 'now') return await callerOf(request, needed, claims, parts, age);
+  try {
+    return await callerOf(request, needed, claims, parts, age);
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    return await callerOf(request, needed, claims, parts, 'now');
+  }
+}
+
+async function callerOf(
+  request: FastifyRequest,
+  needed: Permission,
+  claims: Claims,
+  parts: Parts,
+  age: AccountAge,
+): Promise<Caller> {
+  const current = await withoutRevoked(claims, parts.integrations, age);
   request.facts.account = current.account;
 
   const tenant = tenantHeader(request);
@@ -50,23 +82,31 @@ export async function identify(request: FastifyRequest, needed: Permission, part
       headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${needed}"` },
     });
   }
-  return { tenantId: tenant, account: current.account };
+  return { tenantId: tenant, account: current.account, ownAccount: parts.integrations !== undefined };
 }
 
 /** A revoked integration is out at once, not when its last token expires. */
-async function withoutRevoked(claims: Claims, integrations: Integrations | undefined): Promise<Claims> {
+async function withoutRevoked(
+  claims: Claims,
+  integrations: Integrations | undefined,
+  age: AccountAge,
+): Promise<Claims> {
   if (integrations === undefined) return claims;
-  const account = await integrations.find(claims.account);
-  if (account === undefined) {
-    throw new ProblemError('token-invalid', 'the service account was revoked', {
-      headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
-    });
-  }
+  const account =
+    (age === 'lately' ? integrations.lately(claims.account) : undefined) ??
+    (await integrations.find(claims.account));
+  if (account === undefined) throw revoked();
   return {
     ...claims,
     tenants: claims.tenants.filter((tenant) => tenant === account.tenantId),
     permissions: claims.permissions.filter((permission) => account.scope.includes(permission)),
   };
+}
+
+export function revoked(): ProblemError {
+  return new ProblemError('token-invalid', 'the service account was revoked', {
+    headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+  });
 }
 
 function tenantHeader(request: FastifyRequest): string {

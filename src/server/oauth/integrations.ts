@@ -1,4 +1,5 @@
 /** Integrations: the service accounts of a tenant. */
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { IntegrationView, Permission } from '../../contract/admin.ts';
 import { PERMISSIONS } from '../../contract/admin.ts';
@@ -27,8 +28,12 @@ export function knownPermissions(names: readonly string[]): Permission[] {
   return PERMISSIONS.filter((permission) => names.includes(permission));
 }
 
+/** Accounts that are kept, and for how long, ms. */
+const KEPT = { max: 2_000, ttl: 10_000 };
+
 export class Integrations {
   readonly #pool: Pool;
+  readonly #lately = new LRUCache<string, Account>(KEPT);
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -73,6 +78,7 @@ export class Integrations {
         `tenant "${tenantId}" has no integration with this API key`,
       );
     }
+    this.#lately.delete(apiKey);
     return view(row);
   }
 
@@ -96,7 +102,18 @@ export class Integrations {
   /** The account, unless it is unknown or revoked. */
   async find(apiKey: string): Promise<Account | undefined> {
     const row = await this.#find(apiKey);
-    return row === undefined ? undefined : account(row);
+    if (row === undefined) {
+      this.#lately.delete(apiKey);
+      return undefined;
+    }
+    const found = account(row);
+    this.#lately.set(apiKey, found);
+    return found;
+  }
+
+  /** As it was found in the last seconds: it may have been revoked since. */
+  lately(apiKey: string): Account | undefined {
+    return this.#lately.get(apiKey);
   }
 
   async #find(apiKey: string): Promise<Row | undefined> {

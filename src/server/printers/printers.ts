@@ -88,24 +88,28 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
   };
 }
 
-export async function printerById(db: Queryable, tenantId: string, id: string): Promise<Printer | undefined> {
-  const seen = await sightings(db, `${VISIBLE} AND p.printer_id = $2`, [tenantId, id]);
-  return printer(id, ofOneTenant(seen).get(id) ?? []);
-}
-
-/** The printers whose current name is exactly this one. Those that still have an agent come alone, if there are any. */
-export async function printersByName(db: Queryable, tenantId: string, name: string): Promise<Printer[]> {
+/**
+ * The printer with this ID, and those whose current name is exactly this one. Of the latter those that still have an agent
+ * come alone, if there are any.
+ */
+export async function askedPrinters(
+  db: Queryable,
+  tenantId: string,
+  asked: { id: string | null; name: string | null },
+): Promise<{ byId: Printer | undefined; named: Printer[] }> {
   // Agents may know one printer under several names; the best agent's counts, so all its sightings are read.
   const seen = await sightings(
     db,
-    `${VISIBLE} AND p.printer_id IN (SELECT printer_id FROM platen.agent_printers WHERE name = $2)`,
-    [tenantId, name],
+    `${VISIBLE} AND p.printer_id IN (SELECT $2::text UNION ALL SELECT printer_id FROM platen.agent_printers WHERE name = $3)`,
+    [tenantId, asked.id, asked.name],
   );
-  const named = [...ofOneTenant(seen)]
-    .flatMap(([id, rows]) => printer(id, rows) ?? [])
-    .filter((one) => one.name === name);
+  const found = [...ofOneTenant(seen)].flatMap(([id, rows]) => printer(id, rows) ?? []);
+  const named = found.filter(({ name }) => name === asked.name);
   const assigned = named.filter((one) => one.agents.length > 0);
-  return assigned.length > 0 ? assigned : named;
+  return {
+    byId: found.find(({ id }) => id === asked.id),
+    named: assigned.length > 0 ? assigned : named,
+  };
 }
 
 /**

@@ -2,6 +2,7 @@
  * The templates of a tenant. Importing one under a name that the tenant has replaces it and keeps its ID, so that
  * integrators' requests go on working; jobs that are queued carry their own copy and do not change.
  */
+import { LRUCache } from 'lru-cache';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { TemplateView } from '../../contract/admin.ts';
@@ -22,10 +23,19 @@ const templateRow = z.object({
   created_at: z.date(),
   updated_at: z.date(),
 });
-const ofTenant = templateRow.extend({ printer_commands: z.boolean() });
+const ofTenant = templateRow.extend({ printer_commands: z.boolean(), stamp: z.string(), size: z.int() });
 type Row = z.infer<typeof templateRow>;
-/** `printerCommands`: its tenant's templates may set printers up. */
-export type SavedTemplate = { id: string; template: Template; printerCommands: boolean };
+export type SavedTemplate = {
+  id: string;
+  template: Template;
+  /** Its tenant's templates may set printers up. */
+  printerCommands: boolean;
+  /** Another one whenever its row was written again: `platen.accept_jobs` compares it. */
+  stamp: string;
+};
+
+/** Characters of templates that are kept as they were read. */
+const KEPT = 32_000_000;
 
 /** For the check of a template; large ones of many barcodes take a second. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
@@ -37,6 +47,7 @@ export class Templates {
   readonly #pool: Pool;
   readonly #checks: CheckPool;
   readonly #times: CheckTimes;
+  readonly #kept = new LRUCache<string, SavedTemplate>({ maxSize: KEPT });
 
   constructor(pool: Pool, checks: CheckPool, times: CheckTimes = TIMES) {
     this.#pool = pool;
@@ -77,7 +88,15 @@ export class Templates {
   /** @throws ProblemError `template-not-found` */
   async get(tenantId: string, id: string): Promise<SavedTemplate> {
     const row = await this.#row(tenantId, id);
-    return { id, template: parsed(row), printerCommands: row.printer_commands };
+    const { printer_commands: printerCommands, stamp, size } = row;
+    const saved = { id, template: parsed(row), printerCommands, stamp };
+    this.#kept.set(`${tenantId}/${id}`, saved, { size: Math.max(1, size) });
+    return saved;
+  }
+
+  /** As it was read last, if it is kept: it may be another by now, or deleted, which its stamp tells. */
+  kept(tenantId: string, id: string): SavedTemplate | undefined {
+    return this.#kept.get(`${tenantId}/${id}`);
   }
 
   /**
@@ -160,7 +179,7 @@ export class Templates {
 
   /** @param locked a transaction, in which it stays as it is */
   async #row(tenantId: string, id: string, locked?: Queryable): Promise<z.infer<typeof ofTenant>> {
-    const sql = `SELECT t.*, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
+    const sql = `SELECT t.*, t.xmin::text AS stamp, length(t.body::text) AS size, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
       WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`;
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
     const row = /^[\w-]+$/.test(id)

@@ -15,8 +15,6 @@ const tenantRow = quotaRow.extend({
 });
 
 export const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
-/** Rows that the labels of a tenant without a limit are spread over, so that its jobs commit side by side. */
-const SHARDS = 16;
 
 const VIEW = `SELECT t.id, t.name, t.quota_labels, t.printer_commands,
     (SELECT coalesce(sum(u.labels), 0) FROM platen.usage u WHERE u.tenant_id = t.id AND u.month = ${MONTH}) AS used
@@ -99,47 +97,18 @@ function view(row: z.infer<typeof tenantRow>): TenantView {
   };
 }
 
-function exceeded(limit: number, used: number, labels: number): ProblemError {
+/** @param quota what the month allows, and what is used of it */
+export function quotaExceeded(quota: { labels: number; used: number }, labels: number): ProblemError {
+  const left = Math.max(0, quota.labels - quota.used);
   return new ProblemError(
     'quota-exceeded',
-    `the job needs ${labels} labels; ${Math.max(0, limit - used)} of this month's ${limit} are left`,
+    `the job needs ${labels} labels; ${left} of this month's ${quota.labels} are left`,
   );
 }
 
-/**
- * Takes `labels` from the month's quota, inside the caller's transaction and best as its last statement: jobs of a
- * tenant with a limit wait here for each other, so that together they never take more than there is.
- * @throws ProblemError `quota-exceeded`; the caller rolls back
- */
-export async function takeQuota(client: Queryable, tenantId: string, labels: number): Promise<void> {
-  const quota = await quotaOf(client, tenantId, 'FOR KEY SHARE');
-  const shard = quota === null ? Math.floor(Math.random() * SHARDS) : 0;
-  await client.query(
-    `INSERT INTO platen.usage AS u (tenant_id, month, shard, labels) VALUES ($1, ${MONTH}, $2, $3)
-     ON CONFLICT (tenant_id, month, shard) DO UPDATE SET labels = u.labels + $3`,
-    [tenantId, shard, labels],
-  );
-  if (quota === null) return;
-  // Holding the lock of shard 0, this sees every other taker's committed labels, and our own.
-  const used = await usedLabels(client, tenantId);
-  if (used > quota) throw exceeded(quota, used - labels, labels);
-}
-
-/** The same answer as `takeQuota`, taking nothing. */
-export async function checkQuota(client: Queryable, tenantId: string, labels: number): Promise<void> {
-  const quota = await quotaOf(client, tenantId);
-  if (quota === null) return;
-  const used = await usedLabels(client, tenantId);
-  if (used + labels > quota) throw exceeded(quota, used, labels);
-}
-
-/** null: no limit. */
-async function quotaOf(client: Queryable, tenantId: string, lock = ''): Promise<number | null> {
-  const sql = `SELECT quota_labels FROM platen.tenants WHERE id = $1 ${lock}`;
-  return (await onlyRow(client, quotaRow, sql, [tenantId])).quota_labels;
-}
-
-async function usedLabels(client: Queryable, tenantId: string): Promise<number> {
-  const sql = `SELECT coalesce(sum(labels), 0) AS used FROM platen.usage WHERE tenant_id = $1 AND month = ${MONTH}`;
-  return (await onlyRow(client, tenantRow.pick({ used: true }), sql, [tenantId])).used;
+/** The same answer as accepting a job would give, taking nothing. @throws ProblemError `quota-exceeded` */
+export async function checkQuota(db: Queryable, tenantId: string, labels: number): Promise<void> {
+  const row = await onlyRow(db, quotaRow.extend({ used: labelCount }), `${VIEW} WHERE t.id = $1`, [tenantId]);
+  if (row.quota_labels === null || row.used + labels <= row.quota_labels) return;
+  throw quotaExceeded({ labels: row.quota_labels, used: row.used }, labels);
 }

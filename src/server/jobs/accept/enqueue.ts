@@ -1,19 +1,24 @@
 /**
- * Accepts a job. One transaction takes the idempotency key, writes the job and takes the quota; once it has
- * committed the job is accepted, whatever becomes of this process, and the answer goes out. Adding it to the queue
- * is the dispatcher's work.
+ * Accepts a job. One statement takes the idempotency key, writes the job and takes the quota; once it has committed the
+ * job is accepted, whatever becomes of this process, and the answer goes out. Adding it to the queue is the dispatcher's
+ * work.
+ *
+ * What the request refers to may have been looked up for an earlier one. That statement tells when it has changed since;
+ * then, and whenever the request would be refused for it, it is looked up anew.
  */
 import { v7 as uuid } from 'uuid';
 import type { ValidationResult } from '../../../contract/admin.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
+import { revoked } from '../../oauth/caller.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import { type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
-import { checkQuota, takeQuota } from '../../tenants/tenants.ts';
+import { checkQuota, quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Acceptance } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
-import { type JobAnswer, previousAnswer, takeKey } from './idempotency.ts';
+import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
 import { warningsFor } from './warnings.ts';
 
@@ -22,6 +27,8 @@ type Submission = {
   tenantId: string;
   /** Who asks: an API key, or `admin`. */
   account: string;
+  /** It is an account of our own. */
+  ownAccount: boolean;
   /** Undefined: each request is an event of its own. */
   key: string | undefined;
   body: unknown;
@@ -30,25 +37,32 @@ type Submission = {
 /** SQLSTATE of a statement that waited too long for a lock. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Thrown inside the transaction to roll it back: another request has the key. */
-class KeyTaken extends Error {}
-
 export class Jobs {
   readonly #pool: Pool;
   readonly #check: RequestCheck;
   readonly #dispatcher: Dispatcher;
   readonly #checks: CheckPool;
+  readonly #acceptance: Acceptance;
 
-  constructor(pool: Pool, check: RequestCheck, dispatcher: Dispatcher, checks: CheckPool) {
-    this.#pool = pool;
-    this.#checks = checks;
-    this.#check = check;
-    this.#dispatcher = dispatcher;
+  constructor(parts: {
+    pool: Pool;
+    check: RequestCheck;
+    dispatcher: Dispatcher;
+    checks: CheckPool;
+    acceptance: Acceptance;
+  }) {
+    this.#pool = parts.pool;
+    this.#checks = parts.checks;
+    this.#check = parts.check;
+    this.#dispatcher = parts.dispatcher;
+    this.#acceptance = parts.acceptance;
   }
 
   /** The checks of `enqueue` without its effects. @throws ProblemError as `enqueue` would */
   async validate(tenantId: string, body: unknown): Promise<ValidationResult> {
-    const checked = await this.#check.references(tenantId, await this.#check.payload(body));
+    const checked = await this.#check.references(tenantId, await this.#check.payload(body), {
+      fresh: true,
+    });
     await checkQuota(this.#pool, tenantId, checked.labels);
     const { printer, agentId, format } = checked.route;
     return {
@@ -82,31 +96,52 @@ export class Jobs {
     const { tenantId, key } = submission;
     const parsed = await this.#check.payload(submission.body);
     const bodyHash = await inStretches(fingerprint(submission.body), parsed.request.data?.length ?? 1);
-    if (key !== undefined) {
-      // An identical retry gets its answer even if the template or the printer has gone since.
-      const before = await previousAnswer(this.#pool, tenantId, key, bodyHash);
-      if (before !== undefined) return { ...before, replayed: true };
-    }
-    const checked = await this.#check.references(tenantId, parsed);
-    const jobId = uuid();
-    const answer: JobAnswer = checked.request.data === undefined ? jobId : [jobId];
-    const job = queuedJob(jobId, tenantId, checked);
-    try {
-      await transaction(this.#pool, async (client) => {
-        if (key !== undefined && !(await takeKey(client, tenantId, { key, bodyHash, jobId, answer }))) {
-          throw new KeyTaken();
-        }
-        await insertJob(client, submission.account, job, checked);
-        await takeQuota(client, tenantId, checked.labels);
+    const before = async () =>
+      key === undefined ? undefined : await previousAnswer(this.#pool, tenantId, key, bodyHash);
+    /** undefined: something has changed since it was looked up. */
+    const attempt = async (fresh: boolean): Promise<Accepted | undefined> => {
+      let checked: CheckedRequest;
+      try {
+        checked = await this.#check.references(tenantId, parsed, { fresh });
+      } catch (error) {
+        // An identical retry gets its answer even if the template or the printer has gone since.
+        const first = await before();
+        if (first === undefined) throw error;
+        return { ...first, replayed: true };
+      }
+      const jobId = uuid();
+      const answer: JobAnswer = checked.request.data === undefined ? jobId : [jobId];
+      const job = queuedJob(jobId, tenantId, checked);
+      const { account, ownAccount } = submission;
+      const result = await this.#acceptance.accept({
+        job,
+        checked,
+        account,
+        ownAccount,
+        key: key === undefined ? undefined : { name: key, bodyHash },
+        answer,
       });
-    } catch (error) {
-      if (!(error instanceof KeyTaken) || key === undefined) throw error;
-      const first = await previousAnswer(this.#pool, tenantId, key, bodyHash);
-      if (first === undefined) throw error;
-      return { ...first, replayed: true };
-    }
-    this.#dispatcher.accept(job);
-    return { answer, jobId, replayed: false };
+      switch (result.outcome) {
+        case 'accepted':
+          this.#dispatcher.accept(job);
+          return { answer, jobId, replayed: false };
+        case 'replayed':
+          return { answer: result.answer, jobId: result.jobId, replayed: true };
+        case 'stale':
+          return undefined;
+        case 'reused':
+          throw keyReused();
+        case 'quota':
+          throw quotaExceeded(result, checked.labels);
+        case 'revoked':
+          throw revoked();
+        case 'tenant-gone':
+          throw new ProblemError('tenant-forbidden', `there is no tenant "${tenantId}"`);
+      }
+    };
+    const accepted = (await attempt(false)) ?? (await attempt(true));
+    if (accepted === undefined) throw new Error('an idempotency key was deleted twice meanwhile');
+    return accepted;
   }
 }
 
@@ -126,34 +161,4 @@ function queuedJob(jobId: string, tenantId: string, checked: CheckedRequest): Qu
     createdAt: new Date().toISOString(),
     ...(checked.printerCommands && checked.template.language === 'zpl' && { printerCommands: true as const }),
   };
-}
-
-async function insertJob(
-  client: Queryable,
-  account: string,
-  job: QueuedJob,
-  checked: CheckedRequest,
-): Promise<void> {
-  await client.query(
-    `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name,
-       requested_printer, format, orientation, copies, records, payload, created_at, scope)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-    [
-      job.jobId,
-      job.tenantId,
-      account,
-      job.templateId,
-      job.template.name,
-      job.printerId,
-      checked.route.printer.name,
-      checked.request.printer?.replaceAll('\0', '') ?? null,
-      job.format.name,
-      job.orientation,
-      job.copies,
-      job.records.length,
-      JSON.stringify(job),
-      job.createdAt,
-      job.scope,
-    ],
-  );
 }

@@ -1,9 +1,9 @@
 /**
  * One job for each business event, however often the request is sent.
  *
- * The key is taken inside the transaction that makes the job, by its primary key: a retry that arrives meanwhile
- * waits on that key (bounded by the lock timeout) until the first commits, and gets its answer, or until it rolls
- * back, and goes ahead itself. A failed attempt therefore leaves nothing behind.
+ * The key is taken in the statement that makes the job (`acceptance.ts`), by its primary key: a retry that arrives
+ * meanwhile waits on that key (bounded by the lock timeout) until the first commits, and gets its answer, or until it
+ * rolls back, and goes ahead itself. A failed attempt therefore leaves nothing behind.
  */
 import { z } from 'zod';
 import { ProblemError } from '../../problems.ts';
@@ -53,33 +53,15 @@ export async function previousAnswer(
     [tenantId, key],
   );
   if (found === undefined) return undefined;
-  if (!found.body_hash.equals(bodyHash)) {
-    throw new ProblemError(
-      'idempotency-key-reused',
-      'this Idempotency-Key belongs to a request with another payload; nothing was queued',
-    );
-  }
+  if (!found.body_hash.equals(bodyHash)) throw keyReused();
   return { answer: found.response, jobId: found.job_id };
 }
 
-/**
- * Takes the key in the caller's transaction, waiting for whoever holds it.
- * Returns false when another request has it for good: `previousAnswer` then has the answer.
- */
-export async function takeKey(
-  client: Queryable,
-  tenantId: string,
-  entry: { key: string; bodyHash: Buffer; jobId: string; answer: JobAnswer },
-): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `INSERT INTO platen.idempotency_keys AS k (tenant_id, key, body_hash, job_id, response)
-     VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (tenant_id, key) DO UPDATE
-       SET body_hash = excluded.body_hash, job_id = excluded.job_id, response = excluded.response, created_at = now()
-       WHERE k.created_at <= now() - make_interval(hours => ${KEPT})`,
-    [tenantId, entry.key, entry.bodyHash, entry.jobId, JSON.stringify(entry.answer)],
+export function keyReused(): ProblemError {
+  return new ProblemError(
+    'idempotency-key-reused',
+    'this Idempotency-Key belongs to a request with another payload; nothing was queued',
   );
-  return rowCount === 1;
 }
 
 /** Deletes keys that are no longer kept. */

@@ -3,6 +3,7 @@
  * template (404), routing, format and values (400). The quota (403) comes last, and is the caller's to check or to take.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { LIMITS } from '../../../contract/limits.ts';
 import {
   isLabelRecord,
@@ -14,6 +15,7 @@ import {
 import type { Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
+import type { Asked, AskedPrinters, Found } from '../../printers/asked-printers.ts';
 import {
   type Fault,
   faultsOf,
@@ -23,11 +25,10 @@ import {
   payloadInvalid,
   shorten,
 } from '../../problems.ts';
-import type { Pool } from '../../store/pool.ts';
 import { inStretches, type Long } from '../../stretches.ts';
-import type { Templates } from '../../templates/templates.ts';
+import type { SavedTemplate, Templates } from '../../templates/templates.ts';
 import { requirePrintable } from './printable-values.ts';
-import { type Route, route } from './route.ts';
+import { askedOf, type Route, route } from './route.ts';
 
 export type CheckedRequest = {
   request: PrintRequest;
@@ -35,25 +36,36 @@ export type CheckedRequest = {
   printerCommands: boolean;
   route: Route;
   labels: number;
+  /** By which it shows whether what was looked up is still so. Undefined: it was looked up just now. */
+  stamps: { template: string; route: string; asked: Asked } | undefined;
 };
 
+type Parsed = { request: PrintRequest; labels: number };
+/** What a request refers to, as it was looked up. */
+type Referred = { saved: SavedTemplate; found: Found };
+
 export class RequestCheck {
-  readonly #pool: Pool;
+  readonly #printers: AskedPrinters;
   readonly #templates: Templates;
   readonly #limits: ServerConfig['limits'];
   readonly #envelope: ReturnType<typeof printEnvelopeWithin>;
   readonly #checks: CheckPool;
 
-  constructor(pool: Pool, templates: Templates, limits: ServerConfig['limits'], checks: CheckPool) {
-    this.#pool = pool;
-    this.#templates = templates;
-    this.#checks = checks;
-    this.#limits = limits;
-    this.#envelope = printEnvelopeWithin(limits);
+  constructor(parts: {
+    printers: AskedPrinters;
+    templates: Templates;
+    limits: ServerConfig['limits'];
+    checks: CheckPool;
+  }) {
+    this.#printers = parts.printers;
+    this.#templates = parts.templates;
+    this.#checks = parts.checks;
+    this.#limits = parts.limits;
+    this.#envelope = printEnvelopeWithin(parts.limits);
   }
 
   /** @throws ProblemError `payload-invalid`, `labels-limit` */
-  async payload(body: unknown): Promise<{ request: PrintRequest; labels: number }> {
+  async payload(body: unknown): Promise<Parsed> {
     const { data, ...rest } = parseBody(this.#envelope, body);
     const request =
       data === undefined ? rest : { ...rest, data: await inStretches(recordsOf(data), data.length) };
@@ -68,21 +80,51 @@ export class RequestCheck {
     return { request, labels };
   }
 
-  /** @throws ProblemError `template-not-found`, those of `route`, and `data-unprintable` */
-  async references(
-    tenantId: string,
-    parsed: { request: PrintRequest; labels: number },
-  ): Promise<CheckedRequest> {
-    const { template, printerCommands } = await this.#templates.get(tenantId, parsed.request.idT);
-    const way = await route(this.#pool, tenantId, parsed.request, template);
+  /**
+   * @param options.fresh nothing that was looked up before is used. Else it may be, but never to refuse a request
+   * @throws ProblemError `template-not-found`, those of `route`, and `data-unprintable`
+   */
+  async references(tenantId: string, parsed: Parsed, { fresh }: { fresh: boolean }): Promise<CheckedRequest> {
+    const asked = askedOf(parsed.request);
+    const kept = fresh ? undefined : this.#kept(tenantId, parsed.request.idT, asked);
+    const stampsOf = ({ saved, found }: Referred) => ({ template: saved.stamp, route: found.stamp, asked });
+    if (kept === undefined) {
+      const saved = await this.#templates.get(tenantId, parsed.request.idT);
+      const found = await this.#printers.find(tenantId, asked);
+      return await this.#checked(tenantId, parsed, { saved, found });
+    }
+    try {
+      return { ...(await this.#checked(tenantId, parsed, kept)), stamps: stampsOf(kept) };
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      const saved = await this.#templates.get(tenantId, parsed.request.idT);
+      const found = await this.#printers.find(tenantId, asked);
+      const isSame =
+        isDeepStrictEqual(stampsOf(kept), stampsOf({ saved, found })) &&
+        kept.saved.printerCommands === saved.printerCommands;
+      // Values may take long to check, and would be refused again.
+      if (isSame) throw error;
+      return await this.#checked(tenantId, parsed, { saved, found });
+    }
+  }
+
+  #kept(tenantId: string, templateId: string, asked: Asked): Referred | undefined {
+    const saved = this.#templates.kept(tenantId, templateId);
+    const found = this.#printers.kept(tenantId, asked);
+    return saved === undefined || found === undefined ? undefined : { saved, found };
+  }
+
+  async #checked(tenantId: string, parsed: Parsed, { saved, found }: Referred): Promise<CheckedRequest> {
+    const { template, printerCommands } = saved;
     const { request } = parsed;
+    const way = route(request, found, template);
     await requirePrintable(this.#checks, tenantId, {
       template,
       printerCommands,
       request,
       format: way.format,
     });
-    return { ...parsed, template, printerCommands, route: way };
+    return { ...parsed, template, printerCommands, route: way, stamps: undefined };
   }
 }
 

@@ -5,23 +5,27 @@
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import type { Template } from '../../../contract/template.ts';
-import { type Printer, printerById, printersByName } from '../../printers/printers.ts';
+import type { Asked, Found } from '../../printers/asked-printers.ts';
+import type { Printer } from '../../printers/printers.ts';
 import { ProblemError, shorten } from '../../problems.ts';
-import type { Queryable } from '../../store/pool.ts';
 
 export type Route = { printer: Printer; agentId: string; format: PrinterFormat };
 
 /** IDs or names that an error lists at most. */
 const LISTED = 20;
 
+/** What to look for: PostgreSQL refuses a text with a NUL, so nothing can have that ID or name. */
+export function askedOf({
+  printerId = '',
+  printer = '',
+}: Pick<PrintRequest, 'printerId' | 'printer'>): Asked {
+  const storable = (text: string) => (text === '' || text.includes('\0') ? null : text);
+  return { id: storable(printerId), name: storable(printer) };
+}
+
 /** @throws ProblemError `printer-unknown`, `printer-ambiguous`, `printer-unassigned`, `format-…` */
-export async function route(
-  db: Queryable,
-  tenantId: string,
-  request: PrintRequest,
-  template: Template,
-): Promise<Route> {
-  const printer = await findPrinter(db, tenantId, request);
+export function route(request: PrintRequest, found: Found, template: Template): Route {
+  const printer = chosen(request, found);
   const [agent] = printer.agents;
   if (agent === undefined) {
     const field = request.printerId === printer.id ? 'printerId' : 'printer';
@@ -35,36 +39,24 @@ export async function route(
   return { printer, agentId: agent.id, format: chooseFormat(printer, request.format, template) };
 }
 
-async function findPrinter(db: Queryable, tenantId: string, request: PrintRequest): Promise<Printer> {
-  if (request.printerId !== undefined) {
-    const found = storable(request.printerId)
-      ? await printerById(db, tenantId, request.printerId)
-      : undefined;
-    if (found !== undefined) return found;
-    if (request.printer === undefined) {
-      throw refusal('printer-unknown', 'printerId', 'no printer has this ID', request.printerId);
-    }
+function chosen(request: PrintRequest, { byId, named }: Found): Printer {
+  if (byId !== undefined) return byId;
+  if (request.printer === undefined) {
+    throw refusal('printer-unknown', 'printerId', 'no printer has this ID', request.printerId);
   }
-  const name = request.printer ?? '';
-  const named = storable(name) ? await printersByName(db, tenantId, name) : [];
   const [first, second] = named;
   if (first === undefined)
-    throw refusal('printer-unknown', 'printer', 'no printer has exactly this name', name);
+    throw refusal('printer-unknown', 'printer', 'no printer has exactly this name', request.printer);
   if (second !== undefined) {
     const ids = listed(named.map((one) => one.id));
     throw refusal(
       'printer-ambiguous',
       'printer',
       `several printers have this name; give printerId, one of: ${ids}`,
-      name,
+      request.printer,
     );
   }
   return first;
-}
-
-/** PostgreSQL refuses a text with a NUL, so nothing can have that name. */
-function storable(text: string): boolean {
-  return !text.includes('\0');
 }
 
 /** By ID, then by name, then the printer's first that the template can be printed in. */

@@ -1,0 +1,164 @@
+/**
+ * Has the database accept jobs: one statement for all those of a tenant that come while another one is under way, so that
+ * they share a round trip and a commit. Each is accepted or refused for itself (`platen.accept_jobs` in the migrations).
+ *
+ * That statement also asks again what was looked up before and may have changed: whether the service account was revoked,
+ * and whether template and printer are still what they were.
+ */
+import { z } from 'zod';
+import type { QueuedJob } from '../../../contract/queued-job.ts';
+import { onlyRow, type Pool, sqlState } from '../../store/pool.ts';
+import type { JobAnswer } from './idempotency.ts';
+import { jobAnswer } from './idempotency.ts';
+import type { CheckedRequest } from './request-check.ts';
+
+export type Candidate = {
+  job: QueuedJob;
+  checked: CheckedRequest;
+  /** Who asks: an API key, or a name of ours. */
+  account: string;
+  /** It is an account of our own, and may have been revoked. */
+  ownAccount: boolean;
+  /** Undefined: each request is an event of its own. */
+  key: { name: string; bodyHash: Buffer } | undefined;
+  answer: JobAnswer;
+};
+
+const count = z.coerce.number();
+const outcome = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('accepted') }),
+  /** The key had been used for the same request. */
+  z.object({ outcome: z.literal('replayed'), jobId: z.string(), answer: jobAnswer }),
+  z.object({ outcome: z.literal('reused') }),
+  z.object({ outcome: z.literal('quota'), labels: count, used: count }),
+  /** What was looked up is not what is stored any more. */
+  z.object({ outcome: z.literal('stale') }),
+  z.object({ outcome: z.literal('revoked') }),
+  z.object({ outcome: z.literal('tenant-gone') }),
+]);
+export type Outcome = z.infer<typeof outcome>;
+const answered = z.object({ outcomes: z.array(outcome) });
+
+/** Statements of one tenant under way: while one waits for a lock, the other goes on. */
+const STATEMENTS = 2;
+/** Jobs in one statement, and characters of their payloads: a large job delays no small ones. */
+const MOST = 32;
+const MOST_CHARACTERS = 1_000_000;
+
+type Waiting = {
+  candidate: Candidate;
+  payload: string;
+  settle: { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void };
+};
+type OfTenant = { waiting: Waiting[]; running: number };
+
+export class Acceptance {
+  readonly #pool: Pool;
+  readonly #tenants = new Map<string, OfTenant>();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** @throws when the database fails; whether the job was accepted is not known then, and its key tells */
+  accept(candidate: Candidate): Promise<Outcome> {
+    const { tenantId } = candidate.job;
+    const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0 };
+    this.#tenants.set(tenantId, tenant);
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    tenant.waiting.push({ candidate, payload: JSON.stringify(candidate.job), settle: { resolve, reject } });
+    this.#next(tenantId, tenant);
+    return promise;
+  }
+
+  #next(tenantId: string, tenant: OfTenant): void {
+    if (tenant.waiting.length === 0 && tenant.running === 0) this.#tenants.delete(tenantId);
+    if (tenant.waiting.length === 0 || tenant.running >= STATEMENTS) return;
+    tenant.running += 1;
+    void this.#together(tenantId, batchOf(tenant.waiting)).finally(() => {
+      tenant.running -= 1;
+      this.#next(tenantId, tenant);
+    });
+  }
+
+  /** Never rejects. */
+  async #together(tenantId: string, batch: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.#ask(tenantId, batch);
+      for (const [at, { settle, candidate }] of batch.entries()) {
+        const found = outcomes[at];
+        if (found === undefined) settle.reject(new Error('the database left out a job'));
+        // Asked a second time, the key is its own.
+        else if (found.outcome === 'replayed' && found.jobId === candidate.job.jobId) {
+          settle.resolve({ outcome: 'accepted' });
+        } else settle.resolve(found);
+      }
+    } catch (error) {
+      const [first, ...others] = batch;
+      if (others.length === 0 || sqlState(error) === undefined) {
+        for (const { settle } of batch) settle.reject(error);
+        return;
+      }
+      // One of them has made the statement fail, for all of them: nothing of it remains.
+      await Promise.all([first, ...others].flatMap((one) => (one ? this.#together(tenantId, [one]) : [])));
+    }
+  }
+
+  async #ask(tenantId: string, batch: readonly Waiting[]): Promise<Outcome[]> {
+    const asked = batch.map(({ candidate }, index) => rowOf(index + 1, candidate));
+    const payloads = batch.map((_, index) => `$${index + 3}`).join(', ');
+    const { outcomes } = await onlyRow(
+      this.#pool,
+      answered,
+      `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], '24 h') AS outcomes`,
+      [tenantId, JSON.stringify(asked), ...batch.map(({ payload }) => payload)],
+    );
+    return outcomes;
+  }
+}
+
+/** Takes the first ones; two with one key do not go together, since each must know what became of the other. */
+function batchOf(waiting: Waiting[]): Waiting[] {
+  const keys = new Set<string>();
+  let characters = 0;
+  const end = waiting.findIndex(({ candidate: { key }, payload }, index) => {
+    characters += payload.length;
+    const fits = index < MOST && (index === 0 || characters <= MOST_CHARACTERS);
+    if (!fits || (key !== undefined && keys.has(key.name))) return true;
+    if (key !== undefined) keys.add(key.name);
+    return false;
+  });
+  return waiting.splice(0, end < 0 ? waiting.length : end);
+}
+
+/** As `platen.accept_jobs` reads it. */
+function rowOf(n: number, { job, checked, account, ownAccount, key, answer }: Candidate): object {
+  const { request, route, stamps } = checked;
+  return {
+    n,
+    id: job.jobId,
+    account: account.toWellFormed(),
+    ...(ownAccount && { apiKey: account }),
+    ...(key !== undefined && { key: key.name, bodyHash: key.bodyHash.toString('hex') }),
+    answer,
+    labels: checked.labels,
+    printerCommands: checked.printerCommands,
+    template: job.templateId,
+    ...(stamps !== undefined && {
+      templateStamp: stamps.template,
+      printerId: stamps.asked.id,
+      printerName: stamps.asked.name,
+      routeStamp: stamps.route,
+    }),
+    templateName: job.template.name,
+    printer: job.printerId,
+    calledPrinter: route.printer.name,
+    askedPrinter: request.printer?.replaceAll('\0', '').toWellFormed() ?? null,
+    format: job.format.name,
+    orientation: job.orientation,
+    copies: job.copies,
+    records: job.records.length,
+    createdAt: job.createdAt,
+    scope: job.scope,
+  };
+}
