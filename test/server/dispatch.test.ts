@@ -2,68 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { Queues } from '../../src/queue/index.ts';
-import type { JobQueue } from '../../src/server/jobs/dispatch/queue-port.ts';
+import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 
 const TENANT = 'acme';
 
-/** The real queue, with a switch that takes it away. */
-class Breakable implements JobQueue {
-  broken = false;
-  /** While set, adding waits for it. */
-  gate: Promise<void> | undefined;
-  /** Called when adding has begun. */
-  onAdd: () => void = () => undefined;
-  /** Batches that reached the queue. */
-  readonly added: string[][] = [];
-  readonly #real: Queues;
-
-  constructor(real: Queues) {
-    this.#real = real;
-  }
-
-  async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
-    if (this.broken) throw new Error('the queue is away');
-    this.onAdd();
-    await this.gate;
-    await this.#real.enqueueMany(jobs);
-    this.added.push(jobs.map((job) => job.jobId));
-  }
-  ping(): Promise<void> {
-    return this.#real.ping();
-  }
-  remove(lane: Lane, jobId: string): Promise<boolean> {
-    return this.#real.remove(lane, jobId);
-  }
-  async has(lane: Lane, jobId: string): Promise<boolean> {
-    if (this.broken) throw new Error('the queue is away');
-    return this.#real.has(lane, jobId);
-  }
-  async look(lane: Lane, jobId: string): ReturnType<JobQueue['look']> {
-    if (this.broken) throw new Error('the queue is away');
-    return this.#real.look(lane, jobId);
-  }
-  takeAway(lane: Lane, jobId: string): Promise<boolean> {
-    return this.#real.takeAway(lane, jobId);
-  }
-  async markCanceled(lane: Lane, jobId: string, canceled: boolean): Promise<void> {
-    if (this.broken) throw new Error('the queue is away');
-    await this.#real.markCanceled(lane, jobId, canceled);
-  }
-  leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
-    return this.#real.leaseHolders(lanes);
-  }
-  consumeReports(handler: Parameters<JobQueue['consumeReports']>[0]) {
-    return this.#real.consumeReports(handler);
-  }
-}
-
 describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ open }) => {
   let backend: OpenBackend;
   let service: ServiceHarness;
-  let queue: Breakable;
+  let queue: BreakableQueue;
   let token = '';
   let idT = '';
   let printerCount = 0;
@@ -74,7 +22,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       backend,
       config: { sweepInterval: 100 },
       queue: (real) => {
-        queue = new Breakable(real);
+        queue = new BreakableQueue(real);
         return queue;
       },
     });

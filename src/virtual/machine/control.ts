@@ -92,7 +92,7 @@ async function listen(server: Server, path: string): Promise<void> {
 async function answers(path: string): Promise<boolean> {
   const socket = connect(path);
   try {
-    await once(socket, 'connect');
+    await once(socket, 'connect', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return true;
   } catch {
     return false;
