@@ -24,6 +24,16 @@ import {
 } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
 import { type JobFilter, jobPage } from '../contract/job-search.ts';
+import {
+  type AuditPage,
+  auditPage,
+  type InvitationCreated,
+  invitationCreated,
+  type PersonView,
+  personView,
+  type SignInLink,
+  signInLink,
+} from '../contract/people.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
 
@@ -159,6 +169,39 @@ export class AdminClient {
   resumeJob(id: string, from?: number): Promise<JobView> {
     const body = from === undefined ? {} : { from };
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/resume`, body);
+  }
+
+  people(tenant: string): Promise<PersonView[]> {
+    return this.#call(z.array(personView), 'GET', this.#of(tenant, 'people'));
+  }
+  invite(
+    tenant: string,
+    person: { login: string; name?: string; role?: string },
+  ): Promise<InvitationCreated> {
+    return this.#call(invitationCreated, 'POST', this.#of(tenant, 'people'), person);
+  }
+  inviteAgain(tenant: string, id: string): Promise<InvitationCreated> {
+    return this.#call(
+      invitationCreated,
+      'POST',
+      `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}/invitation`,
+    );
+  }
+  setRole(tenant: string, id: string, role: string): Promise<PersonView> {
+    return this.#call(personView, 'PUT', `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}`, { role });
+  }
+  revokePerson(tenant: string, id: string): Promise<PersonView> {
+    return this.#call(personView, 'DELETE', `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}`);
+  }
+  /** A link to the console that signs its person in once. */
+  signInLink(person: { tenant?: string; login?: string } = {}): Promise<SignInLink> {
+    return this.#call(signInLink, 'POST', '/app/links', person);
+  }
+  auditPage(filter: { tenant?: string; before?: string; limit?: number }): Promise<AuditPage> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(filter))
+      if (value !== undefined) query.set(name, String(value));
+    return this.#call(auditPage, 'GET', `/app/audit?${query}`);
   }
 
   #of(tenant: string, what: string): string {

@@ -11,12 +11,13 @@ import { type IntegrationCreated, validationResult } from '../contract/admin.ts'
 import type { JobView } from '../contract/job.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { createLogger } from '../log.ts';
+import { consoleLine } from './console.ts';
 import { CommandFailure } from './failure.ts';
 import { Installation, type VirtualPrinterSpec } from './installation.ts';
 import { followJob, jobLine } from './job-progress.ts';
 import { printLine } from './output.ts';
 import { importSamples, type Sample, tokenForm } from './samples.ts';
-import { untilToldToStop } from './stop-signal.ts';
+import { stopped, untilToldToStop } from './stop-signal.ts';
 
 const TENANT = 'demo';
 const DEMO_TIMEOUT_MS = 120_000;
@@ -33,7 +34,8 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('print sample labels on virtual printers, from token to picture, and stop')
     .option('--out <dir>', 'where the pictures go; the folder is made anew', 'demo-labels')
-    .action(async ({ out }: { out: string }) => {
+    .option('--stay', 'go on until it is told to stop, to be looked at in the console')
+    .action(async ({ out, stay }: { out: string; stay?: true }) => {
       const logger = createLogger({ level: process.env['LOG_LEVEL'] ?? 'warn' });
       const dataDir = await mkdtemp(join(tmpdir(), 'platen-demo-'));
       await rm(out, { recursive: true, force: true });
@@ -50,9 +52,16 @@ export function demoCommand(): Command {
         agent: {},
         logger,
       });
-      const signal = AbortSignal.any([untilToldToStop(logger), AbortSignal.timeout(DEMO_TIMEOUT_MS)]);
+      const toldToStop = untilToldToStop(logger);
+      const signal = AbortSignal.any([toldToStop, AbortSignal.timeout(DEMO_TIMEOUT_MS)]);
       try {
         await demo(installation, out, signal);
+        if (stay) {
+          printLine(consoleLine(await installation.client.signInLink({ tenant: TENANT })));
+          await stopped(toldToStop);
+        } else {
+          printLine('To look around in the console: npm run demo -- --stay, or for good: npm start');
+        }
       } finally {
         await installation.stop();
         await rm(dataDir, { recursive: true, force: true });

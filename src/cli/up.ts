@@ -2,6 +2,7 @@ import { chmod, rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { platenFile, readConfigFile } from './config-file.ts';
+import { consoleLine } from './console.ts';
 import { virtualPrinters } from './installation.ts';
 import { HOST, hostOption, PORT, portOption } from './listening.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
@@ -23,6 +24,7 @@ interface UpOptions {
   agentConfig?: string;
   readyFile?: string;
   samples?: true;
+  signIn?: true;
 }
 
 /** `platen up` */
@@ -48,12 +50,13 @@ export function upCommand(): Command {
       'write {url, tokenUrl, tenant, audience, scope} there once everything runs',
     )
     .option('--samples', 'import the sample templates and print a curl line to try them')
+    .option('--sign-in', 'print a link that opens the console and signs in once')
     .addHelpText(
       'after',
       '\nDATABASE_URL and REDIS_URL name a PostgreSQL and a Redis server to use instead of the embedded database.',
     )
     .action(async (options: UpOptions) => {
-      const { data: dataDir, printer: printers, readyFile, samples } = options;
+      const { data: dataDir, printer: printers, readyFile, samples, signIn } = options;
       const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       const zpl = options.virtual ?? (written === null ? 1 : 0);
       const virtual = virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed);
@@ -71,6 +74,7 @@ export function upCommand(): Command {
         { dataDir, ...service, virtualPrinters: virtual, printers, agent },
         async (installation, ready) => {
           if (samples) printLine(await addSamples(installation.client, dataDir, ready));
+          if (signIn) printLine(consoleLine(await installation.client.signInLink()));
           if (readyFile !== undefined) await writeWhole(readyFile, JSON.stringify(ready));
         },
       );

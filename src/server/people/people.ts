@@ -23,8 +23,10 @@ export type Person = z.infer<typeof personRow>;
 const FOREIGN_KEY_VIOLATION = '23503';
 /** Of one tenant. */
 const MOST_PEOPLE = 1_000;
-/** Whom `platen console` signs in: the person of whoever runs the installation. */
-export const KEEPER = { tenant: 'default', login: 'admin' } as const;
+/** Whom `platen console` signs in, an administrator of each tenant for whoever runs the installation. */
+const KEEPER = 'admin';
+/** The tenant whose keeper may also do what concerns all tenants. */
+const FIRST_TENANT = 'default';
 
 /** A link's token and when it ends. */
 export type Link = { person: PersonView; token: string; expiresAt: string };
@@ -54,7 +56,7 @@ export class People {
     person: { login: string; name: string; role: Role },
     also: Also,
   ): Promise<Link> {
-    if (tenantId === KEEPER.tenant && person.login === KEEPER.login) throw exists(tenantId);
+    if (person.login === KEEPER) throw exists(tenantId);
     return transaction(this.#pool, async (db) => {
       const { count } = await onlyRow(
         db,
@@ -123,12 +125,12 @@ export class People {
   }
 
   /**
-   * A link that signs a person in once. The keeper of the installation is made, if there is none yet.
+   * A link that signs a person in once. The tenant's keeper is made, if there is none yet.
    * @throws ProblemError `person-not-found`, `tenant-not-found`
    */
   async signInLink(tenantId: string, login: string, also: Also): Promise<Link> {
     return transaction(this.#pool, async (db) => {
-      if (tenantId === KEEPER.tenant && login === KEEPER.login) await makeKeeper(db);
+      if (login === KEEPER) await makeKeeper(db, tenantId);
       const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND login = $2 AND revoked_at IS NULL';
       const row = await rowOf(db, personRow, sql, [tenantId, login]);
       if (row === undefined) throw notFound();
@@ -169,13 +171,15 @@ export class People {
   }
 }
 
-async function makeKeeper(db: Queryable): Promise<void> {
-  await db.query(
+/** @throws ProblemError `tenant-not-found` */
+async function makeKeeper(db: Queryable, tenantId: string): Promise<void> {
+  const { rowCount } = await db.query(
     `INSERT INTO platen.people (tenant_id, login, name, role, deployment)
-     SELECT id, $2, 'Administrator', 'admin', true FROM platen.tenants WHERE id = $1
+     SELECT id, $2, 'Administrator', 'admin', id = $3 FROM platen.tenants WHERE id = $1
      ON CONFLICT (tenant_id, login) DO UPDATE SET revoked_at = NULL, role = 'admin'`,
-    [KEEPER.tenant, KEEPER.login],
+    [tenantId, KEEPER, FIRST_TENANT],
   );
+  if (rowCount === 0) throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
 }
 
 function exists(tenantId: string): ProblemError {

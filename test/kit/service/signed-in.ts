@@ -26,7 +26,7 @@ export class SignedIn {
     service: ServiceHarness,
     tenant: string,
     role: Role,
-    login: string = role,
+    login = `${role}@example.com`,
   ): Promise<SignedIn> {
     const invited = await service.admin('POST', `/tenants/${tenant}/people`, { login, role });
     const { url, person } = invitationCreated.parse(invited.body);
