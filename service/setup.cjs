@@ -44,5 +44,16 @@ if (now.lock !== lock || (dev && !now.dev)) {
   );
 }
 
+// The console's pages, on the Node that has just been installed: this one may be too old for the bundler.
+const ownNode = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+const made = spawnSync(existsSync(ownNode) ? ownNode : process.execPath, [join(__dirname, 'console.ts')], {
+  stdio: ['ignore', 2, 2],
+  shell: process.platform === 'win32',
+});
+if (made.status !== 0) {
+  process.stderr.write('The console could not be built; see the message above.\n');
+  process.exit(made.status === null ? 1 : made.status);
+}
+
 const asked = process.argv.indexOf('--link');
 if (asked >= 0) require('./link.cjs').link(process.argv[asked + 1]);

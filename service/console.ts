@@ -1,0 +1,111 @@
+/**
+ * Makes the console: `web/` in, `web/dist/` out, as the service serves it. Files carry a hash of what is in them in their
+ * name, and lie there compressed. Done again only when a source has changed: the set-up runs before every npm script.
+ */
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build, type Plugin } from 'esbuild';
+
+/** What the pages are made of, from the root: their own sources, the contract that they share, and this file. */
+const SOURCES = [
+  'web/**/*.{ts,tsx,css,html,svg}',
+  'src/contract/**/*.ts',
+  'service/console.ts',
+  'package-lock.json',
+];
+const STAMP = '.sources';
+
+/** Schemas say in English what is wrong with an answer; the other forty languages would be a third of the page. */
+const englishOnly: Plugin = {
+  name: 'one language of zod',
+  setup(run) {
+    run.onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, resolveDir }) =>
+      /[\\/]zod[\\/]/.test(importer) ? { path: join(resolveDir, '../locales/en.js') } : null,
+    );
+  },
+};
+
+/** @returns whether anything had to be made */
+export async function buildConsole(root: string): Promise<boolean> {
+  const into = join(root, 'web/dist');
+  const sources = fingerprint(root);
+  const stamp = join(into, STAMP);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return false;
+
+  const made = await build({
+    absWorkingDir: root,
+    entryPoints: { main: 'web/main.tsx' },
+    outdir: into,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    minify: true,
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    legalComments: 'none',
+    logLevel: 'error',
+    plugins: [englishOnly],
+    write: false,
+  });
+  const files = new Map(
+    made.outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
+  );
+  const named = (ending: string) =>
+    [...files.keys()].find((name) => name.startsWith('main-') && name.endsWith(ending));
+  const html = readFileSync(join(root, 'web/index.html'), 'utf8')
+    .replace('main.css', named('.css') ?? 'main.css')
+    .replace('main.js', named('.js') ?? 'main.js');
+  files.set('index.html', Buffer.from(html));
+  files.set('icon.svg', readFileSync(join(root, 'web/icon.svg')));
+
+  // Beside it and then in its place: who serves the console meanwhile never finds half of it.
+  const beside = `${into}.${process.pid}`;
+  rmSync(beside, { recursive: true, force: true });
+  mkdirSync(beside, { recursive: true });
+  for (const [name, bytes] of files) {
+    writeFileSync(join(beside, name), bytes);
+    writeFileSync(join(beside, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+    writeFileSync(join(beside, `${name}.br`), brotli(bytes));
+  }
+  writeFileSync(join(beside, STAMP), sources);
+  rmSync(into, { recursive: true, force: true });
+  try {
+    renameSync(beside, into);
+  } catch {
+    // Another set-up was quicker; what it has put there is the same.
+    cpSync(beside, into, { recursive: true });
+    rmSync(beside, { recursive: true, force: true });
+  }
+  return true;
+}
+
+function brotli(bytes: Buffer): Buffer {
+  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+}
+
+function fingerprint(root: string): string {
+  const hash = createHash('sha256');
+  const files = globSync(SOURCES, { cwd: root, exclude: (name) => name === 'dist' });
+  for (const file of files.sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  return hash.digest('hex');
+}
+
+if (import.meta.main) await buildConsole(join(import.meta.dirname, '..'));

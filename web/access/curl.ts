@@ -1,0 +1,25 @@
+/** A line to paste into a shell that prints a label with a new account. */
+import type { IntegrationCreated } from '../../src/contract/admin.ts';
+
+/** Secret and token go through pipes: what stands on a command line, everybody on the machine can read. */
+export function curlOf(account: IntegrationCreated): string {
+  const form = [
+    'grant_type=client_credentials',
+    `client_id=${encodeURIComponent(account.apiKey)}`,
+    'client_secret=$API_SECRET',
+    `audience=${encodeURIComponent(account.audience)}`,
+    `scope=${encodeURIComponent(account.scope)}`,
+  ].join('&');
+  return [
+    'read -rs API_SECRET    # paste the secret, press Enter',
+    `AUTH=$(printf '%s' "${form}" | curl -s ${quoted(account.tokenUrl)} -d @- |`,
+    `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/')`,
+    `printf '%s\\n' "$AUTH" | curl -s ${quoted(account.printEndpoint)} -H @- -H ${quoted(`x-tenant: ${account.tenant}`)} \\`,
+    `  -H 'Content-Type: application/json' -H "Idempotency-Key: try-$(date +%s)" \\`,
+    `  -d '{"idT": "TEMPLATE_ID", "printer": "PRINTER_NAME", "data": [{"FIELD": "VALUE"}]}'`,
+  ].join('\n');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,281 @@
+/** Who has access to this workspace, and in which role. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import {
+  type InvitationCreated,
+  invitationCreated,
+  type PersonView,
+  personView,
+  ROLES,
+  type Role,
+} from '../../src/contract/people.ts';
+import { CopyButton } from '../controls/copy.tsx';
+import { Ask, Dialog } from '../controls/dialog.tsx';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { Menu } from '../controls/menu.tsx';
+import { Page, Shown } from '../controls/page.tsx';
+import { Time } from '../controls/time.tsx';
+import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
+import { ofTenant, session } from '../service/session.ts';
+import { t, when } from '../texts/texts.ts';
+
+type Question = { about: 'role' | 'revoke' | 'link'; person: PersonView };
+
+const pathOf = ({ id }: PersonView, what = '') => ofTenant(`/people/${encodeURIComponent(id)}${what}`);
+
+export function People() {
+  const { people: words, general } = t.value;
+  const { live, reload } = useLive(z.array(personView), ofTenant('/people'), () => false);
+  const inviting = useSignal(false);
+  const invitation = useSignal<InvitationCreated | null>(null);
+  const asked = useSignal<Question | null>(null);
+  const close = () => {
+    asked.value = null;
+  };
+  const invited = (made: InvitationCreated) => {
+    invitation.value = made;
+    reload();
+  };
+  return (
+    <Page
+      title={words.title}
+      actions={
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => {
+            inviting.value = true;
+          }}
+        >
+          {words.invite}
+        </button>
+      }
+    >
+      <Shown of={live} onRetry={reload}>
+        {(list) => (
+          <div class="card flush">
+            <table class="cards">
+              <thead>
+                <tr>
+                  <th>{words.name}</th>
+                  <th>{words.role}</th>
+                  <th>{words.state}</th>
+                  <th>{words.lastSeen}</th>
+                  <th>
+                    <span class="unseen">{general.more}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.map((person) => (
+                  <tr key={person.id}>
+                    <td class="lead">
+                      <div>
+                        <strong>{person.name}</strong>
+                        {person.id === session.value?.person.id && <span class="muted"> ({words.you})</span>}
+                        <div class="small muted">{person.login}</div>
+                      </div>
+                    </td>
+                    <td data-label={words.role}>{words.roles[person.role]}</td>
+                    <td data-label={words.state}>
+                      <span class={person.state === 'active' ? 'badge good' : 'badge'}>
+                        {words.states[person.state]}
+                      </span>
+                    </td>
+                    <td data-label={words.lastSeen} class="muted">
+                      {person.lastSeenAt === null ? words.never : <Time at={person.lastSeenAt} />}
+                    </td>
+                    <td class="right">
+                      <Menu
+                        about={person.name}
+                        items={(
+                          [
+                            { about: 'role', said: words.changeRole, bad: false },
+                            { about: 'link', said: words.inviteAgain, bad: false },
+                            { about: 'revoke', said: words.revoke, bad: true },
+                          ] as const
+                        )
+                          .filter(({ about }) => about !== 'revoke' || person.state !== 'revoked')
+                          .map(({ about, said, bad }) => ({
+                            words: said,
+                            bad,
+                            onPick: () => {
+                              asked.value = { about, person };
+                            },
+                          }))}
+                      />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Shown>
+      {inviting.value && (
+        <Invite
+          onInvited={invited}
+          onClose={() => {
+            inviting.value = false;
+          }}
+        />
+      )}
+      {asked.value?.about === 'role' && (
+        <ChangeRole person={asked.value.person} onDone={reload} onClose={close} />
+      )}
+      {asked.value?.about === 'revoke' && (
+        <Revoke person={asked.value.person} onDone={reload} onClose={close} />
+      )}
+      {asked.value?.about === 'link' && (
+        <NewLink person={asked.value.person} onInvited={invited} onClose={close} />
+      )}
+      {invitation.value !== null && (
+        <Link
+          made={invitation.value}
+          onClose={() => {
+            invitation.value = null;
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function RoleField({ value, onRole }: { value: Role; onRole: (role: Role) => void }) {
+  const { people: words } = t.value;
+  return (
+    <ChoiceField
+      label={words.role}
+      value={value}
+      hint={words.roleSays[value]}
+      options={ROLES.map((role) => ({ value: role, words: words.roles[role] }))}
+      onChoice={(chosen) => {
+        const role = ROLES.find((one) => one === chosen);
+        if (role !== undefined) onRole(role);
+      }}
+    />
+  );
+}
+
+type InviteProps = { onInvited: (made: InvitationCreated) => void; onClose: () => void };
+
+function Invite({ onInvited, onClose }: InviteProps) {
+  const { people: words } = t.value;
+  const login = useSignal('');
+  const name = useSignal('');
+  const role = useSignal<Role>('operator');
+  return (
+    <Ask
+      title={words.inviteTitle}
+      action={words.submit}
+      onClose={onClose}
+      onAction={async () => {
+        const named = name.value.trim();
+        const body = { login: login.value, role: role.value, ...(named === '' ? {} : { name: named }) };
+        onInvited(await call(invitationCreated, ofTenant('/people'), { body }));
+      }}
+    >
+      <TextField
+        label={words.login}
+        required
+        maxLength={200}
+        autocomplete="off"
+        value={login.value}
+        onText={(text) => {
+          login.value = text;
+        }}
+      />
+      <TextField
+        label={words.name}
+        maxLength={200}
+        autocomplete="off"
+        value={name.value}
+        onText={(text) => {
+          name.value = text;
+        }}
+      />
+      <RoleField
+        value={role.value}
+        onRole={(value) => {
+          role.value = value;
+        }}
+      />
+    </Ask>
+  );
+}
+
+type PersonProps = { person: PersonView; onDone: () => void; onClose: () => void };
+
+function ChangeRole({ person, onDone, onClose }: PersonProps) {
+  const { people: words, general } = t.value;
+  const role = useSignal(person.role);
+  return (
+    <Ask
+      title={words.changeTitle(person.name)}
+      action={general.save}
+      onClose={onClose}
+      onAction={async () => {
+        await call(personView, pathOf(person), { method: 'PUT', body: { role: role.value } });
+        onDone();
+      }}
+    >
+      <RoleField
+        value={role.value}
+        onRole={(value) => {
+          role.value = value;
+        }}
+      />
+    </Ask>
+  );
+}
+
+function Revoke({ person, onDone, onClose }: PersonProps) {
+  const { people: words } = t.value;
+  return (
+    <Ask
+      title={words.revokeTitle(person.name)}
+      action={words.states.revoked}
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), pathOf(person), { method: 'DELETE' });
+        onDone();
+      }}
+    >
+      <p>{words.revokeSays}</p>
+    </Ask>
+  );
+}
+
+function NewLink({ person, onInvited, onClose }: InviteProps & { person: PersonView }) {
+  const { people: words } = t.value;
+  return (
+    <Ask
+      title={person.name}
+      action={words.submit}
+      onClose={onClose}
+      onAction={async () => {
+        onInvited(await call(invitationCreated, pathOf(person, '/invitation'), { method: 'POST' }));
+      }}
+    />
+  );
+}
+
+function Link({ made, onClose }: { made: InvitationCreated; onClose: () => void }) {
+  const { people: words, general } = t.value;
+  return (
+    <Dialog title={words.linkTitle} onClose={onClose}>
+      <p>{words.linkSays(made.person.name, when(made.expiresAt))}</p>
+      <div class="row">
+        <code class="anywhere">{made.url}</code>
+        <CopyButton text={made.url} about={words.linkTitle} />
+      </div>
+      <div class="row end">
+        <button type="button" class="button primary" onClick={onClose}>
+          {general.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

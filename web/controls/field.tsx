@@ -1,0 +1,103 @@
+/** A labelled place to type in, with what was wrong with it beside it. */
+import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import { useId } from 'preact/hooks';
+
+type FieldProps = {
+  label: string;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  children: (attributes: {
+    id: string;
+    'aria-describedby'?: string;
+    'aria-invalid'?: boolean;
+  }) => ComponentChildren;
+};
+
+export function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId();
+  const about = hint === undefined && fault === undefined ? {} : { 'aria-describedby': `${id}-about` };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, ...about, ...(fault === undefined ? {} : { 'aria-invalid': true }) })}
+      {(hint !== undefined || fault !== undefined) && (
+        <div id={`${id}-about`}>
+          {fault !== undefined && <div class="fault">{fault}</div>}
+          {hint !== undefined && <div class="hint anywhere">{hint}</div>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+type TextProps = {
+  label: string;
+  value: string;
+  onText: (text: string) => void;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  type?: 'text' | 'password' | 'number';
+  autocomplete?: InputHTMLAttributes['autocomplete'];
+  inputMode?: 'numeric';
+  required?: boolean;
+  minLength?: number;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  placeholder?: string;
+};
+
+export function TextField({ label, value, onText, hint, fault, type = 'text', ...rest }: TextProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(attributes) => {
+        const shared = {
+          class: 'input',
+          ...attributes,
+          ...rest,
+          value,
+          onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onText(currentTarget.value),
+        };
+        if (type === 'password') return <input type="password" {...shared} />;
+        return type === 'number' ? <input type="number" {...shared} /> : <input type="text" {...shared} />;
+      }}
+    </Field>
+  );
+}
+
+export type Option = { value: string; words: string };
+
+type ChoiceProps = {
+  label: string;
+  value: string;
+  options: readonly Option[];
+  onChoice: (value: string) => void;
+  hint?: string | undefined;
+};
+
+export function ChoiceField({ label, value, options, onChoice, hint }: ChoiceProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(attributes) => <Choice {...attributes} value={value} options={options} onChoice={onChoice} />}
+    </Field>
+  );
+}
+
+type BareChoice = Omit<ChoiceProps, 'label' | 'hint'> & {
+  id?: string;
+  'aria-label'?: string;
+  'aria-describedby'?: string;
+};
+
+/** Where the label stands elsewhere, or is not to be seen. */
+export function Choice({ value, options, onChoice, ...rest }: BareChoice) {
+  return (
+    <select {...rest} value={value} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
+      {options.map((option) => (
+        <option key={option.value} value={option.value} selected={option.value === value}>
+          {option.words}
+        </option>
+      ))}
+    </select>
+  );
+}

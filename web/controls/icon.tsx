@@ -1,0 +1,38 @@
+/** Line drawings on a grid of 20, in the colour of the text around them. */
+const PATHS = {
+  start: 'M3 9.5 10 4l7 5.5V16a1 1 0 0 1-1 1h-3.5v-4.5h-5V17H4a1 1 0 0 1-1-1z',
+  print: 'M6 8V3h8v5M6 14H4a1 1 0 0 1-1-1V9a1 1 0 0 1 1-1h12a1 1 0 0 1 1 1v4a1 1 0 0 1-1 1h-2M6 12h8v5H6z',
+  jobs: 'M7 5h10M7 10h10M7 15h10M3.5 5h.01M3.5 10h.01M3.5 15h.01',
+  held: 'M10 6.5V11M10 14h.01M10 2.5 18 16.5H2z',
+  printers:
+    'M4 4h12a1 1 0 0 1 1 1v6H3V5a1 1 0 0 1 1-1zM3 11h14v4a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1zM6 14h4M14 14h.01',
+  templates: 'M3 5h14v10H3zM6 8v4M8 8v4M10 8v4M13 8h1.5M13 12h1.5',
+  integrations: 'M8 6 4 10l4 4M12 6l4 4-4 4',
+  people:
+    'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 16.5c0-3 2-4.5 5-4.5s5 1.5 5 4.5M13 4a3 3 0 0 1 0 5.5M14.5 12.2c2 .5 3 2 3 4.3',
+  audit: 'M5 3h7l4 4v10H5zM12 3v4h4M8 11h5M8 14h5',
+  account: 'M10 10a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3.5 17c0-3.5 2.6-5 6.5-5s6.5 1.5 6.5 5',
+  menu: 'M3 5h14M3 10h14M3 15h14',
+  more: 'M5 10h.01M10 10h.01M15 10h.01',
+  check: 'm4 10.5 4 4 8-9',
+  upload: 'M10 13V4M6 7.5 10 3.5l4 3.5M4 13v3h12v-3',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg
+      viewBox="0 0 20 20"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.5"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

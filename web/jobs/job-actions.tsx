@@ -1,0 +1,228 @@
+/** What a person can do to a job, each with a question that says what it does. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import { printerView } from '../../src/contract/admin.ts';
+import { jobView } from '../../src/contract/job.ts';
+import { jobReprinted } from '../../src/contract/job-actions.ts';
+import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
+import { to } from '../address/place.ts';
+import { Ask } from '../controls/dialog.tsx';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { say } from '../controls/toast.tsx';
+import { call, newKey } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
+import { may } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { labelRanges } from './label-ranges.ts';
+
+type ActionProps = { job: JobDetails; onDone: () => void };
+
+/** What is asked here; a held job's release is a page of its own. */
+const ASKED = ['retry', 'move', 'reprint', 'cancel'] as const satisfies JobAction[];
+type Asked = (typeof ASKED)[number];
+
+export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?: readonly Asked[] }) {
+  const { job: words } = t.value;
+  const asked = useSignal<Asked | null>(null);
+  if (!may('jobs:act')) return null;
+  const labels = { retry: words.retry, move: words.move, reprint: words.reprint, cancel: words.cancel };
+  const close = () => {
+    asked.value = null;
+  };
+  const dialogs = { retry: Retry, move: Move, reprint: Reprint, cancel: Cancel };
+  const Question = asked.value === null ? null : dialogs[asked.value];
+  return (
+    <>
+      {only
+        .filter((action) => job.actions.includes(action))
+        .map((action) => (
+          <button
+            key={action}
+            type="button"
+            class="button"
+            onClick={() => {
+              asked.value = action;
+            }}
+          >
+            {labels[action]}
+          </button>
+        ))}
+      {Question !== null && <Question job={job} onDone={onDone} onClose={close} />}
+    </>
+  );
+}
+
+type QuestionProps = ActionProps & { onClose: () => void };
+
+const path = (job: JobDetails, action: string) => `/jobs/${encodeURIComponent(job.id)}/${action}`;
+
+function useWhy() {
+  const why = useSignal('');
+  const field = (
+    <TextField
+      label={t.value.general.why}
+      maxLength={500}
+      value={why.value}
+      onText={(text) => {
+        why.value = text;
+      }}
+    />
+  );
+  return { field, why: () => (why.value.trim() === '' ? {} : { why: why.value.trim() }) };
+}
+
+function Cancel({ job, onDone, onClose }: QuestionProps) {
+  const { job: words } = t.value;
+  const force = useSignal(false);
+  const { field, why } = useWhy();
+  const run = async () => {
+    const now = await call(jobView, path(job, 'cancel'), { body: { force: force.value, ...why() } });
+    say(now.status === 'canceled' ? words.canceled : words.asked);
+    onDone();
+  };
+  const away = job.reasons.some((reason) => reason === 'agent-offline' || reason === 'printer-gone');
+  return (
+    <Ask
+      title={words.cancelTitle}
+      action={words.cancel}
+      keep={words.cancelKeep}
+      danger
+      onClose={onClose}
+      onAction={run}
+    >
+      <p>{words.cancelSays(job.labels.total - job.labels.printed)}</p>
+      {job.status === 'printing' && <p>{words.cancelPrinting}</p>}
+      {away && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={force.value}
+            onChange={({ currentTarget }) => {
+              force.value = currentTarget.checked;
+            }}
+          />
+          {words.force}
+        </label>
+      )}
+      {field}
+    </Ask>
+  );
+}
+
+function Retry({ job, onDone, onClose }: QuestionProps) {
+  const { job: words } = t.value;
+  const { field, why } = useWhy();
+  const run = async () => {
+    await call(jobView, path(job, 'resume'), { body: why() });
+    say(words.goesOn);
+    onDone();
+  };
+  return (
+    <Ask title={words.retryTitle} action={words.retry} onClose={onClose} onAction={run}>
+      <p>{words.retrySays(job.labels.printed + 1, job.labels.total - job.labels.printed)}</p>
+      {field}
+    </Ask>
+  );
+}
+
+function useOtherPrinters(job: JobDetails) {
+  const { live } = useLive(z.array(printerView), '/printers', () => false);
+  return (live.data ?? [])
+    .filter(({ id }) => id !== job.printer.id)
+    .map(({ id, name }) => ({ value: id, words: name }));
+}
+
+function Move({ job, onDone, onClose }: QuestionProps) {
+  const { job: words } = t.value;
+  const others = useOtherPrinters(job);
+  const chosen = useSignal('');
+  const { field, why } = useWhy();
+  const target = chosen.value || (others[0]?.value ?? '');
+  const run = async () => {
+    // Where labels may be out nobody guesses: the service refuses until it is decided from which one.
+    await call(jobView, path(job, 'move'), { body: { printerId: target, ...why() } });
+    say(words.moved);
+    onDone();
+  };
+  return (
+    <Ask
+      title={words.moveTitle}
+      action={words.move}
+      disabled={target === ''}
+      onClose={onClose}
+      onAction={run}
+    >
+      {others.length === 0 ? (
+        <p>{words.moveNone}</p>
+      ) : (
+        <>
+          <p>{words.moveSays(job.labels.total - job.labels.printed)}</p>
+          <ChoiceField
+            label={words.moveTo}
+            value={target}
+            options={others}
+            onChoice={(value) => {
+              chosen.value = value;
+            }}
+          />
+          {field}
+        </>
+      )}
+    </Ask>
+  );
+}
+
+function Reprint({ job, onDone, onClose }: QuestionProps) {
+  const { job: words } = t.value;
+  const which = useSignal('');
+  const target = useSignal(job.printer.id);
+  const key = useSignal(newKey());
+  const others = useOtherPrinters(job);
+  const { field, why } = useWhy();
+  const ranges = labelRanges(which.value, job.labels.total);
+  const run = async () => {
+    const { id } = await call(jobReprinted, path(job, 'reprint'), {
+      key: key.value,
+      body: {
+        ...(ranges === undefined || ranges.length === 0 ? {} : { labels: ranges }),
+        ...(target.value === job.printer.id ? {} : { printerId: target.value }),
+        ...why(),
+      },
+    });
+    say(
+      <>
+        {words.reprinted} <a href={to(['jobs', id])}>{words.open}</a>
+      </>,
+    );
+    onDone();
+  };
+  return (
+    <Ask
+      title={words.reprintTitle}
+      action={words.reprint}
+      disabled={ranges === undefined}
+      onClose={onClose}
+      onAction={run}
+    >
+      <p>{words.reprintSays}</p>
+      <TextField
+        label={words.reprintWhich}
+        hint={words.reprintHint(job.labels.total)}
+        fault={ranges === undefined ? words.reprintWrong(job.labels.total) : undefined}
+        value={which.value}
+        onText={(text) => {
+          which.value = text;
+        }}
+      />
+      <ChoiceField
+        label={words.moveTo}
+        value={target.value}
+        options={[{ value: job.printer.id, words: job.printer.name }, ...others]}
+        onChoice={(value) => {
+          target.value = value;
+        }}
+      />
+      {field}
+    </Ask>
+  );
+}

@@ -1,0 +1,301 @@
+/** One job: how it stands, what happened, what is on its labels, and what can be done. */
+import { useSignal } from '@preact/signals';
+import { type JobDetails, type JobEvent, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
+import { to } from '../address/place.ts';
+import { Meter } from '../controls/meter.tsx';
+import { Page, Shown } from '../controls/page.tsx';
+import { Time } from '../controls/time.tsx';
+import { useLive } from '../service/live.ts';
+import { may } from '../service/session.ts';
+import { inFull, t, when, whenExactly } from '../texts/texts.ts';
+import { JobActions } from './job-actions.tsx';
+import { reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
+import { LabelStrip } from './label-strip.tsx';
+
+/** Labels whose pictures are shown at a time. */
+const STRIP = 8;
+const RECORDS = 20;
+
+export function JobPage({ id }: { id: string }) {
+  const { job: words, jobs } = t.value;
+  const { live, reload } = useLive(jobDetails, `/jobs/${encodeURIComponent(id)}`, ({ jobs }) =>
+    jobs.includes(id),
+  );
+  const job = live.data;
+  return (
+    <Page
+      title={job?.template.name ?? words.number(shortId(id))}
+      crumb={{ words: jobs.title, href: to(['jobs']) }}
+      beside={job && <StatusBadge status={job.status} reasons={job.reasons} />}
+      actions={job && <JobActions job={job} onDone={reload} />}
+    >
+      <Shown of={live} onRetry={reload}>
+        {(found) => (
+          <div class="split">
+            <div class="stack wide">
+              <Next job={found} />
+              <Labels job={found} />
+              <Values job={found} />
+            </div>
+            <div class="stack wide">
+              <Facts job={found} />
+              <Life job={found} />
+            </div>
+          </div>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function Next({ job }: { job: JobDetails }) {
+  const { job: words, jobs } = t.value;
+  const tone = job.status === 'held' ? 'warn' : job.status === 'failed' ? 'bad' : '';
+  const underWay = job.status === 'printing' || job.status === 'queued';
+  return (
+    <section class="stack tight" aria-label={words.next}>
+      <div class={`note ${underWay && job.reasons.length > 0 ? 'warn' : tone}`}>
+        <p>{nextWords(job)}</p>
+        {job.error !== null && <p>{job.error.message}</p>}
+        {job.status === 'held' && (
+          <div class="row">
+            <a class="button primary" href={to(['held', job.id])}>
+              {words.decide}
+            </a>
+          </div>
+        )}
+      </div>
+      <div class="row spread numbers">
+        <span>
+          {jobs.labelsOut}: {jobs.of(job.labels.printed, job.labels.total)}
+        </span>
+        {job.reasonsSince !== null && job.reasons.length > 0 && (
+          <span class="muted">{words.since(when(job.reasonsSince))}</span>
+        )}
+      </div>
+      {underWay && <Meter part={job.labels.printed} of={job.labels.total} />}
+    </section>
+  );
+}
+
+function nextWords(job: JobDetails): string {
+  const { job: words } = t.value;
+  if (job.status === 'queued' && job.hold !== null) return words.nextHold(job.hold.by);
+  if ((job.status === 'queued' || job.status === 'printing') && job.reasons.length > 0)
+    return words.nextWaits(reasonsInWords(job.reasons));
+  return {
+    queued: words.nextQueued,
+    printing: words.nextPrinting,
+    printed: words.nextPrinted,
+    failed: words.nextFailed,
+    held: words.nextHeld,
+    canceled: words.nextCanceled,
+  }[job.status];
+}
+
+function Labels({ job }: { job: JobDetails }) {
+  const { job: words } = t.value;
+  const count = useSignal(STRIP);
+  const shown = Math.min(count.value, job.labels.total);
+  return (
+    <section class="stack tight">
+      <h2>{words.labels}</h2>
+      {!may('labels:read') && <p class="muted">{words.noSight}</p>}
+      {may('labels:read') && !job.data && <p class="muted">{words.noData}</p>}
+      {may('labels:read') && job.data && (
+        <>
+          <LabelStrip job={job.id} labels={Array.from({ length: shown }, (_, index) => ({ index }))} />
+          {shown < job.labels.total && (
+            <div class="row">
+              <button
+                type="button"
+                class="button"
+                onClick={() => {
+                  count.value += STRIP;
+                }}
+              >
+                {words.moreLabels}
+              </button>
+              <span class="muted small">{words.labelOf(shown, job.labels.total)}</span>
+            </div>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Values({ job }: { job: JobDetails }) {
+  const { job: words, general } = t.value;
+  const from = useSignal(0);
+  const sees = may('labels:read') && job.data && job.records > 0;
+  const path = `/jobs/${encodeURIComponent(job.id)}/records?from=${from.value}&limit=${RECORDS}`;
+  const { live, reload } = useLive(jobRecords, sees ? path : null, () => false);
+  if (!sees) return null;
+  return (
+    <section class="stack tight">
+      <h2>{words.values}</h2>
+      <Shown of={live} onRetry={reload}>
+        {(page) => {
+          const fields = [...new Set(page.records.flatMap((record) => Object.keys(record)))];
+          if (fields.length === 0) return <p class="muted">{general.none}</p>;
+          return (
+            <>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled with the keyboard too */}
+              <section class="card flush table-scroll" tabIndex={0} aria-label={words.values}>
+                <table>
+                  <thead>
+                    <tr>
+                      <th>{words.record}</th>
+                      {fields.map((field) => (
+                        <th key={field}>{field}</th>
+                      ))}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {page.records.map((record, at) => (
+                      <tr key={page.from + at}>
+                        <td class="muted numbers">{page.from + at + 1}</td>
+                        {fields.map((field) => (
+                          <td key={field}>{shownValue(record[field])}</td>
+                        ))}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </section>
+              {page.total > RECORDS && (
+                <div class="row">
+                  <span class="muted small">
+                    {words.valuesOf(page.from + 1, page.from + page.records.length, page.total)}
+                  </span>
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={page.from === 0}
+                    aria-label={t.value.print.previous}
+                    onClick={() => {
+                      from.value = Math.max(0, from.value - RECORDS);
+                    }}
+                  >
+                    ←
+                  </button>
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={page.from + page.records.length >= page.total}
+                    aria-label={t.value.print.next}
+                    onClick={() => {
+                      from.value += RECORDS;
+                    }}
+                  >
+                    →
+                  </button>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Shown>
+    </section>
+  );
+}
+
+function shownValue(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function Facts({ job }: { job: JobDetails }) {
+  const { job: words, jobs } = t.value;
+  return (
+    <dl class="facts">
+      <dt>{jobs.job}</dt>
+      <dd class="mono">{job.id}</dd>
+      <dt>{jobs.printer}</dt>
+      <dd>
+        <a href={to(['printers', job.printer.id])}>{job.printer.name}</a>
+      </dd>
+      <dt>{jobs.template}</dt>
+      <dd>
+        <a href={to(['templates', job.template.id])}>{job.template.name}</a>
+      </dd>
+      <dt>{words.format}</dt>
+      <dd>
+        {job.format}, {words[job.orientation]}
+      </dd>
+      <dt>{words.copies}</dt>
+      <dd>{job.copies}</dd>
+      <dt>{words.account}</dt>
+      <dd>{job.account}</dd>
+      <dt>{jobs.accepted}</dt>
+      <dd>
+        <Time at={job.createdAt} />
+      </dd>
+      {job.reprintOf !== null && (
+        <>
+          <dt>{words.reprintOf}</dt>
+          <dd>
+            <a class="mono" href={to(['jobs', job.reprintOf])}>
+              {shortId(job.reprintOf)}
+            </a>
+          </dd>
+        </>
+      )}
+      {job.reprints.length > 0 && (
+        <>
+          <dt>{words.reprints}</dt>
+          <dd>
+            {job.reprints.map(({ id }) => (
+              <div key={id}>
+                <a class="mono" href={to(['jobs', id])}>
+                  {shortId(id)}
+                </a>
+              </div>
+            ))}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function Life({ job }: { job: JobDetails }) {
+  const { job: words, event: said } = t.value;
+  return (
+    <section class="stack tight">
+      <h2>{words.life}</h2>
+      <ol class="timeline">
+        {job.events.map((event, at) => (
+          <li key={`${event.at} ${at}`}>
+            <div class="anywhere">{eventWords(event)}</div>
+            {event.error !== null && <div class="small anywhere">{event.error.message}</div>}
+            {event.why !== null && <div class="small anywhere">“{event.why}”</div>}
+            <time dateTime={event.at} title={inFull(event.at)}>
+              {whenExactly(event.at)}
+              {(event.labels.sent > 0 || event.labels.printed > 0) &&
+                ` · ${said.progress(event.labels.sent, event.labels.printed)}`}
+            </time>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function eventWords({ kind, who, reasons, printer }: JobEvent): string {
+  const { event: said } = t.value;
+  switch (kind) {
+    case 'waits':
+      return reasons.length === 0 ? said.goesOn : said.waits(reasonsInWords(reasons));
+    case 'moved':
+      return said.moved(who, printer.name);
+    case 'accepted':
+    case 'queued':
+    case 'canceled':
+    case 'cancel-requested':
+      return said[kind](who);
+    default:
+      return said[kind];
+  }
+}

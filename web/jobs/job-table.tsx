@@ -1,0 +1,81 @@
+/** Jobs one under the other; on a narrow screen as cards. */
+import type { JobView } from '../../src/contract/job.ts';
+import { to } from '../address/place.ts';
+import { Meter } from '../controls/meter.tsx';
+import { Time } from '../controls/time.tsx';
+import { t } from '../texts/texts.ts';
+import { StatusWords, shortId } from './job-words.tsx';
+
+type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], on: boolean) => void };
+
+export function JobTable({ jobs, picking }: { jobs: readonly JobView[]; picking?: Picking }) {
+  const { jobs: words } = t.value;
+  const all = picking !== undefined && jobs.every(({ id }) => picking.picked.has(id));
+  return (
+    <div class="card flush">
+      <table class="cards">
+        <thead>
+          <tr>
+            {picking !== undefined && (
+              <th>
+                <input
+                  type="checkbox"
+                  aria-label={words.pickAll}
+                  checked={all}
+                  onChange={() =>
+                    picking.onPick(
+                      jobs.map(({ id }) => id),
+                      !all,
+                    )
+                  }
+                />
+              </th>
+            )}
+            <th>{words.template}</th>
+            <th>{words.status}</th>
+            <th>{words.printer}</th>
+            <th>{words.labelsOut}</th>
+            <th>{words.accepted}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <tr key={job.id}>
+              {picking !== undefined && (
+                <td data-label={words.pick}>
+                  <input
+                    type="checkbox"
+                    aria-label={`${words.pick}: ${job.template.name}, ${shortId(job.id)}`}
+                    checked={picking.picked.has(job.id)}
+                    onChange={({ currentTarget }) => picking.onPick([job.id], currentTarget.checked)}
+                  />
+                </td>
+              )}
+              <td class="lead">
+                <a class="row-link" href={to(['jobs', job.id])}>
+                  {job.template.name}
+                </a>
+                <div class="small muted mono">{shortId(job.id)}</div>
+              </td>
+              <td data-label={words.status}>
+                <div>
+                  <StatusWords job={job} />
+                </div>
+              </td>
+              <td data-label={words.printer}>{job.printer.name}</td>
+              <td data-label={words.labelsOut} class="numbers">
+                <div class="out">
+                  {words.of(job.labels.printed, job.labels.total)}
+                  {job.status === 'printing' && <Meter part={job.labels.printed} of={job.labels.total} />}
+                </div>
+              </td>
+              <td data-label={words.accepted} class="nowrap muted">
+                <Time at={job.createdAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+/** How a job's state is said. */
+import type { JobReason, JobView } from '../../src/contract/job.ts';
+import type { JobStatus } from '../../src/contract/job-life.ts';
+import { listed, t } from '../texts/texts.ts';
+
+const TONE: Readonly<Record<JobStatus, string>> = {
+  queued: '',
+  printing: 'busy',
+  printed: 'good',
+  failed: 'bad',
+  canceled: '',
+  held: 'warn',
+};
+
+/** Reasons that need nobody. */
+const HARMLESS: readonly JobReason[] = ['busy', 'media-low', 'connecting-to-device', 'cancel-requested'];
+
+export function reasonsInWords(reasons: readonly JobReason[]): string {
+  return listed(reasons.map((reason) => t.value.reason[reason]));
+}
+
+export function StatusBadge({ status, reasons = [] }: { status: JobStatus; reasons?: readonly JobReason[] }) {
+  const stuck = reasons.some((reason) => !HARMLESS.includes(reason));
+  return (
+    <span class={`badge ${stuck && status !== 'held' ? 'warn' : TONE[status]}`}>
+      {t.value.status[status]}
+    </span>
+  );
+}
+
+/** State, and what holds it up. */
+export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' | 'error'> }) {
+  return (
+    <>
+      <StatusBadge status={job.status} reasons={job.reasons} />
+      {job.reasons.length > 0 && <div class="small muted">{reasonsInWords(job.reasons)}</div>}
+    </>
+  );
+}
+
+export function shortId(id: string): string {
+  return id.slice(0, 13);
+}

@@ -1,0 +1,245 @@
+/** All jobs, live. Its filters stand in the address, so that a look at them can be sent to somebody. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { z } from 'zod';
+import { printerView, templateView } from '../../src/contract/admin.ts';
+import type { JobView } from '../../src/contract/job.ts';
+import { JOB_STATUSES } from '../../src/contract/job-life.ts';
+import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
+import { place, refine, to } from '../address/place.ts';
+import { Choice } from '../controls/field.tsx';
+import { Empty, Page, Shown } from '../controls/page.tsx';
+import { Problem } from '../controls/problem.tsx';
+import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
+import { may, ofTenant } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { Bulk, type BulkAction } from './bulk.tsx';
+import { JobTable } from './job-table.tsx';
+
+const HOUR_MS = 3_600_000;
+const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
+/** What the service takes as the beginning of an ID. */
+const ID = /^[0-9a-f-]{0,36}$/;
+
+/** The filters of the address as the service takes them; times are rounded, so that the same ones are asked for. */
+function asked(withStatus: boolean): string {
+  const { query } = place.value;
+  const search = new URLSearchParams();
+  for (const name of ['printer', 'template', 'account', ...(withStatus ? ['status'] : [])]) {
+    const value = query.get(name);
+    if (value) search.set(name, value);
+  }
+  const id = query.get('id') ?? '';
+  if (id !== '' && ID.test(id)) search.set('id', id);
+  const span = SPANS[query.get('since') ?? ''];
+  if (span !== undefined) {
+    const minute = 60_000;
+    search.set('since', new Date(Math.floor((Date.now() - span) / minute) * minute).toISOString());
+  }
+  return search.toString();
+}
+
+const aboutJobs = ({ jobs }: { jobs: string[] }) => jobs.length > 0;
+
+export function Jobs() {
+  const { jobs: words, general } = t.value;
+  const { query } = place.value;
+  const filter = asked(true);
+  const { live, reload } = useLive(jobPage, `/jobs?${filter}`, aboutJobs);
+  const older = useOlder(filter, live.data?.next ?? null);
+  const picked = useSignal<ReadonlySet<string>>(new Set());
+  const bulk = useSignal<BulkAction | null>(null);
+  useEffect(() => {
+    picked.value = new Set();
+  }, [filter]);
+  const pick = (ids: readonly string[], on: boolean) => {
+    const next = new Set(picked.value);
+    for (const id of ids) {
+      if (on) next.add(id);
+      else next.delete(id);
+    }
+    picked.value = next;
+  };
+  return (
+    <Page title={words.title}>
+      <States />
+      <Filters />
+      <Shown of={live} onRetry={reload}>
+        {(page) =>
+          page.jobs.length === 0 ? (
+            [...query].length === 0 ? (
+              <Empty icon="jobs" title={words.empty} hint={words.emptyHint} />
+            ) : (
+              <Empty icon="jobs" title={words.noneFits}>
+                <a class="button" href={to(['jobs'])}>
+                  {words.clear}
+                </a>
+              </Empty>
+            )
+          ) : (
+            <>
+              {picked.value.size > 0 && (
+                <div class="note row">
+                  <span>{words.picked(picked.value.size)}</span>
+                  <button type="button" class="button" onClick={() => (bulk.value = 'cancel')}>
+                    {words.bulkCancel}
+                  </button>
+                  <button type="button" class="button" onClick={() => (bulk.value = 'retry')}>
+                    {words.bulkRetry}
+                  </button>
+                </div>
+              )}
+              <JobTable
+                jobs={[...page.jobs, ...older.jobs]}
+                {...(may('jobs:act') ? { picking: { picked: picked.value, onPick: pick } } : {})}
+              />
+              {older.problem !== undefined && <Problem problem={older.problem} onRetry={older.load} />}
+              {older.next !== null && (
+                <div class="row">
+                  <button type="button" class="button" onClick={older.load}>
+                    {general.older}
+                  </button>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Shown>
+      {bulk.value !== null && (
+        <Bulk
+          action={bulk.value}
+          ids={[...picked.value]}
+          onClose={() => {
+            bulk.value = null;
+          }}
+          onDone={() => {
+            picked.value = new Set();
+            reload();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The pages behind the first one, which alone is live. */
+function useOlder(filter: string, first: string | null) {
+  const jobs = useSignal<readonly JobView[]>([]);
+  const next = useSignal<string | null | undefined>(undefined);
+  const problem = useSignal<Error | undefined>(undefined);
+  useEffect(() => {
+    jobs.value = [];
+    next.value = undefined;
+  }, [filter]);
+  const after = next.value === undefined ? first : next.value;
+  const load = async () => {
+    if (after === null) return;
+    problem.value = undefined;
+    try {
+      const page = await call(jobPage, `/jobs?${filter}&after=${encodeURIComponent(after)}`);
+      const known = new Set(jobs.value.map(({ id }) => id));
+      jobs.value = [...jobs.value, ...page.jobs.filter(({ id }) => !known.has(id))];
+      next.value = page.next;
+    } catch (error) {
+      problem.value = error instanceof Error ? error : new Error(String(error));
+    }
+  };
+  return { jobs: jobs.value, next: after, problem: problem.value, load: () => void load() };
+}
+
+/** How many there are in each state, as a way to see only those. */
+function States() {
+  const { jobs: words, status } = t.value;
+  const { query } = place.value;
+  const { live } = useLive(jobCounts, `/jobs/counts?${asked(false)}`, aboutJobs);
+  const now = query.get('status') ?? '';
+  const href = (value: string) => to(['jobs'], { ...Object.fromEntries(query), status: value });
+  const underWay = 'queued,printing';
+  const tabs = [
+    { value: '', words: words.all, count: undefined },
+    {
+      value: underWay,
+      words: words.underWay,
+      count: live.data && (live.data['queued'] ?? 0) + (live.data['printing'] ?? 0),
+    },
+    ...JOB_STATUSES.filter((one) => one !== 'queued' && one !== 'printing').map((one) => ({
+      value: one,
+      words: status[one],
+      count: live.data && (live.data[one] ?? 0),
+    })),
+  ];
+  return (
+    <nav class="tabs" aria-label={words.status}>
+      {tabs.map((tab) => (
+        <a key={tab.value} href={href(tab.value)} aria-current={tab.value === now ? 'true' : undefined}>
+          {tab.words}
+          {tab.count !== undefined && (
+            <span class="muted small numbers">
+              {tab.count >= MOST_COUNTED ? `${MOST_COUNTED}+` : tab.count}
+            </span>
+          )}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Filters() {
+  const { jobs: words } = t.value;
+  const { query } = place.value;
+  const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
+  const text = useSignal(query.get('id') ?? '');
+  const wrong = !ID.test(text.value);
+  const named = (rows: readonly { name: string }[], chosen: string, any: string) => {
+    const names = new Set([...rows.map(({ name }) => name), ...(chosen === '' ? [] : [chosen])]);
+    return [{ value: '', words: any }, ...[...names].sort().map((name) => ({ value: name, words: name }))];
+  };
+  const [printer, template] = [query.get('printer') ?? '', query.get('template') ?? ''];
+  return (
+    <search class="filters">
+      <input
+        type="search"
+        class="input search"
+        aria-label={words.search}
+        placeholder={words.search}
+        aria-invalid={wrong}
+        title={wrong ? words.searchWrong : undefined}
+        value={text.value}
+        onInput={({ currentTarget }) => {
+          text.value = currentTarget.value.trim().toLowerCase();
+          if (ID.test(text.value)) refine({ id: text.value });
+        }}
+      />
+      <Choice
+        aria-label={words.printer}
+        value={printer}
+        options={named(printers, printer, words.anyPrinter)}
+        onChoice={(value) => refine({ printer: value })}
+      />
+      <Choice
+        aria-label={words.template}
+        value={template}
+        options={named(templates, template, words.anyTemplate)}
+        onChoice={(value) => refine({ template: value })}
+      />
+      <Choice
+        aria-label={words.accepted}
+        value={query.get('since') ?? ''}
+        options={[
+          { value: '', words: words.anyTime },
+          { value: '1h', words: words.hour },
+          { value: '24h', words: words.day },
+          { value: '7d', words: words.week },
+        ]}
+        onChoice={(value) => refine({ since: value })}
+      />
+      {wrong && (
+        <p class="small" role="alert">
+          {words.searchWrong}
+        </p>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,36 @@
+/** The console: what it begins with. */
+import './styles/console.css';
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { followAddress, takeToken } from './address/place.ts';
+import { followEvents } from './service/events.ts';
+import { findSession, session, signInByLink } from './service/session.ts';
+import { followColours } from './shell/colours.ts';
+import { Console } from './shell/console.tsx';
+import { invitationToken } from './shell/invitation.tsx';
+import { t } from './texts/texts.ts';
+
+followAddress();
+followColours();
+effect(() => {
+  document.documentElement.lang = t.value.locale;
+});
+
+// Changes are told to who is signed in: with another person there is another stream.
+let stopEvents = () => {};
+let followed: string | undefined;
+effect(() => {
+  const person = session.value?.person.id;
+  if (person === followed) return;
+  followed = person;
+  stopEvents();
+  stopEvents = person === undefined ? () => {} : followEvents();
+});
+
+const link = takeToken('sign-in');
+invitationToken.value = takeToken('invitation');
+if (link === undefined) void findSession();
+else void signInByLink(link);
+
+const place = document.getElementById('console');
+if (place !== null) render(<Console />, place);

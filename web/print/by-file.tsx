@@ -1,0 +1,318 @@
+/** Many labels out of a file: columns to fields, every row checked, and then printed as one job. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { LIMITS } from '../../src/contract/limits.ts';
+import { kept } from '../address/kept.ts';
+import { ChoiceField, Field } from '../controls/field.tsx';
+import { Problem } from '../controls/problem.tsx';
+import { newKey } from '../service/call.ts';
+import type { FieldFacts } from '../templates/saved-template.ts';
+import { t } from '../texts/texts.ts';
+import { LabelPreview } from './label-preview.tsx';
+import { type Route, requestOf, send } from './request.ts';
+import { type Checked, checkRows } from './row-check.ts';
+import { guessMapping, type Mapping, readTable, recordsOf, type Table, textOf } from './sheet-file.ts';
+
+type ByFileProps = {
+  fields: readonly FieldFacts[];
+  route: Route;
+  ready: boolean;
+  onSent: (job: string) => void;
+};
+
+/** Bad rows that are listed. */
+const MOST = 20;
+
+export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
+  const { print: words } = t.value;
+  const table = useSignal<Table | undefined>(undefined);
+  const mapping = useSignal<Mapping>({});
+  const problem = useSignal<Error | undefined>(undefined);
+  const names = fields.map(({ name }) => name);
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    problem.value = undefined;
+    table.value = undefined;
+    try {
+      const read = readTable(textOf(new Uint8Array(await file.arrayBuffer())));
+      mapping.value = { ...guessMapping(names, read.columns), ...remembered(route.idT, read.columns) };
+      table.value = read;
+    } catch {
+      problem.value = new Error(words.notCsv);
+    }
+  };
+  return (
+    <div class="stack wide">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: to drop a file is one more way; the field in it is the other */}
+      <div
+        class="card"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          void take(event.dataTransfer?.files[0]);
+        }}
+      >
+        <Field label={words.drop} hint={words.fileHint}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              class="input"
+              type="file"
+              accept=".csv,.tsv,.txt,text/csv"
+              onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+            />
+          )}
+        </Field>
+      </div>
+      {problem.value !== undefined && <Problem problem={problem.value} />}
+      {table.value !== undefined && (
+        <Rows
+          key={table.value.columns.join()}
+          fields={names}
+          table={table.value}
+          mapping={mapping.value}
+          onMapping={(next) => {
+            mapping.value = next;
+            remember(route.idT, next);
+          }}
+          route={route}
+          ready={ready}
+          onSent={onSent}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Which columns filled this template's fields last, at this workstation. */
+function memory(template: string) {
+  return kept(`columns.${template}`);
+}
+
+function remember(template: string, mapping: Mapping): void {
+  memory(template).keep(JSON.stringify(Object.entries(mapping)));
+}
+
+function remembered(template: string, columns: readonly string[]): Mapping {
+  try {
+    const pairs: unknown = JSON.parse(memory(template).value || '[]');
+    const known = Array.isArray(pairs) ? pairs : [];
+    return Object.fromEntries(
+      known.flatMap((pair: unknown) =>
+        Array.isArray(pair) && columns.includes(String(pair[1])) ? [[String(pair[0]), String(pair[1])]] : [],
+      ),
+    );
+  } catch {
+    return {};
+  }
+}
+
+type RowsProps = {
+  fields: readonly string[];
+  table: Table;
+  mapping: Mapping;
+  onMapping: (mapping: Mapping) => void;
+  route: Route;
+  ready: boolean;
+  onSent: (job: string) => void;
+};
+
+function Rows({ fields, table, mapping, onMapping, route, ready, onSent }: RowsProps) {
+  const { print: words } = t.value;
+  const shown = useSignal(0);
+  const records = recordsOf(table, mapping);
+  const move = (step: number) => () => {
+    shown.value = Math.min(Math.max(shown.value + step, 0), records.length - 1);
+  };
+  return (
+    <div class="split">
+      <div class="stack wide">
+        <section class="card stack">
+          <div>
+            <h2>{words.columns}</h2>
+            <p class="muted small">
+              {words.columnsHint} {words.rows(table.rows.length)}.
+            </p>
+          </div>
+          {fields.map((field) => (
+            <ChoiceField
+              key={field}
+              label={field}
+              value={mapping[field] ?? ''}
+              options={[
+                { value: '', words: words.leaveEmpty },
+                ...table.columns.map((column) => ({ value: column, words: column })),
+              ]}
+              onChoice={(column) => {
+                const { [field]: _, ...rest } = mapping;
+                onMapping(column === '' ? rest : { ...rest, [field]: column });
+              }}
+            />
+          ))}
+        </section>
+        {records.length > LIMITS.records ? (
+          <div class="note bad">{words.tooLarge(LIMITS.records)}</div>
+        ) : (
+          <Checking
+            key={JSON.stringify([route, mapping])}
+            records={records}
+            route={route}
+            ready={ready}
+            onSent={onSent}
+            onShow={(row) => {
+              shown.value = row;
+            }}
+          />
+        )}
+      </div>
+      <div class="stack tight">
+        <LabelPreview route={route} record={records[shown.value]} />
+        <div class="row">
+          <button
+            type="button"
+            class="button"
+            aria-label={words.previous}
+            disabled={shown.value === 0}
+            onClick={move(-1)}
+          >
+            ←
+          </button>
+          <span class="numbers">{words.row(shown.value + 1)}</span>
+          <button
+            type="button"
+            class="button"
+            aria-label={words.next}
+            disabled={shown.value >= records.length - 1}
+            onClick={move(1)}
+          >
+            →
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type CheckingProps = {
+  records: readonly Record<string, string>[];
+  route: Route;
+  ready: boolean;
+  onSent: (job: string) => void;
+  onShow: (row: number) => void;
+};
+
+function Checking({ records, route, ready, onSent, onShow }: CheckingProps) {
+  const { print: words } = t.value;
+  const done = useSignal<number | null>(null);
+  const checked = useSignal<Checked | undefined>(undefined);
+  const problem = useSignal<Error | undefined>(undefined);
+  const busy = useSignal(false);
+  const key = useSignal(newKey());
+  const stop = useSignal(new AbortController());
+  useEffect(() => () => stop.value.abort(), [stop]);
+  const said = async (work: () => Promise<void>) => {
+    problem.value = undefined;
+    try {
+      await work();
+    } catch (error) {
+      if (!stop.value.signal.aborted)
+        problem.value = error instanceof Error ? error : new Error(String(error));
+    }
+  };
+  const check = () =>
+    said(async () => {
+      done.value = 0;
+      try {
+        const { signal } = stop.value;
+        const onProgress = (count: number) => {
+          done.value = count;
+        };
+        checked.value = await checkRows(requestOf(route, undefined), records, { onProgress, signal });
+      } finally {
+        done.value = null;
+      }
+    });
+  const print = (rows: readonly Record<string, string>[]) =>
+    said(async () => {
+      busy.value = true;
+      try {
+        onSent(await send(route, rows, key.value));
+      } finally {
+        busy.value = false;
+      }
+    });
+  const bad = checked.value?.bad ?? [];
+  const badRows = new Set(bad.map(({ row }) => row));
+  const good = records.filter((_, row) => !badRows.has(row));
+  const copies = route.numberCopies ?? 1;
+  return (
+    <section class="stack tight" aria-live="polite">
+      {checked.value === undefined && (
+        <div class="row">
+          <button
+            type="button"
+            class="button primary"
+            disabled={!ready || done.value !== null}
+            onClick={() => void check()}
+          >
+            {done.value === null ? words.check : words.checking(done.value, records.length)}
+          </button>
+        </div>
+      )}
+      {checked.value !== undefined && bad.length === 0 && (
+        <>
+          <div class="note good">{words.allGood(records.length)}</div>
+          <div class="row">
+            <button
+              type="button"
+              class="button primary"
+              disabled={!ready || busy.value}
+              onClick={() => void print(records)}
+            >
+              {words.print(records.length * copies)}
+            </button>
+          </div>
+        </>
+      )}
+      {bad.length > 0 && (
+        <>
+          <div class="note bad">
+            <strong>{words.bad(bad.length)}</strong>
+            <ul class="small">
+              {bad.slice(0, MOST).map(({ row, detail }) => (
+                <li key={row}>
+                  <button type="button" class="link" onClick={() => onShow(row)}>
+                    {words.row(row + 1)}
+                  </button>
+                  : {detail}
+                </li>
+              ))}
+              {bad.length > MOST && <li>…</li>}
+            </ul>
+          </div>
+          {good.length > 0 && (
+            <div class="row">
+              <button
+                type="button"
+                class="button"
+                disabled={!ready || busy.value}
+                onClick={() => void print(good)}
+              >
+                {words.withoutBad(good.length)}
+              </button>
+            </div>
+          )}
+        </>
+      )}
+      {checked.value !== undefined && checked.value.warnings.length > 0 && (
+        <div class="note warn small">
+          <strong>{words.warning}</strong>
+          {checked.value.warnings.slice(0, MOST).map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+        </div>
+      )}
+      {problem.value !== undefined && <Problem problem={problem.value} />}
+    </section>
+  );
+}

@@ -1,0 +1,86 @@
+/** One label's values, typed in, with the label beside them. */
+import { useSignal } from '@preact/signals';
+import { TextField } from '../controls/field.tsx';
+import { Problem } from '../controls/problem.tsx';
+import { newKey } from '../service/call.ts';
+import type { FieldFacts } from '../templates/saved-template.ts';
+import { t } from '../texts/texts.ts';
+import { LabelPreview } from './label-preview.tsx';
+import { type Route, send } from './request.ts';
+
+type ByHandProps = {
+  fields: readonly FieldFacts[];
+  route: Route;
+  ready: boolean;
+  onSent: (job: string) => void;
+};
+
+export function ByHand({ fields, route, ready, onSent }: ByHandProps) {
+  const { print: words } = t.value;
+  const values = useSignal<Readonly<Record<string, string>>>({});
+  const problem = useSignal<Error | undefined>(undefined);
+  const busy = useSignal(false);
+  // The same for each attempt at these labels: a second click, or one after a lost answer, prints nothing twice.
+  const key = useSignal(newKey());
+  const begun = Object.values(values.value).some((text) => text !== '');
+  const record = recordOf(fields, values.value);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (busy.value) return;
+    busy.value = true;
+    problem.value = undefined;
+    try {
+      onSent(await send(route, fields.length === 0 ? undefined : [record], key.value));
+    } catch (error) {
+      problem.value = error instanceof Error ? error : new Error(String(error));
+      busy.value = false;
+    }
+  };
+  return (
+    <form class="split" onSubmit={submit}>
+      <div class="card stack">
+        <h2>{words.values}</h2>
+        {fields.length === 0 && <p class="muted">{words.noFields}</p>}
+        {fields.map((field) => (
+          <TextField
+            key={field.name}
+            label={field.name}
+            autocomplete="off"
+            hint={hintOf(field)}
+            value={values.value[field.name] ?? ''}
+            onText={(text) => {
+              values.value = { ...values.value, [field.name]: text };
+              key.value = newKey();
+            }}
+          />
+        ))}
+        {problem.value !== undefined && <Problem problem={problem.value} />}
+        <div class="row">
+          <button type="submit" class="button primary" disabled={!ready || busy.value}>
+            {words.print(route.numberCopies ?? 1)}
+          </button>
+        </div>
+      </div>
+      <LabelPreview route={route} record={begun ? record : undefined} />
+    </form>
+  );
+}
+
+function hintOf(field: FieldFacts): string | undefined {
+  const { print: words } = t.value;
+  if (field.default !== undefined && field.default !== '') return words.default(field.default);
+  return field.sample === undefined || field.sample === '' ? undefined : words.sample(field.sample);
+}
+
+/** What is left empty takes its default; without one it is empty. */
+function recordOf(
+  fields: readonly FieldFacts[],
+  values: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, default: usual }) => {
+      const text = values[name] ?? '';
+      return text === '' && usual !== undefined ? [] : [[name, text]];
+    }),
+  );
+}

@@ -1,0 +1,236 @@
+/** Labels for whoever stands at the printer: choose, fill in, see, print. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { z } from 'zod';
+import { templateView } from '../../src/contract/admin.ts';
+import { kept } from '../address/kept.ts';
+import { place, refine, to } from '../address/place.ts';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { Empty, Page, Shown } from '../controls/page.tsx';
+import { reasonsInWords } from '../jobs/job-words.tsx';
+import { type Printer, printerList } from '../printers/printer-words.tsx';
+import { useLive } from '../service/live.ts';
+import { ofTenant } from '../service/session.ts';
+import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
+import { t } from '../texts/texts.ts';
+import { ByFile } from './by-file.tsx';
+import { ByHand } from './by-hand.tsx';
+import { Progress } from './progress.tsx';
+import type { Route } from './request.ts';
+
+/** Of this workstation: who prints here prints there again. */
+const lastTemplate = kept('print.template');
+const lastPrinter = kept('print.printer');
+
+export function Print() {
+  const { print: words } = t.value;
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false);
+  const printers = useLive(printerList, '/printers');
+  const job = useSignal<string | null>(null);
+  const { query } = place.value;
+  const found = { templates: templates.live.data, printers: printers.live.data };
+  const template = chosen(found.templates, query.get('template') ?? lastTemplate.value);
+  const usable = found.printers?.filter(({ gone }) => !gone);
+  const printer = chosen(usable, query.get('printer') ?? lastPrinter.value) ?? only(usable);
+  const saved = useLive(
+    savedTemplate,
+    template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
+    () => false,
+  );
+  if (job.value !== null) {
+    return (
+      <Page title={words.title}>
+        <Progress
+          job={job.value}
+          onAnother={() => {
+            job.value = null;
+          }}
+        />
+      </Page>
+    );
+  }
+  return (
+    <Page title={words.title}>
+      <Shown of={templates.live} onRetry={templates.reload}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty icon="templates" title={words.noTemplates} hint={t.value.templates.emptyHint}>
+              <a class="button" href={to(['templates'])}>
+                {t.value.start.toTemplates}
+              </a>
+            </Empty>
+          ) : (
+            <Shown of={printers.live} onRetry={printers.reload}>
+              {() =>
+                usable === undefined || usable.length === 0 ? (
+                  <Empty icon="printers" title={words.noPrinters} hint={t.value.printers.emptyHint} />
+                ) : (
+                  <>
+                    <div class="choices">
+                      <ChoiceField
+                        label={words.template}
+                        value={template?.id ?? ''}
+                        options={options(list, template)}
+                        onChoice={(id) => {
+                          lastTemplate.keep(id);
+                          refine({ template: id });
+                        }}
+                      />
+                      <ChoiceField
+                        label={words.printer}
+                        value={printer?.id ?? ''}
+                        options={options(usable, printer)}
+                        onChoice={(id) => {
+                          lastPrinter.keep(id);
+                          refine({ printer: id });
+                        }}
+                      />
+                    </div>
+                    {printer !== undefined && <Beforehand printer={printer} />}
+                    {template !== undefined && printer !== undefined && (
+                      <Shown of={saved.live} onRetry={saved.reload}>
+                        {(one) => (
+                          <Filling
+                            key={`${one.id} ${printer.id}`}
+                            template={one}
+                            printer={printer}
+                            onSent={(id) => {
+                              lastTemplate.keep(one.id);
+                              lastPrinter.keep(printer.id);
+                              job.value = id;
+                            }}
+                          />
+                        )}
+                      </Shown>
+                    )}
+                  </>
+                )
+              }
+            </Shown>
+          )
+        }
+      </Shown>
+    </Page>
+  );
+}
+
+function chosen<T extends { id: string }>(list: readonly T[] | undefined, id: string): T | undefined {
+  return list?.find((one) => one.id === id);
+}
+
+function only<T>(list: readonly T[] | undefined): T | undefined {
+  return list?.length === 1 ? list[0] : undefined;
+}
+
+function options(list: readonly { id: string; name: string }[], now: { id: string } | undefined) {
+  const rows = list.map(({ id, name }) => ({ value: id, words: name }));
+  return now === undefined ? [{ value: '', words: t.value.print.choose }, ...rows] : rows;
+}
+
+/** What one would otherwise find out at the printer. */
+function Beforehand({ printer }: { printer: Printer }) {
+  const { print: words, printers } = t.value;
+  const { status, reasons, name, held, jobs } = printer;
+  const cannot = status === 'offline' || status === 'stopped';
+  const before = jobs.queued + jobs.printing;
+  if (!cannot && held === null && before === 0) return null;
+  const why = reasons.length > 0 ? reasonsInWords(reasons) : printers[status];
+  return (
+    <div class={cannot || held !== null ? 'note warn' : 'note'}>
+      {cannot && <p>{words.offline(name, why)}</p>}
+      {held !== null && <p>{words.onHold(name)}</p>}
+      {before > 0 && <p>{words.lane(before)}</p>}
+    </div>
+  );
+}
+
+type FillingProps = { template: SavedTemplate; printer: Printer; onSent: (job: string) => void };
+
+/** How the labels are made, and where their values come from. */
+function Filling({ template, printer, onSent }: FillingProps) {
+  const { print: words, job } = t.value;
+  const formats = printer.formats.filter(({ language }) => template.language !== 'zpl' || language === 'zpl');
+  const format = useSignal((formats[0] ?? printer.formats[0])?.id ?? '');
+  const orientation = useSignal<'portrait' | 'landscape'>('portrait');
+  const copies = useSignal('1');
+  const byFile = useSignal(false);
+  const fields = fieldsOf(template);
+  const count = Number(copies.value);
+  const whole = Number.isInteger(count) && count > 0;
+  const [first] = formats;
+  // Another printer has other formats.
+  useEffect(() => {
+    if (first !== undefined && !formats.some(({ id }) => id === format.value)) format.value = first.id;
+  });
+  const route: Route = {
+    idT: template.id,
+    printerId: printer.id,
+    ...(format.value === '' ? {} : { format: format.value }),
+    orientation: orientation.value,
+    numberCopies: whole ? count : 1,
+    dpi: printer.formats.find(({ id }) => id === format.value)?.dpi ?? 203,
+  };
+  return (
+    <div class="stack wide">
+      <div class="choices">
+        {printer.formats.length > 1 && (
+          <ChoiceField
+            label={words.format}
+            value={format.value}
+            options={(formats.length > 0 ? formats : printer.formats).map(({ id, name }) => ({
+              value: id,
+              words: name,
+            }))}
+            onChoice={(id) => {
+              format.value = id;
+            }}
+          />
+        )}
+        <ChoiceField
+          label={words.orientation}
+          value={orientation.value}
+          options={[
+            { value: 'portrait', words: job.portrait },
+            { value: 'landscape', words: job.landscape },
+          ]}
+          onChoice={(value) => {
+            orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
+          }}
+        />
+        <TextField
+          label={words.copies}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={100_000}
+          value={copies.value}
+          onText={(text) => {
+            copies.value = text;
+          }}
+        />
+      </div>
+      {fields.length > 0 && (
+        <fieldset class="row" aria-label={words.values}>
+          {[false, true].map((file) => (
+            <button
+              key={String(file)}
+              type="button"
+              class={byFile.value === file ? 'button chosen' : 'button'}
+              aria-pressed={byFile.value === file}
+              onClick={() => {
+                byFile.value = file;
+              }}
+            >
+              {file ? words.byFile : words.byHand}
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {byFile.value ? (
+        <ByFile fields={fields} route={route} ready={whole} onSent={onSent} />
+      ) : (
+        <ByHand fields={fields} route={route} ready={whole} onSent={onSent} />
+      )}
+    </div>
+  );
+}

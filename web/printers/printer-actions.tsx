@@ -1,0 +1,197 @@
+/** What a person can do to a printer. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { z } from 'zod';
+import { type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
+import { printerCleared, printerTested } from '../../src/contract/printer-actions.ts';
+import { go, to } from '../address/place.ts';
+import { Ask } from '../controls/dialog.tsx';
+import { TextField } from '../controls/field.tsx';
+import { Menu } from '../controls/menu.tsx';
+import { Problem, wordsOf } from '../controls/problem.tsx';
+import { say } from '../controls/toast.tsx';
+import { call, newKey } from '../service/call.ts';
+import { may, session } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { actionPath, mayActOn, type Printer } from './printer-words.tsx';
+
+type Props = { printer: Printer; onDone: () => void };
+type Question = 'hold' | 'clear' | 'rename' | 'forget';
+
+export function PrinterActions({ printer, onDone }: Props) {
+  const { printers: words } = t.value;
+  const asked = useSignal<Question | null>(null);
+  const ask = (question: Question) => () => {
+    asked.value = question;
+  };
+  const close = () => {
+    asked.value = null;
+  };
+  const act = mayActOn(printer);
+  const resume = async () => {
+    try {
+      await call(z.unknown(), actionPath(printer, 'resume'), { body: {} });
+      say(words.resumed);
+      onDone();
+    } catch (error) {
+      say(error instanceof Error ? wordsOf(error) : String(error), true);
+    }
+  };
+  const Question = asked.value === null ? null : QUESTIONS[asked.value];
+  return (
+    <>
+      {may('jobs:act') && !printer.gone && (
+        <a class="button" href={to(['print'], { printer: printer.id })}>
+          {words.print}
+        </a>
+      )}
+      {act &&
+        (printer.held === null ? (
+          <button type="button" class="button" onClick={ask('hold')}>
+            {words.hold}
+          </button>
+        ) : (
+          <button type="button" class="button primary" onClick={() => void resume()}>
+            {words.resume}
+          </button>
+        ))}
+      <Menu
+        about={printer.name}
+        items={[
+          ...(may('printers:act') && !printer.gone
+            ? [{ words: words.test, onPick: () => void test(printer) }]
+            : []),
+          ...(act ? [{ words: words.rename, onPick: ask('rename') }] : []),
+          ...(act ? [{ words: words.clear, bad: true, onPick: ask('clear') }] : []),
+          ...(act && printer.gone ? [{ words: words.forget, bad: true, onPick: ask('forget') }] : []),
+        ]}
+      />
+      {Question !== null && <Question printer={printer} onDone={onDone} onClose={close} />}
+    </>
+  );
+}
+
+async function test(printer: Printer): Promise<void> {
+  const { printers: words, job } = t.value;
+  try {
+    const body = { tenant: session.value?.tenant.id };
+    const { id } = await call(printerTested, actionPath(printer, 'test'), { body, key: newKey() });
+    say(
+      <>
+        {words.tested} <a href={to(['jobs', id])}>{job.open}</a>
+      </>,
+    );
+  } catch (error) {
+    say(error instanceof Error ? wordsOf(error) : String(error), true);
+  }
+}
+
+type QuestionProps = Props & { onClose: () => void };
+
+function Hold({ printer, onDone, onClose }: QuestionProps) {
+  const { printers: words, general } = t.value;
+  const why = useSignal('');
+  const run = async () => {
+    const body = why.value.trim() === '' ? {} : { why: why.value.trim() };
+    await call(z.unknown(), actionPath(printer, 'hold'), { body });
+    say(words.paused);
+    onDone();
+  };
+  return (
+    <Ask title={words.holdTitle} action={words.hold} onClose={onClose} onAction={run}>
+      <p>{words.holdSays}</p>
+      <TextField
+        label={general.why}
+        maxLength={500}
+        value={why.value}
+        onText={(text) => {
+          why.value = text;
+        }}
+      />
+    </Ask>
+  );
+}
+
+function Clear({ printer, onDone, onClose }: QuestionProps) {
+  const { printers: words, jobs, job, general } = t.value;
+  const plan = useSignal<JobBulkResult | undefined>(undefined);
+  const problem = useSignal<Error | undefined>(undefined);
+  useEffect(() => {
+    const stop = new AbortController();
+    call(printerCleared, actionPath(printer, 'clear'), { body: { dryRun: true }, signal: stop.signal }).then(
+      (result) => {
+        plan.value = result;
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) problem.value = error instanceof Error ? error : new Error(String(error));
+      },
+    );
+    return () => stop.abort();
+  }, []);
+  const done = plan.value?.jobs.filter(({ outcome }) => outcome !== 'refused') ?? [];
+  const labels = done.reduce((sum, one) => sum + one.labels, 0);
+  const run = async () => {
+    const result = await call(jobBulkResult, actionPath(printer, 'clear'), { body: {} });
+    say(words.cleared(result.jobs.filter(({ outcome }) => outcome !== 'refused').length));
+    onDone();
+  };
+  return (
+    <Ask
+      title={words.clearTitle}
+      action={job.cancel}
+      danger
+      disabled={done.length === 0}
+      onClose={onClose}
+      onAction={run}
+    >
+      {problem.value !== undefined && <Problem problem={problem.value} />}
+      {plan.value === undefined && problem.value === undefined && <p class="muted">{general.loading}</p>}
+      {plan.value !== undefined && (
+        <p>{done.length === 0 ? words.clearNone : jobs.bulkCancelSays(done.length, labels)}</p>
+      )}
+    </Ask>
+  );
+}
+
+function Rename({ printer, onDone, onClose }: QuestionProps) {
+  const { printers: words, general } = t.value;
+  const name = useSignal(printer.name === printer.reportedName ? '' : printer.name);
+  const run = async () => {
+    const text = name.value.trim();
+    await call(z.unknown(), actionPath(printer, 'name'), {
+      method: 'PUT',
+      body: { name: text === '' ? null : text },
+    });
+    onDone();
+  };
+  return (
+    <Ask title={words.renameTitle} action={general.save} onClose={onClose} onAction={run}>
+      <TextField
+        label={words.name}
+        hint={words.renameHint(printer.reportedName)}
+        maxLength={200}
+        value={name.value}
+        placeholder={printer.reportedName}
+        onText={(text) => {
+          name.value = text;
+        }}
+      />
+    </Ask>
+  );
+}
+
+function Forget({ printer, onClose }: QuestionProps) {
+  const { printers: words } = t.value;
+  const run = async () => {
+    await call(z.unknown(), actionPath(printer), { method: 'DELETE' });
+    say(words.forgotten);
+    go(['printers']);
+  };
+  return (
+    <Ask title={words.forgetTitle} action={words.forget} danger onClose={onClose} onAction={run}>
+      <p>{words.forgetSays}</p>
+    </Ask>
+  );
+}
+
+const QUESTIONS = { hold: Hold, clear: Clear, rename: Rename, forget: Forget };

@@ -1,0 +1,120 @@
+/** One printer: how it is, who serves it, what waits for it, and the last that came out of it. */
+import { useSignal } from '@preact/signals';
+import { jobPage } from '../../src/contract/job-search.ts';
+import { to } from '../address/place.ts';
+import { NotFound, Page, Shown } from '../controls/page.tsx';
+import { JobTable } from '../jobs/job-table.tsx';
+import { pictureOf } from '../jobs/label-strip.tsx';
+import { useLive } from '../service/live.ts';
+import { may } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { PrinterActions } from './printer-actions.tsx';
+import { type Printer, PrinterState, printerList } from './printer-words.tsx';
+
+const LATEST = 10;
+
+export function PrinterPage({ id }: { id: string }) {
+  const { printers: words } = t.value;
+  const { live, reload } = useLive(printerList, '/printers');
+  const jobs = useLive(jobPage, `/jobs?printer=${encodeURIComponent(id)}&limit=${LATEST}`);
+  const printer = live.data?.find((one) => one.id === id);
+  return (
+    <Page
+      title={printer?.name ?? words.title}
+      crumb={{ words: words.title, href: to(['printers']) }}
+      beside={printer && <PrinterState printer={printer} />}
+      actions={printer && <PrinterActions printer={printer} onDone={reload} />}
+    >
+      <Shown of={live} onRetry={reload}>
+        {() =>
+          printer === undefined ? (
+            <NotFound />
+          ) : (
+            <div class="split">
+              <section class="stack tight">
+                <div class="row spread">
+                  <h2>{words.jobs}</h2>
+                  <a href={to(['jobs'], { printer: printer.name })}>{t.value.jobs.all}</a>
+                </div>
+                <Shown of={jobs.live} onRetry={jobs.reload}>
+                  {(page) =>
+                    page.jobs.length === 0 ? (
+                      <p class="muted">{t.value.general.none}</p>
+                    ) : (
+                      <JobTable jobs={page.jobs} />
+                    )
+                  }
+                </Shown>
+              </section>
+              <div class="stack wide">
+                {printer.lastJob !== null && may('labels:read') && (
+                  <LastLabel key={printer.lastJob} job={printer.lastJob} />
+                )}
+                <Facts printer={printer} />
+              </div>
+            </div>
+          )
+        }
+      </Shown>
+    </Page>
+  );
+}
+
+function LastLabel({ job }: { job: string }) {
+  const { printers: words } = t.value;
+  const gone = useSignal(false);
+  if (gone.value) return null;
+  return (
+    <section class="stack tight">
+      <h2>{words.lastLabel}</h2>
+      <a href={to(['jobs', job])} class="last-label">
+        <img
+          class="paper"
+          src={pictureOf(job, 0, 480)}
+          alt={words.lastLabel}
+          onError={() => {
+            gone.value = true;
+          }}
+        />
+      </a>
+    </section>
+  );
+}
+
+function Facts({ printer }: { printer: Printer }) {
+  const { printers: words, general } = t.value;
+  const serving = printer.agents.filter(({ serves }) => serves === true).map(({ name }) => name);
+  return (
+    <dl class="facts">
+      <dt>{words.serves}</dt>
+      <dd>{serving.join(', ') || words.nobody}</dd>
+      <dt>{words.model}</dt>
+      <dd>{printer.model ?? words.notKnown}</dd>
+      <dt>{words.address}</dt>
+      <dd class="mono">{printer.uri}</dd>
+      <dt>{words.confirmedBy}</dt>
+      <dd>{printer.confirmedBy === null ? words.notKnown : words.confirmed[printer.confirmedBy]}</dd>
+      <dt>{words.formats}</dt>
+      <dd>
+        <ul>
+          {printer.formats.map((format) => (
+            <li key={format.id}>
+              {format.name}{' '}
+              <span class="muted small">
+                {general.mm(format.width, format.height)}, {format.dpi} dpi, {format.language}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </dd>
+      {printer.tenant === null && (
+        <>
+          <dt>{t.value.signIn.workspace}</dt>
+          <dd>{words.shared}</dd>
+        </>
+      )}
+      <dt>ID</dt>
+      <dd class="mono">{printer.id}</dd>
+    </dl>
+  );
+}

@@ -1,0 +1,57 @@
+/** How a printer's state is said: in words, and since when. */
+import { z } from 'zod';
+import { printerView } from '../../src/contract/admin.ts';
+import { printerLane } from '../../src/contract/printer-actions.ts';
+import { may } from '../service/session.ts';
+import { listed, t, when } from '../texts/texts.ts';
+
+export const printer = printerView.extend(printerLane);
+export const printerList = z.array(printer);
+export type Printer = z.infer<typeof printer>;
+
+const TONE: Readonly<Record<Printer['status'], string>> = {
+  idle: 'good',
+  processing: 'busy',
+  stopped: 'bad',
+  unknown: '',
+  offline: 'bad',
+};
+
+export function PrinterState({ printer }: { printer: Printer }) {
+  const { printers: words, reason } = t.value;
+  const { status, reasons, held, since, gone } = printer;
+  // That it is not reached is said already.
+  const why = reasons.filter((one) => one !== status).map((one) => reason[one]);
+  return (
+    <div class="stack hair">
+      <div class="row">
+        <span class={`badge ${gone ? '' : TONE[status]}`}>{gone ? words.gone : words[status]}</span>
+        {held !== null && <span class="badge warn">{words.held}</span>}
+      </div>
+      {(why.length > 0 || since !== null) && (
+        <div class="small muted">
+          {[listed(why), since === null ? '' : words.since(when(since))]
+            .filter((part) => part !== '')
+            .join(', ')}
+        </div>
+      )}
+      {held !== null && (
+        <div class="small muted anywhere">
+          {words.heldBy(held.by, when(held.at))}
+          {held.why !== null && `: ${held.why}`}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What several tenants share concerns all of them. */
+export function mayActOn({ tenant }: Printer): boolean {
+  return may('printers:act') && (tenant !== null || may('deployment'));
+}
+
+/** Path of what is done to a printer; which of two with the same ID is said, too. */
+export function actionPath({ id, tenant }: Printer, action?: string): string {
+  const path = `/printers/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}`;
+  return `${path}?scope=${encodeURIComponent(tenant ?? 'shared')}`;
+}

@@ -1,0 +1,110 @@
+/** The printers and the agents that have them. */
+import { z } from 'zod';
+import { type AgentView, agentView } from '../../src/contract/admin.ts';
+import { to } from '../address/place.ts';
+import { Empty, Page, Shown } from '../controls/page.tsx';
+import { Time } from '../controls/time.tsx';
+import { useLive } from '../service/live.ts';
+import { t } from '../texts/texts.ts';
+import { PrinterActions } from './printer-actions.tsx';
+import { type Printer, PrinterState, printerList } from './printer-words.tsx';
+
+export function Printers() {
+  const { printers: words } = t.value;
+  const printers = useLive(printerList, '/printers');
+  const agents = useLive(z.array(agentView), '/agents', (change) => change.printers.length > 0);
+  return (
+    <Page title={words.title}>
+      <div class="stack wide">
+        <Shown of={printers.live} onRetry={printers.reload}>
+          {(list) =>
+            list.length === 0 ? (
+              <Empty icon="printers" title={words.empty} hint={words.emptyHint} />
+            ) : (
+              <ul class="stack">
+                {list.map((printer) => (
+                  <Row key={`${printer.tenant} ${printer.id}`} printer={printer} onDone={printers.reload} />
+                ))}
+              </ul>
+            )
+          }
+        </Shown>
+        <section class="stack tight">
+          <h2>{words.agents}</h2>
+          <Shown of={agents.live} onRetry={agents.reload}>
+            {(list) =>
+              list.length === 0 ? (
+                <p class="muted">{words.noAgents}</p>
+              ) : (
+                <ul class="stack">
+                  {list.map((agent) => (
+                    <Agent key={agent.id} agent={agent} />
+                  ))}
+                </ul>
+              )
+            }
+          </Shown>
+        </section>
+      </div>
+    </Page>
+  );
+}
+
+function Row({ printer, onDone }: { printer: Printer; onDone: () => void }) {
+  const { printers: words } = t.value;
+  return (
+    <li class="card printer-row">
+      <div class="stack hair">
+        <a class="row-link anywhere" href={to(['printers', printer.id])}>
+          {printer.name}
+        </a>
+        <div class="small muted anywhere">{printer.model ?? printer.uri}</div>
+      </div>
+      <PrinterState printer={printer} />
+      <div class="small muted">
+        <div>{words.waiting(printer.jobs.queued)}</div>
+        <div>{words.today(printer.labelsToday)}</div>
+      </div>
+      <div class="row end">
+        <PrinterActions printer={printer} onDone={onDone} />
+      </div>
+    </li>
+  );
+}
+
+function Agent({ agent }: { agent: AgentView }) {
+  const { printers: words } = t.value;
+  return (
+    <li class="card stack tight">
+      <div class="row spread">
+        <div class="row">
+          <strong class="anywhere">{agent.name}</strong>
+          <span class={agent.online ? 'badge good' : 'badge bad'}>
+            {agent.online ? words.online : words.agentOffline}
+          </span>
+        </div>
+        <span class="small muted">
+          {words.found(agent.printers)} · {words.version} {agent.version}
+          {!agent.online && (
+            <>
+              {' '}
+              · <Time at={agent.seenAt} />
+            </>
+          )}
+        </span>
+      </div>
+      {agent.unreached.length > 0 && (
+        <div class="note warn">
+          <strong>{words.unreached}</strong>
+          <ul class="small">
+            {agent.unreached.map(({ uri, name, why }) => (
+              <li key={uri} class="anywhere">
+                {name ?? uri}: {why}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,111 @@
+/** The pages' way to the service: every answer is checked against the contract, and every refusal has its words. */
+import { z } from 'zod';
+import { CONSOLE_HEADER } from '../../src/contract/people.ts';
+
+// The page's policy allows no code that is made at run time, which the schemas would try otherwise.
+z.config({ jitless: true });
+
+const TIMEOUT_MS = 30_000;
+
+/** The part of a problem document (RFC 9457) that a page shows. */
+const problem = z.object({
+  code: z.string(),
+  title: z.string(),
+  detail: z.string().optional(),
+  errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string() })).optional(),
+});
+export type Fault = { pointer?: string | undefined; detail: string };
+
+/** The service refused; `code` is the problem's stable code. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: string;
+  readonly faults: readonly Fault[];
+
+  constructor(status: number, code: string, message: string, faults: readonly Fault[]) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.faults = faults;
+  }
+}
+
+/** Nothing came back: the service is away, or the network is. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+/** It answered what this page does not understand: the service has another version than the page. */
+export class OtherVersion extends Error {
+  override readonly name = 'OtherVersion';
+}
+
+/** Called when a session has ended, on any answer. */
+let onSignedOut = () => {};
+export function whenSignedOut(callback: () => void): void {
+  onSignedOut = callback;
+}
+
+export type CallOptions = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+  /** The same for each attempt at one thing, so that it is done once. */
+  key?: string;
+};
+
+/**
+ * @param path under `/app`
+ * @throws Refusal, NoAnswer, OtherVersion; the signal's reason once it is aborted
+ */
+export async function call<T>(schema: z.ZodType<T>, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await send(path, options);
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw refusalOf(response.status, body);
+  const answer = schema.safeParse(body ?? null);
+  if (answer.success) return answer.data;
+  throw new OtherVersion(`${path}: ${z.prettifyError(answer.error)}`);
+}
+
+/** A picture that is made on request. */
+export async function picture(path: string, options: CallOptions): Promise<Blob> {
+  const response = await send(path, options);
+  if (response.ok) return response.blob();
+  throw refusalOf(response.status, await response.json().catch(() => undefined));
+}
+
+async function send(path: string, { method, body, signal, key }: CallOptions): Promise<Response> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    return await fetch(`/app${path}`, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      credentials: 'same-origin',
+      cache: 'no-store',
+      headers: {
+        accept: 'application/json',
+        [CONSOLE_HEADER]: '1',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new NoAnswer('no answer', { cause: error });
+  }
+}
+
+function refusalOf(status: number, body: unknown): Refusal {
+  const { data } = problem.safeParse(body);
+  if (status === 401) onSignedOut();
+  if (data === undefined) return new Refusal(status, 'unknown', `status ${status}`, []);
+  return new Refusal(status, data.code, data.detail ?? data.title, data.errors ?? []);
+}
+
+/** A key for one thing that is asked for, however often it is sent. `randomUUID` is there only behind https. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

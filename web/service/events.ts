@@ -1,0 +1,69 @@
+/**
+ * What changes at the service, as it tells: one stream for all tabs of a browser, which has only six connections to a
+ * host. Where tabs cannot agree on who has it (without https there are no locks), each has its own.
+ */
+import { signal } from '@preact/signals';
+import { type Changes, changes } from '../../src/contract/people.ts';
+
+export type Change = Changes | 'everything';
+
+/** Whether changes are told at the moment; otherwise pages ask by themselves. */
+export const told = signal(false);
+
+const listeners = new Set<(change: Change) => void>();
+
+/** @returns how to stop listening */
+export function onChange(listener: (change: Change) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+type Said = { told: boolean } | { change: Change };
+
+function take(said: Said): void {
+  if ('told' in said) told.value = said.told;
+  else for (const listener of listeners) listener(said.change);
+}
+
+/** @returns how to stop */
+export function followEvents(): () => void {
+  const stop = new AbortController();
+  const channel = new BroadcastChannel('platen-changes');
+  channel.onmessage = ({ data }: MessageEvent<Said>) => take(data);
+  const say = (said: Said) => {
+    take(said);
+    channel.postMessage(said);
+  };
+  const { locks } = navigator;
+  if (locks === undefined) openStream(take, stop.signal);
+  else {
+    // Nobody gives it up but by closing the tab: then the next one in the queue has it.
+    const held = () =>
+      new Promise<void>((resolve) => {
+        openStream(say, stop.signal);
+        stop.signal.addEventListener('abort', () => resolve());
+      });
+    locks.request('platen-changes', { signal: stop.signal }, held).catch(() => {});
+    // A tab that only listens is told that it may rely on it at the next message.
+    channel.postMessage({ told: told.value } satisfies Said);
+  }
+  return () => {
+    stop.abort();
+    channel.close();
+    told.value = false;
+  };
+}
+
+function openStream(say: (said: Said) => void, signal: AbortSignal): void {
+  const source = new EventSource('/app/events');
+  source.addEventListener('open', () => say({ told: true }));
+  // It connects again by itself, unless it was refused.
+  source.addEventListener('error', () => say({ told: false }));
+  source.addEventListener('resync', () => say({ change: 'everything' }));
+  source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
+    const parsed = changes.safeParse(JSON.parse(data));
+    say({ told: true });
+    say({ change: parsed.success ? parsed.data : 'everything' });
+  });
+  signal.addEventListener('abort', () => source.close());
+}

@@ -1,0 +1,69 @@
+/** Who is signed in, and what that person may do. */
+import { signal } from '@preact/signals';
+import { z } from 'zod';
+import {
+  type InvitationView,
+  invitationView,
+  type Need,
+  type SessionView,
+  sessionView,
+} from '../../src/contract/people.ts';
+import { call, Refusal, whenSignedOut } from './call.ts';
+
+/** `undefined`: not known yet. `null`: nobody. */
+export const session = signal<SessionView | null | undefined>(undefined);
+/** Why there is no session, where it was meant to be one. */
+export const sessionProblem = signal<Error | undefined>(undefined);
+
+whenSignedOut(() => {
+  if (session.value !== undefined) session.value = null;
+});
+
+export function may(need: Need): boolean {
+  return session.value?.may.includes(need) ?? false;
+}
+
+/** Path of what belongs to the person's tenant. */
+export function ofTenant(path: string): string {
+  return `/tenants/${encodeURIComponent(session.value?.tenant.id ?? '')}${path}`;
+}
+
+export async function findSession(): Promise<void> {
+  await enter(() => call(sessionView, '/session'));
+}
+
+export async function signInByLink(token: string): Promise<void> {
+  await enter(() => call(sessionView, '/session/link', { body: { token } }));
+}
+
+/** @throws as `call`: who types a password is told beside it what was wrong */
+export async function signInByPassword(tenant: string, login: string, password: string): Promise<void> {
+  session.value = await call(sessionView, '/session', { body: { tenant, login, password } });
+}
+
+export function invitation(token: string): Promise<InvitationView> {
+  return call(invitationView, '/invitations/look', { body: { token } });
+}
+
+export async function acceptInvitation(token: string, password: string, name: string): Promise<void> {
+  const body = { token, password, ...(name === '' ? {} : { name }) };
+  session.value = await call(sessionView, '/invitations/accept', { body });
+}
+
+export async function signOut(everywhere: boolean): Promise<void> {
+  await call(z.unknown(), everywhere ? '/sessions' : '/session', { method: 'DELETE' });
+  session.value = null;
+}
+
+async function enter(ask: () => Promise<SessionView>): Promise<void> {
+  try {
+    session.value = await ask();
+    sessionProblem.value = undefined;
+  } catch (error) {
+    const problem = error instanceof Error ? error : new Error(String(error));
+    // Nobody is signed in: no fault, unless somebody followed a link.
+    sessionProblem.value =
+      problem instanceof Refusal && problem.code === 'session-missing' ? undefined : problem;
+    session.value = null;
+  }
+}

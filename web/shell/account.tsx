@@ -1,0 +1,125 @@
+/** A person's own things: password, colours, language, and leaving. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { Page } from '../controls/page.tsx';
+import { Problem } from '../controls/problem.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { findSession, session, signOut } from '../service/session.ts';
+import { chosenLanguage, t } from '../texts/texts.ts';
+import { chosenColours } from './colours.ts';
+
+export function Account() {
+  const { account: words, general, people } = t.value;
+  const now = session.value;
+  if (!now) return null;
+  return (
+    <Page
+      title={now.person.name}
+      actions={
+        <button type="button" class="button" onClick={() => void signOut(false)}>
+          {words.signOut}
+        </button>
+      }
+    >
+      <div class="stack wide narrow">
+        <dl class="facts card">
+          <dt>{words.workspace}</dt>
+          <dd>{now.tenant.name}</dd>
+          <dt>{words.role}</dt>
+          <dd>
+            {people.roles[now.person.role]}: {people.roleSays[now.person.role]}
+          </dd>
+        </dl>
+        <section class="card stack">
+          <ChoiceField
+            label={general.colours}
+            value={chosenColours.value}
+            onChoice={(value) => chosenColours.keep(value)}
+            options={[
+              { value: '', words: general.asSystem },
+              { value: 'light', words: general.light },
+              { value: 'dark', words: general.dark },
+            ]}
+          />
+          <ChoiceField
+            label={general.language}
+            value={chosenLanguage.value}
+            onChoice={(value) => chosenLanguage.keep(value)}
+            options={[
+              { value: '', words: general.asSystem },
+              { value: 'en', words: 'English' },
+              { value: 'de', words: 'Deutsch' },
+            ]}
+          />
+        </section>
+        <Password has={now.person.hasPassword} />
+        <section class="card stack">
+          <p>{words.everywhereHint}</p>
+          <div class="row">
+            <button type="button" class="button" onClick={() => void signOut(true)}>
+              {words.everywhere}
+            </button>
+          </div>
+        </section>
+      </div>
+    </Page>
+  );
+}
+
+function Password({ has }: { has: boolean }) {
+  const { account: words, general } = t.value;
+  const current = useSignal('');
+  const next = useSignal('');
+  const problem = useSignal<Error | undefined>(undefined);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    problem.value = undefined;
+    const body = { password: next.value, ...(has ? { current: current.value } : {}) };
+    try {
+      await call(z.unknown(), '/session/password', { method: 'PUT', body });
+      current.value = '';
+      next.value = '';
+      say(words.changed);
+      await findSession();
+    } catch (error) {
+      problem.value = error instanceof Error ? error : new Error(String(error));
+    }
+  };
+  return (
+    <form class="card stack" onSubmit={submit}>
+      <h2>{has ? words.changePassword : words.setPassword}</h2>
+      {has && (
+        <TextField
+          label={words.current}
+          type="password"
+          autocomplete="current-password"
+          required
+          value={current.value}
+          onText={(text) => {
+            current.value = text;
+          }}
+        />
+      )}
+      <TextField
+        label={words.next}
+        hint={words.hint}
+        type="password"
+        autocomplete="new-password"
+        minLength={10}
+        required
+        value={next.value}
+        onText={(text) => {
+          next.value = text;
+        }}
+      />
+      {problem.value !== undefined && <Problem problem={problem.value} />}
+      <div class="row">
+        <button type="submit" class="button">
+          {general.save}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,15 @@
+/** Light, dark, or as the system has it. */
+import { effect } from '@preact/signals';
+import { kept } from '../address/kept.ts';
+
+/** `light`, `dark`, or nothing: as the system. */
+export const chosenColours = kept('colours');
+
+export function followColours(): void {
+  effect(() => {
+    const { dataset } = document.documentElement;
+    if (chosenColours.value === 'light' || chosenColours.value === 'dark')
+      dataset['theme'] = chosenColours.value;
+    else delete dataset['theme'];
+  });
+}

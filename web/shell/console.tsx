@@ -1,0 +1,71 @@
+/** The whole console: who is not signed in sees the sign-in, everybody else the page that the address names. */
+import { Component, type ComponentChildren } from 'preact';
+import { place } from '../address/place.ts';
+import { Problem } from '../controls/problem.tsx';
+import { Toasts } from '../controls/toast.tsx';
+import { silentSince } from '../service/live.ts';
+import { session } from '../service/session.ts';
+import { t, when } from '../texts/texts.ts';
+import { Invitation, invitationToken } from './invitation.tsx';
+import { Navigation } from './navigation.tsx';
+import { pageAt } from './pages.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { SignIn } from './sign-in.tsx';
+
+export function Console() {
+  return (
+    <>
+      <Content />
+      <Toasts />
+    </>
+  );
+}
+
+function Content() {
+  if (invitationToken.value !== undefined) return <Invitation token={invitationToken.value} />;
+  if (session.value === undefined) {
+    return (
+      <p class="waiting" role="status">
+        {t.value.signIn.working}
+      </p>
+    );
+  }
+  if (session.value === null) return <SignIn />;
+  const { path } = place.value;
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={toContent}>
+        {t.value.general.skip}
+      </button>
+      <Navigation />
+      <main id="main" class="page">
+        {silentSince.value !== null && (
+          <div class="note warn" role="alert">
+            {t.value.problem.silent(when(silentSince.value))}
+          </div>
+        )}
+        <Guard key={path.join('/')}>{pageAt(path)}</Guard>
+      </main>
+      <Shortcuts />
+    </div>
+  );
+}
+
+function toContent(): void {
+  document.querySelector('h1')?.focus();
+}
+
+/** A page that fails takes nothing else with it. */
+class Guard extends Component<{ children: ComponentChildren }, { problem: Error | undefined }> {
+  override state: { problem: Error | undefined } = { problem: undefined };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ problem: error instanceof Error ? error : new Error(String(error)) });
+    console.error(error);
+  }
+
+  override render() {
+    if (this.state.problem === undefined) return this.props.children;
+    return <Problem problem={new Error(t.value.problem.broken)} onRetry={() => location.reload()} />;
+  }
+}

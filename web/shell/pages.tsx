@@ -1,0 +1,81 @@
+/** Which page an address names, and who may see it. */
+import type { ComponentChildren } from 'preact';
+import type { Need } from '../../src/contract/people.ts';
+import { Audit } from '../access/audit.tsx';
+import { Integrations } from '../access/integrations.tsx';
+import { People } from '../access/people.tsx';
+import type { IconName } from '../controls/icon.tsx';
+import { NotFound } from '../controls/page.tsx';
+import { HeldJobs } from '../jobs/held-jobs.tsx';
+import { JobPage } from '../jobs/job-page.tsx';
+import { Jobs } from '../jobs/jobs.tsx';
+import { Print } from '../print/print.tsx';
+import { PrinterPage } from '../printers/printer-page.tsx';
+import { Printers } from '../printers/printers.tsx';
+import { TemplatePage } from '../templates/template-page.tsx';
+import { Templates } from '../templates/templates.tsx';
+import { Account } from './account.tsx';
+import { Start } from './start.tsx';
+
+export type PageName =
+  | 'start'
+  | 'print'
+  | 'jobs'
+  | 'held'
+  | 'printers'
+  | 'templates'
+  | 'integrations'
+  | 'people'
+  | 'audit'
+  | 'account';
+
+type PageEntry = {
+  icon: IconName;
+  needs: Need;
+  /** Pressed after `g`. */
+  key: string;
+  show: (id: string | undefined) => ComponentChildren;
+};
+
+/** In the order of the navigation. */
+export const PAGES: Readonly<Record<PageName, PageEntry>> = {
+  start: { icon: 'start', needs: 'jobs:read', key: 's', show: () => <Start /> },
+  print: { icon: 'print', needs: 'jobs:act', key: 'd', show: () => <Print /> },
+  jobs: {
+    icon: 'jobs',
+    needs: 'jobs:read',
+    key: 'j',
+    show: (id) => (id === undefined ? <Jobs /> : <JobPage id={id} />),
+  },
+  held: { icon: 'held', needs: 'jobs:read', key: 'h', show: (id) => <HeldJobs id={id} /> },
+  printers: {
+    icon: 'printers',
+    needs: 'jobs:read',
+    key: 'p',
+    show: (id) => (id === undefined ? <Printers /> : <PrinterPage id={id} />),
+  },
+  templates: {
+    icon: 'templates',
+    needs: 'jobs:read',
+    key: 't',
+    show: (id) => (id === undefined ? <Templates /> : <TemplatePage id={id} />),
+  },
+  integrations: { icon: 'integrations', needs: 'integrations', key: 'i', show: () => <Integrations /> },
+  people: { icon: 'people', needs: 'people', key: 'e', show: () => <People /> },
+  audit: { icon: 'audit', needs: 'people', key: 'a', show: () => <Audit /> },
+  account: { icon: 'account', needs: 'jobs:read', key: 'c', show: () => <Account /> },
+};
+
+const names = new Map<string, PageName>();
+for (const name of Object.keys(PAGES)) if (isPage(name)) names.set(name, name);
+
+function isPage(name: string): name is PageName {
+  return Object.hasOwn(PAGES, name);
+}
+
+export const PAGE_NAMES: readonly PageName[] = [...names.values()];
+
+export function pageAt([first = 'start', id]: readonly string[]): ComponentChildren {
+  const name = names.get(first);
+  return name === undefined ? <NotFound /> : PAGES[name].show(id);
+}

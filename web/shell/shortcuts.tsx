@@ -1,0 +1,76 @@
+/** Keys for who does not like to take the hand to the mouse. None of them does anything by itself: they go places. */
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { go } from '../address/place.ts';
+import { Dialog } from '../controls/dialog.tsx';
+import { may } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { PAGE_NAMES, PAGES } from './pages.tsx';
+
+const open = signal(false);
+/** ms for the second key. */
+const TOGETHER = 1_500;
+
+export function showShortcuts(): void {
+  open.value = true;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null;
+}
+
+export function Shortcuts() {
+  useEffect(() => {
+    let begun = 0;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const second = Date.now() - begun < TOGETHER;
+      begun = 0;
+      if (second) {
+        const name = PAGE_NAMES.find((page) => PAGES[page].key === event.key && may(PAGES[page].needs));
+        if (name === undefined) return;
+        event.preventDefault();
+        go(name === 'start' ? [] : [name]);
+      } else if (event.key === 'g') begun = Date.now();
+      else if (event.key === '?') showShortcuts();
+      else if (event.key === '/') {
+        const search = document.querySelector('input[type="search"]');
+        if (!(search instanceof HTMLInputElement)) return;
+        event.preventDefault();
+        search.focus();
+      }
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  if (!open.value) return null;
+  const { shortcuts, nav, general } = t.value;
+  const close = () => {
+    open.value = false;
+  };
+  return (
+    <Dialog title={shortcuts.title} onClose={close}>
+      <dl class="facts">
+        <dt>
+          <kbd>/</kbd>
+        </dt>
+        <dd>{shortcuts.search}</dd>
+        <dt>
+          <kbd>?</kbd>
+        </dt>
+        <dd>{shortcuts.this}</dd>
+        {PAGE_NAMES.filter((name) => may(PAGES[name].needs)).map((name) => [
+          <dt key={name}>
+            <kbd>g</kbd> {shortcuts.thenKey} <kbd>{PAGES[name].key}</kbd>
+          </dt>,
+          <dd key={`${name} `}>{shortcuts.goTo(nav[name])}</dd>,
+        ])}
+      </dl>
+      <div class="row end">
+        <button type="button" class="button" onClick={close}>
+          {general.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

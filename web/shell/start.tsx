@@ -1,0 +1,141 @@
+/** The first page: what is to be done now; in an empty installation, how one comes to the first label. */
+import { z } from 'zod';
+import { agentView, templateView } from '../../src/contract/admin.ts';
+import { jobCounts, jobPage } from '../../src/contract/job-search.ts';
+import { to } from '../address/place.ts';
+import { Icon } from '../controls/icon.tsx';
+import { Page, Shown } from '../controls/page.tsx';
+import { JobTable } from '../jobs/job-table.tsx';
+import { type Printer, PrinterState, printerList } from '../printers/printer-words.tsx';
+import { useLive } from '../service/live.ts';
+import { may, ofTenant } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+
+const LATEST = 8;
+
+export function Start() {
+  const { start: words } = t.value;
+  const printers = useLive(printerList, '/printers');
+  const templates = useLive(z.array(templateView), ofTenant('/templates'));
+  const latest = useLive(jobPage, `/jobs?limit=${LATEST}`, ({ jobs }) => jobs.length > 0);
+  const counts = useLive(jobCounts, '/jobs/counts', ({ jobs }) => jobs.length > 0);
+  const reload = () => {
+    printers.reload();
+    templates.reload();
+    latest.reload();
+  };
+  const held = counts.live.data?.['held'] ?? 0;
+  const known =
+    printers.live.data !== undefined && templates.live.data !== undefined && latest.live.data !== undefined;
+  const begun = known && (latest.live.data?.jobs.length ?? 0) > 0;
+  const troubled = (printers.live.data ?? []).filter(needsSomebody);
+  return (
+    <Page
+      title={words.title}
+      actions={
+        begun &&
+        may('jobs:act') && (
+          <a class="button primary" href={to(['print'])}>
+            <Icon name="print" />
+            {words.toPrint}
+          </a>
+        )
+      }
+    >
+      <div class="stack wide">
+        {held > 0 && (
+          <div class="note warn row spread">
+            <strong>{words.decide(held)}</strong>
+            <a class="button" href={to(['held'])}>
+              {t.value.job.decide}
+            </a>
+          </div>
+        )}
+        {begun && troubled.length > 0 && <Troubled printers={troubled} />}
+        <Shown of={latest.live} onRetry={reload}>
+          {({ jobs }) =>
+            jobs.length > 0 ? (
+              <section class="stack tight">
+                <h2>{words.latest}</h2>
+                <JobTable jobs={jobs} />
+              </section>
+            ) : (
+              known && (
+                <FirstSteps
+                  printers={printers.live.data?.length ?? 0}
+                  templates={templates.live.data?.length ?? 0}
+                />
+              )
+            )
+          }
+        </Shown>
+      </div>
+    </Page>
+  );
+}
+
+function needsSomebody(printer: Printer): boolean {
+  return (printer.status === 'stopped' || printer.status === 'offline') && !printer.gone;
+}
+
+function Troubled({ printers }: { printers: readonly Printer[] }) {
+  return (
+    <section class="stack tight">
+      <h2>{t.value.start.troubled}</h2>
+      <ul class="gallery">
+        {printers.map((printer) => (
+          <li key={`${printer.tenant} ${printer.id}`} class="card stack tight">
+            <a class="row-link anywhere" href={to(['printers', printer.id])}>
+              {printer.name}
+            </a>
+            <PrinterState printer={printer} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function FirstSteps({ printers, templates }: { printers: number; templates: number }) {
+  const { start: words } = t.value;
+  // An agent that has found nothing yet is a step on the way.
+  const agents = useLive(z.array(agentView), '/agents').live.data?.length ?? 0;
+  return (
+    <section class="stack narrow">
+      <h2>{words.hello}</h2>
+      <ol class="steps">
+        <li class={printers > 0 ? 'done' : ''}>
+          <div>
+            <h3>{words.printer}</h3>
+            <p class="muted">{printers > 0 ? words.printerDone(printers) : words.printerHint}</p>
+          </div>
+          {(printers > 0 || agents > 0) && (
+            <a class="button" href={to(['printers'])}>
+              {words.toPrinters}
+            </a>
+          )}
+        </li>
+        <li class={templates > 0 ? 'done' : ''}>
+          <div>
+            <h3>{words.template}</h3>
+            <p class="muted">{templates > 0 ? words.templateDone(templates) : words.templateHint}</p>
+          </div>
+          <a class="button" href={to(['templates'])}>
+            {words.toTemplates}
+          </a>
+        </li>
+        <li>
+          <div>
+            <h3>{words.label}</h3>
+            <p class="muted">{words.labelHint}</p>
+          </div>
+          {printers > 0 && templates > 0 && may('jobs:act') && (
+            <a class="button primary" href={to(['print'])}>
+              {words.toPrint}
+            </a>
+          )}
+        </li>
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+/** What a template looks like with a record, drawn by the service with the dots of a printer. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { type Preview, type PreviewRequest, preview } from '../../src/contract/label-picture.ts';
+import { call } from '../service/call.ts';
+import { ofTenant } from '../service/session.ts';
+
+/** ms without a key before it is asked for. */
+const PAUSE = 120;
+/** Pictures that are asked for at a time: the service draws for others too. */
+const AT_ONCE = 3;
+
+export type Drawn = { preview: Preview | undefined; problem: Error | undefined; busy: boolean };
+
+/** One request is under way at a time, and the latest wins. null: nothing is drawn. */
+export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
+  const state: Signal<Drawn> = useSignal<Drawn>({ preview: undefined, problem: undefined, busy: false });
+  const asked = request === null ? null : JSON.stringify(request);
+  useEffect(() => {
+    if (asked === null) {
+      state.value = { preview: undefined, problem: undefined, busy: false };
+      return;
+    }
+    const stop = new AbortController();
+    state.value = { ...state.value, busy: true };
+    const timer = setTimeout(async () => {
+      try {
+        const drawn = await draw(request ?? {}, stop.signal);
+        state.value = { preview: drawn, problem: undefined, busy: false };
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        const problem = error instanceof Error ? error : new Error(String(error));
+        state.value = { preview: undefined, problem, busy: false };
+      }
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [asked]);
+  return state.value;
+}
+
+export function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Promise<Preview> {
+  return call(preview, ofTenant('/templates/preview'), { body: request, signal });
+}
+
+const waiting: (() => void)[] = [];
+let underWay = 0;
+
+/** As `draw`, in a line with others: a gallery asks for many. */
+export async function drawInTurn(request: Partial<PreviewRequest>, signal: AbortSignal): Promise<Preview> {
+  if (underWay >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  underWay += 1;
+  try {
+    signal.throwIfAborted();
+    return await draw(request, signal);
+  } finally {
+    underWay -= 1;
+    waiting.shift()?.();
+  }
+}
+
+/** The address of a picture that came in an answer. */
+export function pngAddress(png: string): string {
+  return `data:image/png;base64,${png}`;
+}

@@ -1,0 +1,27 @@
+/** A saved template with what is in it. */
+import { z } from 'zod';
+import { templateView } from '../../src/contract/admin.ts';
+import { template } from '../../src/contract/template.ts';
+
+export const savedTemplate = templateView.extend({ template: z.unknown() });
+export type SavedTemplate = z.infer<typeof savedTemplate>;
+
+export type FieldFacts = { name: string; sample: string | undefined; default: string | undefined };
+
+/** Every field that is printed, with what its template says of it. */
+export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[] {
+  const known = template.safeParse(body);
+  const declared = new Map((known.success ? known.data.fields : []).map((field) => [field.name, field]));
+  return fields.map((name) => ({
+    name,
+    sample: declared.get(name)?.sample,
+    default: declared.get(name)?.default,
+  }));
+}
+
+/** Its label, mm, where it says so. */
+export function sizeOf({ template: body }: SavedTemplate): { width: number; height: number } | undefined {
+  const { data } = template.safeParse(body);
+  if (data?.width === undefined || data.height === undefined) return undefined;
+  return { width: data.width, height: data.height };
+}

@@ -1,0 +1,124 @@
+/** What a person can do to a template. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import { type TemplateView, templateView } from '../../src/contract/admin.ts';
+import { Ask } from '../controls/dialog.tsx';
+import { TextField } from '../controls/field.tsx';
+import { Menu } from '../controls/menu.tsx';
+import { wordsOf } from '../controls/problem.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { may, ofTenant } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { savedTemplate } from './saved-template.ts';
+
+type Props = { template: TemplateView; onDone: () => void; onGone?: () => void };
+
+const path = (id: string, what = '') => ofTenant(`/templates/${encodeURIComponent(id)}${what}`);
+const body = z.record(z.string(), z.unknown());
+
+export function TemplateActions({ template, onDone, onGone }: Props) {
+  const { templates: words } = t.value;
+  const asked = useSignal<'rename' | 'delete' | null>(null);
+  const close = () => {
+    asked.value = null;
+  };
+  const said = (work: () => Promise<void>) => () => {
+    work().catch((error: unknown) => say(error instanceof Error ? wordsOf(error) : String(error), true));
+  };
+  const duplicate = async () => {
+    const saved = await call(savedTemplate, path(template.id));
+    const name = await freeName(words.copyOf(template.name));
+    await call(templateView, ofTenant('/templates'), { body: { ...body.parse(saved.template), name } });
+    onDone();
+  };
+  const edits = [
+    {
+      words: words.rename,
+      onPick: () => {
+        asked.value = 'rename';
+      },
+    },
+    { words: words.duplicate, onPick: said(duplicate) },
+  ];
+  const end = {
+    words: words.delete,
+    bad: true,
+    onPick: () => {
+      asked.value = 'delete';
+    },
+  };
+  const download = { words: words.export, onPick: said(() => exportFile(template)) };
+  return (
+    <>
+      <Menu about={template.name} items={may('templates:edit') ? [...edits, download, end] : [download]} />
+      {asked.value === 'rename' && <Rename template={template} onDone={onDone} onClose={close} />}
+      {asked.value === 'delete' && (
+        <Ask
+          title={words.deleteTitle(template.name)}
+          action={t.value.templates.delete}
+          danger
+          onClose={close}
+          onAction={async () => {
+            await call(templateView, path(template.id), { method: 'DELETE' });
+            say(words.deleted);
+            (onGone ?? onDone)();
+          }}
+        >
+          <p>{words.deleteSays}</p>
+        </Ask>
+      )}
+    </>
+  );
+}
+
+/** The service would take a template of the same name for a new version of that one. */
+async function freeName(wanted: string): Promise<string> {
+  const taken = new Set((await call(z.array(templateView), ofTenant('/templates'))).map(({ name }) => name));
+  const cut = wanted.slice(0, 190);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? cut : `${cut} ${number}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+async function exportFile(template: TemplateView): Promise<void> {
+  const saved = await call(savedTemplate, path(template.id));
+  const blob = new Blob([`${JSON.stringify(saved.template, null, 2)}\n`], { type: 'application/json' });
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = `${template.name.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 80) || 'template'}.json`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function Rename({ template, onDone, onClose }: Props & { onClose: () => void }) {
+  const { templates: words, general } = t.value;
+  const name = useSignal(template.name);
+  return (
+    <Ask
+      title={words.renameTitle}
+      action={general.save}
+      disabled={name.value.trim() === ''}
+      onClose={onClose}
+      onAction={async () => {
+        await call(templateView, path(template.id, '/name'), {
+          method: 'PUT',
+          body: { name: name.value.trim() },
+        });
+        say(words.renamed);
+        onDone();
+      }}
+    >
+      <TextField
+        label={words.name}
+        required
+        maxLength={200}
+        value={name.value}
+        onText={(text) => {
+          name.value = text;
+        }}
+      />
+    </Ask>
+  );
+}

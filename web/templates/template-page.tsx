@@ -1,0 +1,110 @@
+/** One template: its picture at the size that one can judge it, and its fields. */
+
+import { go, to } from '../address/place.ts';
+import { CopyButton } from '../controls/copy.tsx';
+import { Page, Shown } from '../controls/page.tsx';
+import { useLive } from '../service/live.ts';
+import { may, ofTenant } from '../service/session.ts';
+import { t, when } from '../texts/texts.ts';
+import { fieldsOf, type SavedTemplate, savedTemplate, sizeOf } from './saved-template.ts';
+import { TemplateActions } from './template-actions.tsx';
+import { TemplatePicture } from './template-picture.tsx';
+
+const WIDTH = 1_200;
+
+export function TemplatePage({ id }: { id: string }) {
+  const { templates: words } = t.value;
+  const path = ofTenant(`/templates/${encodeURIComponent(id)}`);
+  const { live, reload } = useLive(savedTemplate, path, () => false);
+  return (
+    <Page
+      title={live.data?.name ?? words.title}
+      crumb={{ words: words.title, href: to(['templates']) }}
+      actions={
+        live.data && (
+          <>
+            {may('jobs:act') && (
+              <a class="button primary" href={to(['print'], { template: id })}>
+                {words.print}
+              </a>
+            )}
+            <TemplateActions template={live.data} onDone={reload} onGone={() => go(['templates'])} />
+          </>
+        )
+      }
+    >
+      <Shown of={live} onRetry={reload}>
+        {(saved) => (
+          <div class="split">
+            <div class="card stage-large">
+              <TemplatePicture template={saved} width={WIDTH} />
+            </div>
+            <div class="stack wide">
+              <Facts saved={saved} />
+              <Fields saved={saved} />
+            </div>
+          </div>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function Facts({ saved }: { saved: SavedTemplate }) {
+  const { templates: words, general } = t.value;
+  const size = sizeOf(saved);
+  return (
+    <dl class="facts">
+      {size !== undefined && (
+        <>
+          <dt>{words.size}</dt>
+          <dd>{general.mm(size.width, size.height)}</dd>
+        </>
+      )}
+      <dt>{words.kind}</dt>
+      <dd>{saved.language === 'zpl' ? words.raw : words.designed}</dd>
+      <dt>{words.id}</dt>
+      <dd class="row">
+        <code class="anywhere">{saved.id}</code>
+        <CopyButton text={saved.id} about={words.id} />
+      </dd>
+      <dt>{words.changed('')}</dt>
+      <dd>{when(saved.updatedAt)}</dd>
+      <dt>{t.value.jobs.title}</dt>
+      <dd>
+        <a href={to(['jobs'], { template: saved.name })}>{words.jobs}</a>
+      </dd>
+    </dl>
+  );
+}
+
+function Fields({ saved }: { saved: SavedTemplate }) {
+  const { templates: words } = t.value;
+  const fields = fieldsOf(saved);
+  if (fields.length === 0) return null;
+  return (
+    <section class="stack tight">
+      <h2>{words.values}</h2>
+      <div class="card flush">
+        <table>
+          <thead>
+            <tr>
+              <th>{words.field}</th>
+              <th>{words.sampleOf}</th>
+              <th>{words.defaultOf}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((field) => (
+              <tr key={field.name}>
+                <td>{field.name}</td>
+                <td class="muted">{field.sample}</td>
+                <td class="muted">{field.default}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

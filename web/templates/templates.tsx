@@ -1,0 +1,106 @@
+/** The templates of a workspace, by their pictures. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import { templateView } from '../../src/contract/admin.ts';
+import { to } from '../address/place.ts';
+import { Icon } from '../controls/icon.tsx';
+import { Empty, Page, Shown } from '../controls/page.tsx';
+import { useLive } from '../service/live.ts';
+import { may, ofTenant } from '../service/session.ts';
+import { t, when } from '../texts/texts.ts';
+import { ImportDialog } from './import-dialog.tsx';
+import { TemplateActions } from './template-actions.tsx';
+import { TemplatePicture } from './template-picture.tsx';
+
+const WIDTH = 400;
+
+export function Templates() {
+  const { templates: words } = t.value;
+  const { live, reload } = useLive(z.array(templateView), ofTenant('/templates'), () => false);
+  const search = useSignal('');
+  const importing = useSignal(false);
+  const importButton = may('templates:edit') && (
+    <button
+      type="button"
+      class="button primary"
+      onClick={() => {
+        importing.value = true;
+      }}
+    >
+      <Icon name="upload" />
+      {words.import}
+    </button>
+  );
+  return (
+    <Page title={words.title} actions={importButton}>
+      <Shown of={live} onRetry={reload}>
+        {(list) => {
+          if (list.length === 0)
+            return (
+              <Empty icon="templates" title={words.empty} hint={words.emptyHint}>
+                {importButton}
+              </Empty>
+            );
+          const wanted = search.value.trim().toLocaleLowerCase();
+          const found = list.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
+          return (
+            <>
+              <search class="filters">
+                <input
+                  type="search"
+                  class="input search"
+                  aria-label={words.search}
+                  placeholder={words.search}
+                  value={search.value}
+                  onInput={({ currentTarget }) => {
+                    search.value = currentTarget.value;
+                  }}
+                />
+              </search>
+              {found.length === 0 && <p class="muted">{words.noneFits}</p>}
+              <ul class="gallery">
+                {found.map((template) => (
+                  <li key={template.id} class="tile">
+                    <div class="stage">
+                      <TemplatePicture template={template} width={WIDTH} />
+                    </div>
+                    <div class="about">
+                      <a class="row-link anywhere" href={to(['templates', template.id])}>
+                        {template.name}
+                      </a>
+                      <div class="small muted">
+                        {words.fields(template.fields.length)} · {words.changed(when(template.updatedAt))}
+                      </div>
+                      <div class="row spread">
+                        {may('jobs:act') ? (
+                          <a
+                            class="button"
+                            href={to(['print'], { template: template.id })}
+                            aria-label={`${words.print}: ${template.name}`}
+                          >
+                            {words.print}
+                          </a>
+                        ) : (
+                          <span />
+                        )}
+                        <TemplateActions template={template} onDone={reload} />
+                      </div>
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            </>
+          );
+        }}
+      </Shown>
+      {importing.value && (
+        <ImportDialog
+          onClose={() => {
+            importing.value = false;
+          }}
+          onDone={reload}
+        />
+      )}
+    </Page>
+  );
+}

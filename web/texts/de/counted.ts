@@ -1,0 +1,5 @@
+/** Gezähltes in Worten. */
+export const many = (n: number, one: string, more: string) =>
+  `${n.toLocaleString('de')} ${n === 1 ? one : more}`;
+export const labels = (n: number) => many(n, 'Etikett', 'Etiketten');
+export const jobs = (n: number) => many(n, 'Auftrag', 'Aufträge');

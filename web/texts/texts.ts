@@ -1,0 +1,47 @@
+/** The words of the console in the language of who looks, and how times are written there. */
+import { computed } from '@preact/signals';
+import { kept } from '../address/kept.ts';
+import { de } from './de.ts';
+import { en, type Texts } from './en.ts';
+
+/** `en`, `de`, or nothing: as the browser has it. */
+export const chosenLanguage = kept('language');
+
+export const t = computed<Texts>(() => {
+  const language = chosenLanguage.value || navigator.language;
+  return language.toLowerCase().startsWith('de') ? de : en;
+});
+
+const format = (options: Intl.DateTimeFormatOptions) =>
+  computed(() => new Intl.DateTimeFormat(t.value.locale, options));
+const clock = format({ hour: '2-digit', minute: '2-digit' });
+const seconds = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = format({ day: 'numeric', month: 'short' });
+const full = format({ dateStyle: 'full', timeStyle: 'long' });
+
+type Time = string | number | Date;
+
+/** Of today the time alone; else the day with it. In the viewer's zone. */
+export function when(time: Time): string {
+  const date = new Date(time);
+  const today = date.toDateString() === new Date().toDateString();
+  const year = date.getFullYear() === new Date().getFullYear() ? '' : ` ${date.getFullYear()}`;
+  return today ? clock.value.format(date) : `${day.value.format(date)}${year}, ${clock.value.format(date)}`;
+}
+
+/** As `when`, to the second. */
+export function whenExactly(time: Time): string {
+  const date = new Date(time);
+  const today = date.toDateString() === new Date().toDateString();
+  return today ? seconds.value.format(date) : `${day.value.format(date)}, ${seconds.value.format(date)}`;
+}
+
+/** With the day and the zone, for who points at a time. */
+export function inFull(time: Time): string {
+  return full.value.format(new Date(time));
+}
+
+/** Words as one talks: `a, b and c`. */
+export function listed(words: readonly string[]): string {
+  return new Intl.ListFormat(t.value.locale, { type: 'conjunction' }).format(words);
+}
