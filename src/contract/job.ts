@@ -7,6 +7,7 @@ import { PRINTER_REASONS } from './printer.ts';
 
 /** Why a job does not go on: the printer's reasons, a person who holds the printer, or a request that it stops. */
 export const jobReason = z.enum([...PRINTER_REASONS, 'printer-held', 'cancel-requested']);
+export type JobReason = z.infer<typeof jobReason>;
 
 export const jobView = z.object({
   id: z.string(),

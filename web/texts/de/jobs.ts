@@ -30,6 +30,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     'printer-gone': 'kein Agent hat ihn mehr',
     'agent-offline': 'sein Agent antwortet nicht',
     other: 'jemand muss nachsehen',
+    'printer-held': 'der Drucker ist angehalten',
     'cancel-requested': 'wird gerade angehalten',
   },
   jobs: {

@@ -31,6 +31,7 @@ export const jobWords = {
     'printer-gone': 'no agent has it any more',
     'agent-offline': 'its agent does not answer',
     other: 'needs somebody to look',
+    'printer-held': 'the printer is on hold',
     'cancel-requested': 'is being stopped',
   } satisfies Record<JobReason, string>,
   jobs: {
