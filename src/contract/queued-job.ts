@@ -15,8 +15,11 @@ export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 export const round = z.int().min(1).max(10_000);
 
 export const queuedJob = z.object({
-  /** 2: a job that goes on. Agents of version 1 would print it from the start, so they must not be able to read it. */
-  v: z.literal([1, 2]),
+  /**
+   * 2: a job that goes on. 3: labels of another one again, with their numbers. Agents that do not know of it would print
+   * it from the start, or with other numbers, so they must not be able to read it.
+   */
+  v: z.literal([1, 2, 3]),
   jobId,
   tenantId: z.string().min(1),
   /** Of the agents that it is for, and so of its lane. Jobs from before there were lanes have none. */
@@ -32,6 +35,18 @@ export const queuedJob = z.object({
   createdAt: z.iso.datetime(),
   /** The tenant's raw templates may set printers up (see `docs/templates.md`). */
   printerCommands: z.literal(true).exactOptional(),
+  /**
+   * Some labels of another job, printed again as they were: each record is one label, and `labels` says which record and
+   * which copy of it that was there, of `records` with `copies` each.
+   */
+  again: z
+    .object({
+      jobId,
+      records: z.int().min(1),
+      copies: z.int().min(1),
+      labels: z.array(z.tuple([z.int().min(0), z.int().min(0)])).min(1),
+    })
+    .exactOptional(),
   /** A person decided that the job goes on, and that the first `from` labels are not printed any more. */
   resume: z.object({ round, from: z.int().min(0) }).exactOptional(),
 });

@@ -81,7 +81,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   const counts = uses(isNumber);
   const copies = target.job?.copies ?? 1;
   const valuesOf = (record: LabelRecord, index: number, copy: number) =>
-    counts ? numbered(record, index, copy, copies) : record;
+    counts ? numbered(record, index, copy, target.job) : record;
   const copiesDiffer = uses(countsCopies);
   const fixed: (readonly Item[] | undefined)[] = [];
   for (const element of elements) {

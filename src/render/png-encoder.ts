@@ -26,16 +26,42 @@ export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   density.writeUInt32BE(perMetre, 0);
   density.writeUInt32BE(perMetre, 4);
   density[8] = 1;
-  const rows = Buffer.alloc((bitmap.stride + 1) * bitmap.height);
-  for (let y = 0; y < bitmap.height; y++) {
-    rows.set(bitmap.data.subarray(y * bitmap.stride, (y + 1) * bitmap.stride), y * (bitmap.stride + 1) + 1);
-  }
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
     chunk('pHYs', density),
     chunk('PLTE', WHITE_AND_BLACK),
-    chunk('IDAT', deflateSync(rows)),
+    chunk('IDAT', deflateSync(filtered(bitmap.data, bitmap.stride, bitmap.height))),
     chunk('IEND', new Uint8Array()),
   ]);
+}
+
+/** Eight bits of grey a pixel; 0 is black. */
+export function encodeGreyPng({ width, height, greys }: GreyPicture): Uint8Array {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Bit depth 8, greyscale.
+  header.set([8, 0, 0, 0, 0], 8);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(filtered(greys, width, height))),
+    chunk('IEND', new Uint8Array()),
+  ]);
+}
+
+export interface GreyPicture {
+  readonly width: number;
+  readonly height: number;
+  readonly greys: Uint8Array;
+}
+
+/** Each row behind a byte that says that it is not filtered. */
+function filtered(data: Uint8Array, stride: number, height: number): Buffer {
+  const rows = Buffer.alloc((stride + 1) * height);
+  for (let y = 0; y < height; y++) {
+    rows.set(data.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1);
+  }
+  return rows;
 }

@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import type { JobFault } from '../contract/fault.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
 import type { RawPlacementFault } from '../zpl/raw/placement.ts';
@@ -15,6 +16,8 @@ import type {
   CheckAnswer,
   CheckRequest,
   CheckResult,
+  PictureCheck,
+  PictureResult,
   PlacementCheck,
   RecordsCheck,
   RecordsVerdict,
@@ -124,6 +127,16 @@ export class CheckPool {
   ): Promise<readonly RawPlacementFault[]> {
     const result = await this.#run(owner, { kind: 'placement', ...check }, times);
     return result.kind === 'placement' ? result.faults : misread(result);
+  }
+
+  /** A label as a picture, or why it cannot be printed. @throws CheckStopped */
+  async picture(
+    owner: string,
+    check: Omit<PictureCheck, 'kind'>,
+    times: CheckTimes,
+  ): Promise<PictureResult | JobFault> {
+    const result = await this.#run(owner, { kind: 'picture', ...check }, times);
+    return result.kind === 'picture' ? result.picture : misread(result);
   }
 
   async #run(owner: string, check: Check, times: CheckTimes): Promise<CheckResult> {

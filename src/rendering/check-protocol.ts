@@ -1,5 +1,5 @@
 /** What a service's thread and its check threads say to each other; both ends are this repository. */
-import type { JobFaultCode } from '../contract/fault.ts';
+import type { JobFault, JobFaultCode } from '../contract/fault.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
@@ -35,7 +35,38 @@ export interface PlacementCheck {
   readonly media: RawMedia;
 }
 
-export type Check = TemplateCheck | RecordsCheck | PlacementCheck;
+/** One label as a picture. */
+export interface PictureCheck {
+  readonly kind: 'picture';
+  readonly template: Template;
+  readonly dpi: number;
+  /** mm; of a raw template that does not say how large its label is. */
+  readonly media: { readonly width: number; readonly height: number };
+  readonly orientation: Orientation;
+  readonly job: JobFacts;
+  readonly record: LabelRecord;
+  /** Of the record in its job, and of the label among the record's, from 0. */
+  readonly index: number;
+  readonly copy: number;
+  /** Pixels; left out: one for each dot. */
+  readonly width?: number | undefined;
+  /** Draws what can be drawn, and says what cannot and where everything is; otherwise a fault ends it. */
+  readonly preview: boolean;
+}
+
+export type ElementBox = { pointer: string } & { x: number; y: number; width: number; height: number };
+
+export interface PictureResult {
+  /** null: nothing can be drawn. */
+  readonly png: Uint8Array | null;
+  /** Of the label, dots. */
+  readonly width: number;
+  readonly height: number;
+  readonly problems: readonly TemplateProblem[];
+  readonly boxes: readonly ElementBox[];
+}
+
+export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck;
 
 /** What cannot be printed; without a record it is the template that cannot, in this format. */
 export interface Unprintable {
@@ -56,7 +87,8 @@ export interface RecordsVerdict {
 export type CheckResult =
   | { readonly kind: 'template'; readonly problems: readonly TemplateProblem[] }
   | { readonly kind: 'records'; readonly verdict: RecordsVerdict }
-  | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] };
+  | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
+  | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault };
 
 export type CheckRequest = { readonly id: number; readonly check: Check };
 export type CheckAnswer =

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { JobFaultError } from '../contract/fault.ts';
+import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
@@ -17,6 +17,8 @@ import type {
   CheckAnswer,
   CheckRequest,
   CheckResult,
+  PictureCheck,
+  PictureResult,
   RecordsCheck,
   RecordsVerdict,
   Unprintable,
@@ -87,6 +89,19 @@ async function run(check: Check, at: (pointer: string) => void): Promise<CheckRe
       return { kind: 'records', verdict: await checkRecords(check) };
     case 'placement':
       return { kind: 'placement', faults: rawPlacementFaults(check.template, check.media) };
+    case 'picture':
+      return { kind: 'picture', picture: await pictureOrFault(check) };
+  }
+}
+
+async function pictureOrFault(check: PictureCheck): Promise<PictureResult | JobFault> {
+  // Loaded with the first picture: a check needs no raster.
+  const { labelPicture } = await import('./label-picture.ts');
+  try {
+    return await labelPicture(check);
+  } catch (error) {
+    if (error instanceof JobFaultError) return error.fault;
+    throw error;
   }
 }
 

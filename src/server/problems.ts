@@ -49,6 +49,7 @@ export const PROBLEMS = {
   'job-not-movable': kind(409, 'The job cannot go to another printer as it is'),
   'label-not-found': kind(404, 'The job has no such label'),
   'label-data-gone': kind(404, 'The label data is not kept any more'),
+  'label-undrawable': kind(422, 'The label cannot be drawn'),
   'labels-uncertain': kind(409, 'Nobody knows which labels are out'),
   'printer-not-found': kind(404, 'The printer does not exist'),
   'printer-in-use': kind(409, 'An agent still has the printer'),

@@ -254,6 +254,7 @@ export class Server {
       queue: queues,
       tenants,
       templates,
+      checks,
       jobs,
       integrations,
       createIntegration,
@@ -267,7 +268,7 @@ export class Server {
       tenants,
     });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
-    await app.register(appJobRoutes, { pool, list: new JobList(pool), decisions, cancellations });
+    await app.register(appJobRoutes, { pool, checks, list: new JobList(pool), decisions, cancellations });
     if (own !== undefined && integrations !== undefined) {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });

@@ -13,7 +13,7 @@ import { civilTime, isoText, requireZone } from './civil-time.ts';
 
 /** What of a job can stand on its labels. */
 export type JobFacts = Pick<QueuedJob, 'createdAt' | 'copies'> &
-  Partial<Pick<QueuedJob, 'jobId' | 'printerCommands'>> & {
+  Partial<Pick<QueuedJob, 'jobId' | 'printerCommands' | 'again'>> & {
     readonly records: { readonly length: number };
   };
 
@@ -67,20 +67,27 @@ export function templateScope(template: Template, job?: JobFacts): Scope {
   scope.set('$timeZone', zone);
   if (job === undefined) return scope;
   const now = civilTime(job.createdAt, zone);
-  scope.set('$records', String(job.records.length));
-  scope.set('$copies', String(job.copies));
-  scope.set('$labels', String(job.records.length * job.copies));
+  const { records, copies } = job.again ?? { records: job.records.length, copies: job.copies };
+  scope.set('$records', String(records));
+  scope.set('$copies', String(copies));
+  scope.set('$labels', String(records * copies));
   scope.set('$now', job.createdAt);
   if (now !== null) scope.set('$today', isoText({ ...now, time: null }));
   return scope;
 }
 
 /**
- * A record with the numbers of one of its labels.
+ * A record with the numbers of one of its labels; of a label that is printed again, those that it had.
  * @param index of the record in its job, from 0
  * @param copy which of the record's labels, from 0
- * @param copies of each record
  */
-export function numbered(record: LabelRecord, index: number, copy = 0, copies = 1): LabelRecord {
-  return { ...record, [RECORD]: index + 1, $copy: copy + 1, $label: index * copies + copy + 1 };
+export function numbered(record: LabelRecord, index: number, copy = 0, job?: JobFacts): LabelRecord {
+  const copies = job?.again?.copies ?? job?.copies ?? 1;
+  const [itsRecord, itsCopy] = job?.again?.labels[index] ?? [index, copy];
+  return {
+    ...record,
+    [RECORD]: itsRecord + 1,
+    $copy: itsCopy + 1,
+    $label: itsRecord * copies + itsCopy + 1,
+  };
 }

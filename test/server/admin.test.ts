@@ -303,6 +303,7 @@ describe('documents', () => {
       'labels-uncertain',
       'label-data-gone',
       'label-not-found',
+      'label-undrawable',
       'job-not-over',
       'job-not-movable',
       'printer-not-found',

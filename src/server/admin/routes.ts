@@ -13,6 +13,7 @@ import {
   templateRename,
   tenantCreate,
 } from '../../contract/admin.ts';
+import type { CheckPool } from '../../rendering/check-pool.ts';
 import type { Jobs } from '../jobs/accept/enqueue.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
@@ -23,6 +24,7 @@ import { listAgents } from '../printers/agents.ts';
 import { listPrinters } from '../printers/printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
+import { templatePreview } from '../templates/preview.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 
@@ -31,6 +33,7 @@ export type AdminParts = {
   queue: Pick<JobQueue, 'leaseHolders'>;
   tenants: Tenants;
   templates: Templates;
+  checks: CheckPool;
   jobs: Jobs;
   /** Undefined where the accounts are an external server's. */
   integrations: Integrations | undefined;
@@ -118,6 +121,11 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       const imported = await templates.import(idParam.parse(request.params).id, request.body);
       return reply.code(imported.created ? 201 : 200).send(imported.view);
     },
+  );
+  app.post(
+    '/app/tenants/:id/templates/preview',
+    { config: { needs: 'labels:read', about: 'tenant', audit: null } },
+    async (request) => templatePreview(parts, idParam.parse(request.params).id, request.body),
   );
   app.get(
     '/app/tenants/:id/templates/:templateId',

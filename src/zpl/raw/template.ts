@@ -103,7 +103,7 @@ export function compileRawZpl(template: RawZplTemplate, job?: JobFacts, options:
   const pieces = new LabelReader(label, options.start ?? '').pieces;
   const objects = [...new Set(downloads.flatMap(({ object }) => object ?? []))];
   return {
-    ...filled(template, pieces, scope, job?.copies ?? 1),
+    ...filled(template, pieces, scope, job),
     downloads: downloads.map(({ text }) => text).join(''),
     deletions: objects.map((object) => `^ID${object}^FS`).join(''),
     leftOut,
@@ -289,8 +289,9 @@ function filled(
   template: RawZplTemplate,
   pieces: readonly Piece[],
   scope: Scope,
-  all: number,
+  job: JobFacts | undefined,
 ): Pick<RawZpl, 'fields' | 'countsCopies' | 'check' | 'fill'> {
+  const all = job?.copies ?? 1;
   const declared = new Set(template.fields.flatMap((f) => (f.default === undefined ? [] : [f.name])));
   const rawFields = pieces.filter(
     (piece): piece is RawField => typeof piece === 'object' && 'parts' in piece,
@@ -327,7 +328,7 @@ function filled(
     index: number,
     copy: number,
   ): Generator<ReturnType<typeof textOf>> {
-    const values = counts ? numbered(record, index, copy, all) : record;
+    const values = counts ? numbered(record, index, copy, job) : record;
     let length = own;
     for (const field of rawFields) {
       const found = textOf(field, values, index);

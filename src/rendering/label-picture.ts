@@ -1,0 +1,144 @@
+/**
+ * A label as a person looks at it: the printer's dots as a PNG, or fewer pixels in greys. Of a template that is being
+ * made, with where each element is and what is wrong with it; what can be drawn is drawn.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { JobFaultError } from '../contract/fault.ts';
+import type { DesignedTemplate, Template } from '../contract/template.ts';
+import type { TemplateProblem } from '../contract/template-problem.ts';
+import { createAssets } from '../render/assets.ts';
+import type { DisplayList, Item, Rect } from '../render/display-list.ts';
+import { requireDots } from '../render/dot-limit.ts';
+import { compileElement } from '../render/element.ts';
+import { smallerPng } from '../render/grey-picture.ts';
+import { itemBounds } from '../render/item-bounds.ts';
+import { labelGrid } from '../render/label-grid.ts';
+import { compileLabel, mediaGrid } from '../render/label-layout.ts';
+import { labelPage } from '../render/page.ts';
+import { ElementFault } from '../render/place.ts';
+import { rasterBitmap, rasterizePage } from '../render/raster.ts';
+import { compileRawPictures } from '../render/raw-picture.ts';
+import { templateProblems } from '../render/template-check.ts';
+import { turnItem } from '../render/turn.ts';
+import { numbered, templateScope } from '../values/built-ins.ts';
+import type { ElementBox, PictureCheck, PictureResult } from './check-protocol.ts';
+
+/** What a check says of a value that is a field's sample; here it is the record's. */
+const OF_SAMPLES = 'with the samples of the fields: ';
+
+/** One label of a job. @throws JobFaultError what printing it would raise */
+export async function labelPicture(check: PictureCheck): Promise<PictureResult> {
+  const list = check.preview ? await previewList(check) : { ...(await listOf(check)), boxes: [] };
+  const { width, height } = list;
+  const problems = check.preview ? await problemsOf(check) : [];
+  const png = list.items === null ? null : await pngOf({ ...list, items: list.items }, check.width);
+  return { png, width, height, problems, boxes: list.boxes };
+}
+
+async function pngOf(list: DisplayList, width: number | undefined): Promise<Uint8Array> {
+  if (width === undefined || width >= list.width) return await rasterizePage(labelPage(list));
+  return smallerPng(rasterBitmap(list), width);
+}
+
+async function listOf({
+  template,
+  dpi,
+  media,
+  orientation,
+  job,
+  record,
+  index,
+  copy,
+}: PictureCheck): Promise<DisplayList> {
+  if (template.language === 'zpl') {
+    return await compileRawPictures(template, { dpi, ...media, job }).layout(record, index, copy);
+  }
+  return (await compileLabel(template, { dpi, orientation, job })).layout(record, index, copy);
+}
+
+type Preview = Omit<DisplayList, 'items'> & { items: readonly Item[] | null; boxes: ElementBox[] };
+
+/** Faults are told by `problemsOf`. */
+async function previewList(check: PictureCheck): Promise<Preview> {
+  const { template, dpi, media, orientation } = check;
+  if (template.language !== 'zpl') return await designed(template, check);
+  const size = { width: template.width ?? media.width, height: template.height ?? media.height };
+  try {
+    return { ...(await listOf(check)), boxes: [] };
+  } catch (error) {
+    if (!(error instanceof JobFaultError)) throw error;
+    return { ...mediaGrid(size, { dpi: template.dpi ?? dpi, orientation }), items: null, boxes: [] };
+  }
+}
+
+/** The elements that can be drawn, as `compileLabel` has them, and where each of them is. */
+async function designed(
+  template: DesignedTemplate,
+  { dpi, orientation, job, record, index, copy }: PictureCheck,
+): Promise<Preview> {
+  const grid = labelGrid(template, dpi);
+  const media = mediaGrid(template, { dpi, orientation });
+  const whole = { x: 0, y: 0, width: media.width, height: media.height };
+  const items: Item[] = [];
+  const boxes: ElementBox[] = [];
+  try {
+    requireDots('label', grid, dpi);
+    const scope = templateScope(template, job);
+    const assets = createAssets(template);
+    const values = numbered(record, index, copy, job);
+    for (const at of template.elements.keys()) {
+      const drawn = await elementItems(async () =>
+        (await compileElement(template, at, grid, scope, assets)).layout(values, false),
+      );
+      const box = around(drawn.map(itemBounds));
+      if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box });
+      items.push(...(orientation === 'landscape' ? drawn.map((item) => turnItem(item, 90, whole)) : drawn));
+      // Gives the memory back that pictures were drawn in.
+      await breathe();
+    }
+  } catch (error) {
+    if (!(error instanceof JobFaultError)) throw error;
+    return { ...media, items: null, boxes: [] };
+  }
+  return { ...media, items, boxes };
+}
+
+/** None where the element cannot be made for this record. */
+async function elementItems(make: () => Promise<Item[]>): Promise<Item[]> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ElementFault || error instanceof JobFaultError) return [];
+    throw error;
+  }
+}
+
+function around(rects: readonly Rect[]): Rect | undefined {
+  if (rects.length === 0) return undefined;
+  const x = Math.min(...rects.map((rect) => rect.x));
+  const y = Math.min(...rects.map((rect) => rect.y));
+  const right = Math.max(...rects.map((rect) => rect.x + rect.width));
+  const bottom = Math.max(...rects.map((rect) => rect.y + rect.height));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
+/** As the check of a template says them, with this record for the fields' samples. */
+async function problemsOf({ template, dpi, record, job }: PictureCheck): Promise<TemplateProblem[]> {
+  const problems = await templateProblems(withSamples(template, record), { dpi }, undefined, {
+    ...(job.printerCommands && { printerCommands: job.printerCommands }),
+  });
+  return problems.map((problem) => ({
+    ...problem,
+    message: problem.message.startsWith(OF_SAMPLES)
+      ? problem.message.slice(OF_SAMPLES.length)
+      : problem.message,
+  }));
+}
+
+function withSamples<T extends Template>(template: T, record: PictureCheck['record']): T {
+  const fields = template.fields.map((field) => {
+    const value = Object.hasOwn(record, field.name) ? record[field.name] : undefined;
+    return value === undefined || value === null ? field : { ...field, sample: String(value) };
+  });
+  return { ...template, fields };
+}

@@ -1,0 +1,53 @@
+/** Pictures of a job's labels, as long as its data is kept: drawn from what was printed, never kept themselves. */
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import type { PictureCheck } from '../../../rendering/check-protocol.ts';
+import { ProblemError } from '../../problems.ts';
+import type { Pool } from '../../store/pool.ts';
+import { drawn } from '../../templates/drawn-label.ts';
+import { type LabelData, labelDataOf } from './label-data.ts';
+
+/**
+ * The dots of a label as the printer gets them, as a PNG.
+ * @param label from 0
+ * @param width pixels of a smaller picture
+ * @throws ProblemError `job-not-found`, `label-not-found`, `label-data-gone`, `label-undrawable`, `not-ready`
+ */
+export async function jobLabelPicture(
+  { pool, checks }: { pool: Pool; checks: CheckPool },
+  id: string,
+  label: number,
+  width?: number,
+): Promise<Uint8Array> {
+  // How many copies there are of a record says only the job.
+  const { job: head } = await labelDataOf(pool, id, { from: 0, limit: 0 });
+  const index = Math.floor(label / head.copies);
+  const { job, total, records } = await labelDataOf(pool, id, { from: index, limit: 1 });
+  const [record] = records;
+  if (record === undefined) {
+    const labels = total * job.copies;
+    throw new ProblemError('label-not-found', `expected a label from 0 to ${labels - 1}, found ${label}`);
+  }
+  const { png } = await drawn(checks, job.tenantId, {
+    template: job.template,
+    dpi: job.format.dpi,
+    media: { width: job.format.width, height: job.format.height },
+    orientation: job.orientation,
+    job: factsOf(job, total),
+    record,
+    index,
+    copy: label - index * job.copies,
+    width,
+    preview: false,
+  });
+  if (png === null) throw new Error('a picture without dots');
+  return png;
+}
+
+function factsOf(job: LabelData['job'], records: number): PictureCheck['job'] {
+  const { jobId, createdAt, copies, printerCommands, again } = job;
+  return {
+    ...{ jobId, createdAt, copies, records: { length: records } },
+    ...(printerCommands && { printerCommands }),
+    ...(again && { again }),
+  };
+}

@@ -1,0 +1,76 @@
+/** A template with one record as it would print, for whoever designs it or fills it in: nothing is saved or printed. */
+import { type Preview, previewRequest } from '../../contract/label-picture.ts';
+import type { LabelRecord } from '../../contract/print-request.ts';
+import { designedTemplate, rawZplTemplate, type Template } from '../../contract/template.ts';
+import type { CheckPool } from '../../rendering/check-pool.ts';
+import { ProblemError, parseBody } from '../problems.ts';
+import type { Pool } from '../store/pool.ts';
+import { printerCommandsOf } from '../tenants/tenants.ts';
+import { drawn } from './drawn-label.ts';
+import type { Templates } from './templates.ts';
+
+/** Of a raw ZPL template that does not say how large its label is, mm: the most common one. */
+const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
+
+/** @throws ProblemError `payload-invalid`, `template-not-found`, `label-undrawable`, `not-ready` */
+export async function templatePreview(
+  parts: { pool: Pool; templates: Templates; checks: CheckPool },
+  tenantId: string,
+  body: unknown,
+): Promise<Preview> {
+  const request = parseBody(previewRequest, body);
+  const template = await templateOf(parts.templates, tenantId, request);
+  if (template.language === 'zpl' && request.orientation === 'landscape') {
+    throw new ProblemError('format-incompatible', 'a raw ZPL template has its own orientation');
+  }
+  const printerCommands = template.language === 'zpl' && (await printerCommandsOf(parts.pool, tenantId));
+  const { png, ...picture } = await drawn(parts.checks, tenantId, {
+    template,
+    dpi: request.dpi,
+    media: UNKNOWN_SIZE,
+    orientation: request.orientation,
+    job: {
+      createdAt: new Date().toISOString(),
+      copies: 1,
+      records: { length: 1 },
+      ...(printerCommands && { printerCommands: true as const }),
+    },
+    record: request.record ?? samples(template),
+    index: 0,
+    copy: 0,
+    width: request.width,
+    preview: true,
+  });
+  return {
+    png: png === null ? null : Buffer.from(png).toString('base64'),
+    width: picture.width,
+    height: picture.height,
+    dpi: request.dpi,
+    problems: [...picture.problems],
+    boxes: [...picture.boxes],
+  };
+}
+
+async function templateOf(
+  templates: Templates,
+  tenantId: string,
+  { template, templateId }: { template?: unknown; templateId?: string },
+): Promise<Template> {
+  if (templateId !== undefined && template === undefined) {
+    return (await templates.get(tenantId, templateId)).template;
+  }
+  if (templateId !== undefined || template === undefined) {
+    const detail = 'expected one of template and templateId';
+    throw new ProblemError('payload-invalid', detail, { errors: [{ pointer: '/template', detail }] });
+  }
+  const raw =
+    typeof template === 'object' && template !== null && Reflect.get(template, 'language') === 'zpl';
+  return raw ? parseBody(rawZplTemplate, template) : parseBody(designedTemplate, template);
+}
+
+/** A record of what the fields have as samples; one without a sample prints as its default, or as nothing. */
+function samples({ fields }: Template): LabelRecord {
+  return Object.fromEntries(
+    fields.flatMap(({ name, sample }) => (sample === undefined ? [] : [[name, sample]])),
+  );
+}

@@ -1,0 +1,202 @@
+/** Pictures of labels at the service: the dots of the printer, of a job's labels and of a template with any record. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadImage } from '@napi-rs/canvas';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openEncoder } from '../../drivers/languages/index.ts';
+import { type Preview, preview } from '../../src/contract/label-picture.ts';
+import { type LabelRecord, labelRecord, type Orientation } from '../../src/contract/print-request.ts';
+import { type DesignedTemplate, type Template, template } from '../../src/contract/template.ts';
+import { codeOf, FORMAT_300, jobIdOf, PRINTER, ServiceHarness, TEMPLATE } from '../kit/service/harness.ts';
+
+const SAMPLES = join(import.meta.dirname, '..', '..', 'templates');
+let service: ServiceHarness;
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({ redis: false });
+  await service.tenant('acme');
+  await service.agent([{}]);
+});
+afterAll(() => service.stop());
+
+/** Not as text, as the harness has it. */
+async function picture(path: string): Promise<Buffer> {
+  const response = await fetch(`${service.url}/app${path}`, {
+    headers: { authorization: 'Bearer admin-token-for-tests-0123456789' },
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+async function previewed(body: object): Promise<Preview> {
+  return preview.parse((await service.admin('POST', '/tenants/acme/templates/preview', body)).body);
+}
+
+/** As `platen render --to png` makes it. */
+async function rendered(
+  of: Template,
+  records: LabelRecord[],
+  target: { dpi: number; orientation?: Orientation; copies?: number; createdAt?: string; label?: number },
+): Promise<Buffer> {
+  const { dpi, orientation = 'portrait', copies = 1, label = 0 } = target;
+  const { width = 101.6, height = 152.4 } = of;
+  const encoder = await openEncoder({
+    v: 1,
+    jobId: '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f',
+    tenantId: 'none',
+    scope: null,
+    printerId: PRINTER,
+    templateId: 'none',
+    template: of,
+    format: { id: 'none', name: 'none', language: 'png', dpi, width, height },
+    orientation,
+    copies,
+    records,
+    createdAt: target.createdAt ?? new Date().toISOString(),
+  });
+  const index = Math.floor(label / copies);
+  return Buffer.from(await encoder.label(index, 1, label - index * copies));
+}
+
+function withoutSheet(of: Template): Template {
+  if (of.language === 'zpl') return of;
+  const { sheet: _, ...label } = of;
+  return label satisfies DesignedTemplate;
+}
+
+describe('a template with a record', async () => {
+  const files = (await readdir(SAMPLES)).filter((name) => !name.endsWith('.records.json'));
+  test.each(files)(
+    '%s: the dots are those of the renderer, at every resolution',
+    async (file) => {
+      const of = withoutSheet(template.parse(JSON.parse(await readFile(join(SAMPLES, file), 'utf8'))));
+      const text = await readFile(join(SAMPLES, file.replace('.json', '.records.json')), 'utf8');
+      const [record = {}] = z.array(labelRecord).parse(JSON.parse(text));
+      for (const dpi of [203, 300]) {
+        for (const orientation of ['portrait', 'landscape'] as const) {
+          const made = await previewed({ template: of, record, dpi, orientation });
+          const png = Buffer.from(made.png ?? '', 'base64');
+          expect(
+            png.equals(await rendered(of, [record], { dpi, orientation })),
+            `${dpi} ${orientation}`,
+          ).toBe(true);
+          expect(made.boxes.length).toBeGreaterThan(0);
+        }
+      }
+    },
+    60_000,
+  );
+
+  test('says what is wrong beside the element, and draws the others', async () => {
+    const elements = [
+      { type: 'text', x: 4, y: 4, text: 'above', size: 6 },
+      { type: 'barcode', symbology: 'ean13', value: '{{ean}}', x: 4, y: 20, height: 10 },
+      { type: 'box', x: 90, y: 140, width: 30, height: 5, thickness: 1 },
+    ];
+    const body = { ...TEMPLATE, fields: [{ name: 'ean' }], elements };
+    const made = await previewed({ template: body, record: { ean: '12x' } });
+    expect(made.problems).toMatchObject([
+      { code: 'value-invalid', pointer: '/elements/1' },
+      { code: 'off-label', pointer: '/elements/2' },
+    ]);
+    expect(made.boxes.map(({ pointer }) => pointer)).toEqual(['/elements/0', '/elements/2']);
+    const others = { ...body, elements: [elements[0], elements[2]] };
+    const expected = await rendered(template.parse(others), [{}], { dpi: 203 });
+    expect(Buffer.from(made.png ?? '', 'base64').equals(expected)).toBe(true);
+    const good = await previewed({ template: body, record: { ean: '4006381333931' } });
+    const [, bars] = good.boxes;
+    expect(good.problems.map(({ pointer }) => pointer)).toEqual(['/elements/2']);
+    expect(bars).toMatchObject({ pointer: '/elements/1', x: expect.closeTo((4 * 203) / 25.4, -2) });
+  });
+
+  test('a saved one, with the samples of its fields; and a raw one', async () => {
+    const templateId = await service.template('acme', {
+      ...TEMPLATE,
+      name: 'Sampled',
+      fields: [{ name: 'sku', sample: 'S-1' }, { name: 'name' }],
+    });
+    const made = await previewed({ templateId, width: 200 });
+    const small = await loadImage(Buffer.from(made.png ?? '', 'base64'));
+    expect([small.width, small.height]).toEqual([200, Math.round((200 * made.height) / made.width)]);
+    expect([made.width, made.height]).toEqual([812, 1218]);
+    const raw = {
+      name: 'Raw',
+      language: 'zpl',
+      source: '^XA^FO10,10^A0N,30^FD{{sku}}^FS^XZ',
+      width: 50,
+      height: 25,
+    };
+    const zpl = await previewed({ template: raw, record: { sku: 'A' } });
+    const expected = await rendered(template.parse(raw), [{ sku: 'A' }], { dpi: 203 });
+    expect(Buffer.from(zpl.png ?? '', 'base64').equals(expected)).toBe(true);
+  });
+
+  test.each([
+    [{}, 'payload-invalid'],
+    [{ template: TEMPLATE, templateId: 'x' }, 'payload-invalid'],
+    [{ templateId: 'x' }, 'template-not-found'],
+    [{ template: { ...TEMPLATE, elements: [{ type: 'spiral' }] } }, 'payload-invalid'],
+    [{ template: TEMPLATE, dpi: 9_999 }, 'payload-invalid'],
+    [{ template: TEMPLATE, record: { sku: {} } }, 'payload-invalid'],
+  ])('%j is refused: %s', async (body, code) => {
+    expect(codeOf(await service.admin('POST', '/tenants/acme/templates/preview', body))).toBe(code);
+  });
+});
+
+describe("a job's labels", () => {
+  const COUNTING = {
+    ...TEMPLATE,
+    name: 'Counting',
+    elements: [
+      {
+        type: 'text',
+        x: 4,
+        y: 4,
+        text: '{{sku}} {{$record}}/{{$records}} {{$copy}} {{$label}} {{$now}}',
+        size: 4,
+      },
+    ],
+    fields: [{ name: 'sku' }, { name: 'name' }],
+  };
+  const data = [{ sku: 'A' }, { sku: 'B\0' }, { sku: '^XZ' }];
+
+  async function newJob(): Promise<{ id: string; createdAt: string }> {
+    const idT = await service.template('acme', COUNTING);
+    const body = { idT, printerId: PRINTER, format: FORMAT_300.id, data, numberCopies: 3 };
+    const id = jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
+    const { createdAt } = z
+      .object({ createdAt: z.string() })
+      .parse((await service.admin('GET', `/jobs/${id}`)).body);
+    return { id, createdAt };
+  }
+
+  test('are drawn as they are printed: each with its own numbers, at the dpi of the format', async () => {
+    const { id, createdAt } = await newJob();
+    const drawn: string[] = [];
+    for (const label of [0, 2, 3, 8]) {
+      const png = await picture(`/jobs/${id}/labels/${label}.png`);
+      const expected = await rendered(template.parse(COUNTING), data, {
+        dpi: 300,
+        copies: 3,
+        createdAt,
+        label,
+      });
+      expect(png.equals(expected), `label ${label}`).toBe(true);
+      drawn.push(png.toString('base64'));
+    }
+    expect(new Set(drawn).size).toBe(4);
+    const small = await loadImage(await picture(`/jobs/${id}/labels/0.png?width=120`));
+    expect([small.width, small.height]).toEqual([120, 180]);
+  });
+
+  test('one that it does not have, and one whose data is gone', async () => {
+    const { id } = await newJob();
+    expect(codeOf(await service.admin('GET', `/jobs/${id}/labels/9.png`))).toBe('label-not-found');
+    expect(codeOf(await service.admin('GET', `/jobs/${id}/labels/-1.png`))).toBe('not-found');
+    expect(codeOf(await service.admin('GET', `/jobs/${id}/labels/0.png?width=5`))).toBe('payload-invalid');
+    await service.pool.query('UPDATE platen.jobs SET payload = NULL WHERE id = $1', [id]);
+    const answer = await service.admin('GET', `/jobs/${id}/labels/0.png`);
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'label-data-gone']);
+  });
+});
