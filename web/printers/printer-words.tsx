@@ -5,7 +5,20 @@ import { printerLane } from '../../src/contract/printer-actions.ts';
 import { may } from '../service/session.ts';
 import { listed, t, when } from '../texts/texts.ts';
 
-export const printer = printerView.extend(printerLane);
+/** Of a service that says nothing of lanes. */
+const UNSAID = {
+  reportedName: '',
+  held: null,
+  jobs: { queued: 0, printing: 0, held: 0 },
+  labelsToday: 0,
+  since: null,
+  lastJob: null,
+  gone: false,
+};
+export const printer = z.preprocess(
+  (said) => (typeof said === 'object' ? { ...UNSAID, ...said } : said),
+  printerView.extend(printerLane),
+);
 export const printerList = z.array(printer);
 export type Printer = z.infer<typeof printer>;
 

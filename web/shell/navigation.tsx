@@ -70,7 +70,7 @@ function Links({ current, held }: { current: string; held: number }) {
       </nav>
       <div class="nav side-end">
         {link('account')}
-        <button type="button" class="button quiet small" onClick={showShortcuts}>
+        <button type="button" class="keys" onClick={showShortcuts}>
           {nav.shortcuts} <kbd>?</kbd>
         </button>
       </div>

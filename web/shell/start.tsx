@@ -27,7 +27,14 @@ export function Start() {
   const held = counts.live.data?.['held'] ?? 0;
   const known =
     printers.live.data !== undefined && templates.live.data !== undefined && latest.live.data !== undefined;
-  const begun = known && (latest.live.data?.jobs.length ?? 0) > 0;
+  const begun = (latest.live.data?.jobs.length ?? 0) > 0;
+  // What is missing is only known when all three have been heard.
+  const heard = printers.live.data !== undefined && templates.live.data !== undefined;
+  const all = {
+    ...latest.live,
+    data: heard ? latest.live.data?.jobs : undefined,
+    problem: latest.live.problem ?? printers.live.problem ?? templates.live.problem,
+  };
   const troubled = (printers.live.data ?? []).filter(needsSomebody);
   return (
     <Page
@@ -52,8 +59,8 @@ export function Start() {
           </div>
         )}
         {begun && troubled.length > 0 && <Troubled printers={troubled} />}
-        <Shown of={latest.live} onRetry={reload}>
-          {({ jobs }) =>
+        <Shown of={all} onRetry={reload}>
+          {(jobs) =>
             jobs.length > 0 ? (
               <section class="stack tight">
                 <h2>{words.latest}</h2>
