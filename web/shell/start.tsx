@@ -25,8 +25,6 @@ export function Start() {
     latest.reload();
   };
   const held = counts.live.data?.['held'] ?? 0;
-  const known =
-    printers.live.data !== undefined && templates.live.data !== undefined && latest.live.data !== undefined;
   const begun = (latest.live.data?.jobs.length ?? 0) > 0;
   // What is missing is only known when all three have been heard.
   const heard = printers.live.data !== undefined && templates.live.data !== undefined;
@@ -67,12 +65,10 @@ export function Start() {
                 <JobTable jobs={jobs} />
               </section>
             ) : (
-              known && (
-                <FirstSteps
-                  printers={printers.live.data?.length ?? 0}
-                  templates={templates.live.data?.length ?? 0}
-                />
-              )
+              <FirstSteps
+                printers={printers.live.data?.length ?? 0}
+                templates={templates.live.data?.length ?? 0}
+              />
             )
           }
         </Shown>
