@@ -80,6 +80,15 @@ export const serverConfig = z.strictObject({
       window: z.int().min(1).default(300),
     })
     .prefault({}),
+  /** Streams of events that open pages of the console hold, at each instance. */
+  events: z
+    .strictObject({
+      perTenant: z.int().min(1).default(250),
+      perPerson: z.int().min(1).default(16),
+      /** s between two signs of life; each looks whether the session has ended. */
+      heartbeat: z.int().min(1).max(50).default(20),
+    })
+    .prefault({}),
   /** Connections to the database. */
   poolSize: z.int().min(4).max(500).default(16),
   /** ms between two sweeps. */

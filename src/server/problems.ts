@@ -66,6 +66,7 @@ export const PROBLEMS = {
   'person-not-found': kind(404, 'The person does not exist in the tenant'),
   'person-exists': kind(409, 'Another person has this login'),
   'person-yourself': kind(409, 'Nobody takes their own role away'),
+  'too-many-streams': kind(429, 'Too many streams of events are open', true),
   'people-limit': kind(409, 'The tenant has too many people'),
   'not-found': kind(404, 'There is no such resource'),
   'method-not-allowed': kind(405, 'The resource does not take this method'),

@@ -17,6 +17,9 @@ import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
 import { consoleRoutes } from './console.ts';
 import { docsRoutes } from './docs.ts';
+import { ChangeFeed } from './events/change-feed.ts';
+import { eventRoutes } from './events/event-streams.ts';
+import { toldOf } from './events/told-changes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
@@ -156,6 +159,10 @@ export class Server {
     const sessions = new Sessions(pool);
     const people = new People(pool, sessions);
 
+    const feed = new ChangeFeed({ database: this.#options.database, pool, logger });
+    feed.start();
+    stack.defer(() => feed.stop());
+
     const dispatcher = new Dispatcher(pool, queues, logger);
     const table = new JobTable(pool);
     const cancellations = new Cancellations({ pool, queue: queues, table, logger });
@@ -175,7 +182,7 @@ export class Server {
         if (config.externalAuth === undefined) await keys.maintain();
       },
     });
-    const intake = new ReportIntake(queues, new Reports(pool, logger), logger);
+    const intake = new ReportIntake(queues, new Reports(pool, logger, toldOf(feed)), logger);
     dispatcher.start();
     stack.defer(() => dispatcher.stop());
     await intake.start();
@@ -191,7 +198,14 @@ export class Server {
     const printers = new AskedPrinters(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
     const acceptance = new Acceptance(pool);
-    const jobs = new Jobs({ pool, check, dispatcher, checks, acceptance });
+    const jobs = new Jobs({
+      pool,
+      check,
+      dispatcher,
+      checks,
+      acceptance,
+      accepted: ({ jobId, printerId }) => feed.tell({ jobs: [jobId], printers: [printerId] }),
+    });
     const decisions = new JobDecisions({ pool, table, dispatcher, logger });
 
     // With port 0 the address is known only once the service listens, but routes are made before.
@@ -233,7 +247,13 @@ export class Server {
     // Read where a session is looked for, and nowhere else.
     await app.register(cookies, { hook: false });
     const cookie = new SessionCookie(config.publicUrl);
-    guardApp(app, { adminToken: config.adminToken, pool, sessions, cookie });
+    guardApp(app, {
+      adminToken: config.adminToken,
+      pool,
+      sessions,
+      cookie,
+      changed: (what) => feed.tell(what),
+    });
     healthRoutes(app, {
       checkDatabase: async () => void (await pool.query('SELECT 1')),
       checkQueue: async () => {
@@ -267,6 +287,7 @@ export class Server {
       failures: new FailedAttempts(pool, config.tokenFailures, 'sign-ins'),
       tenants,
     });
+    await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     await app.register(appJobRoutes, { pool, checks, list: new JobList(pool), decisions, cancellations });
     if (own !== undefined && integrations !== undefined) {

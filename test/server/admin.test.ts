@@ -322,6 +322,7 @@ describe('documents', () => {
       'person-exists',
       'person-yourself',
       'people-limit',
+      'too-many-streams',
     ];
     for (const code of PROBLEM_CODES.filter((each) => !internal.includes(each))) {
       expect(told, code).toContain(`urn:platen:problem:${code}`);

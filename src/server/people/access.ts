@@ -33,6 +33,8 @@ declare module 'fastify' {
     audit?: string | null;
   }
   interface FastifyRequest {
+    /** Jobs and printers that the handler has changed, where the route's `:id` does not say it. */
+    changed: { jobs?: string[]; printers?: string[] } | null;
     deed: Deed & { written?: true };
   }
 }
@@ -42,6 +44,8 @@ type Parts = {
   pool: Pool;
   sessions: Sessions;
   cookie: SessionCookie;
+  /** Told which jobs and printers a request has changed. */
+  changed: (what: { jobs?: string[]; printers?: string[]; all?: boolean }) => void;
 };
 
 const idOnly = z.object({ id: z.string() });
@@ -54,6 +58,7 @@ export function guardApp(app: FastifyInstance, parts: Parts): void {
   const isAdmin = adminToken(parts.adminToken);
   app.decorateRequest('access', null);
   app.decorateRequest('deed');
+  app.decorateRequest('changed', null);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (url !== '/app' && !url.startsWith('/app/')) return;
     if (config?.needs === undefined || config.about === undefined) {
@@ -81,7 +86,9 @@ export function guardApp(app: FastifyInstance, parts: Parts): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { audit } = request.routeOptions.config;
     if (request.access === null || audit === null || SAFE_METHODS.includes(request.method)) return payload;
-    if (reply.statusCode < 300 && request.deed.written === undefined) await writeDeed(parts.pool, request);
+    if (reply.statusCode >= 300) return payload;
+    if (request.deed.written === undefined) await writeDeed(parts.pool, request);
+    parts.changed(changedBy(request));
     return payload;
   });
 }
@@ -99,6 +106,14 @@ export async function writeDeed(db: Queryable, request: FastifyRequest, deed: De
     { object: objectOf(request), tenant: access?.tenant ?? null, ...request.deed, ...deed },
   );
   request.deed.written = true;
+}
+
+/** Of a route that says nothing else anything may have changed: people press few buttons. */
+function changedBy(request: FastifyRequest): Parameters<Parts['changed']>[0] {
+  const { url = '', config } = request.routeOptions;
+  if (request.changed !== null) return request.changed;
+  if (config.about === 'job') return { jobs: [idOnly.parse(request.params).id] };
+  return { all: /^\/app\/(?:jobs|printers|agents)\b/.test(url) };
 }
 
 /** The last of the route's parameters that is no tenant. */

@@ -61,15 +61,17 @@ export class Sessions {
 
   /** The session behind a cookie's token, as its person is now; undefined for one that has ended. */
   async find(token: string): Promise<Session | undefined> {
-    return this.#find('s.token_hash = $1', tokenHash(token));
+    const found = await this.#find('s.token_hash = $1', tokenHash(token));
+    if (found?.stale) await this.#seen(found.session.id);
+    return found?.session;
   }
 
-  /** The same by its ID, for what goes on for longer than a request. */
+  /** The same by its ID, for what goes on for longer than a request: being asked for does not keep it alive. */
   async findById(id: string): Promise<Session | undefined> {
-    return this.#find('s.id = $1', id);
+    return (await this.#find('s.id = $1', id))?.session;
   }
 
-  async #find(where: string, value: unknown): Promise<Session | undefined> {
+  async #find(where: string, value: unknown): Promise<{ session: Session; stale: boolean } | undefined> {
     const row = await rowOf(
       this.#pool,
       sessionRow,
@@ -82,8 +84,7 @@ export class Sessions {
       [value],
     );
     if (row === undefined) return undefined;
-    if (row.stale) await this.#seen(row.session_id);
-    return {
+    const session = {
       id: row.session_id,
       expiresAt: row.expires_at.toISOString(),
       person: {
@@ -96,6 +97,7 @@ export class Sessions {
       },
       tenant: { id: row.tenant_id, name: row.tenant_name },
     };
+    return { session, stale: row.stale };
   }
 
   /** Written down once a minute at most, so that requests only read. */

@@ -43,6 +43,7 @@ export class Jobs {
   readonly #dispatcher: Dispatcher;
   readonly #checks: CheckPool;
   readonly #acceptance: Acceptance;
+  readonly #accepted: (job: QueuedJob) => void;
 
   constructor(parts: {
     pool: Pool;
@@ -50,12 +51,15 @@ export class Jobs {
     dispatcher: Dispatcher;
     checks: CheckPool;
     acceptance: Acceptance;
+    /** Told of each new job. */
+    accepted: (job: QueuedJob) => void;
   }) {
     this.#pool = parts.pool;
     this.#checks = parts.checks;
     this.#check = parts.check;
     this.#dispatcher = parts.dispatcher;
     this.#acceptance = parts.acceptance;
+    this.#accepted = parts.accepted;
   }
 
   /** The checks of `enqueue` without its effects. @throws ProblemError as `enqueue` would */
@@ -124,6 +128,7 @@ export class Jobs {
       switch (result.outcome) {
         case 'accepted':
           this.#dispatcher.accept(job);
+          this.#accepted(job);
           return { answer, jobId, replayed: false };
         case 'replayed':
           return { answer: result.answer, jobId: result.jobId, replayed: true };

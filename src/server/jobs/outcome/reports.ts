@@ -34,17 +34,21 @@ const hasPrinter = (agent: string) => `EXISTS (
 export class Reports {
   readonly #pool: Pool;
   readonly #logger: Logger;
+  readonly #applied: (report: Report) => void;
 
-  constructor(pool: Pool, logger: Logger) {
+  /** @param applied told of each report that was, maybe without a change */
+  constructor(pool: Pool, logger: Logger, applied: (report: Report) => void = () => {}) {
     this.#pool = pool;
     this.#logger = logger;
+    this.#applied = applied;
   }
 
   /** @throws when the database cannot be reached; the report must be delivered again */
   async apply(report: Report, ageMs = 0): Promise<Applied> {
     try {
-      if (report.kind === 'job') return await this.#job(report);
-      await this.#agent(report, ageMs);
+      if (report.kind === 'job' && (await this.#job(report)) === 'early') return 'early';
+      if (report.kind === 'agent') await this.#agent(report, ageMs);
+      this.#applied(report);
     } catch (error) {
       if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
       this.#logger.error(

@@ -1,0 +1,244 @@
+/**
+ * Which jobs and printers have changed, told by every instance to every other one through PostgreSQL's NOTIFY. Only IDs
+ * go round; what they mean, and whose they are, is looked up by those who have somebody to tell. Changes are gathered for
+ * a moment, so that a thousand labels a second are a few notifications. What is lost on the way (a connection that
+ * breaks, too much at once) is made good by telling everybody to ask for everything again.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Notification, PoolConfig } from 'pg';
+import { z } from 'zod';
+import type { Changes } from '../../contract/people.ts';
+import type { Logger } from '../../log.ts';
+import { PostgresClient } from '../../queue/index.ts';
+import { type Pool, rowsOf, TIMEOUTS } from '../store/pool.ts';
+
+const CHANNEL = 'platen_changes';
+/** ms that changes are gathered, before they are told and again before they are passed on. */
+const GATHER = 200;
+/** Bytes of one notification; PostgreSQL takes less than 8,000. */
+const MOST_BYTES = 7_000;
+/** Changes of one moment; if there are more, everything has changed. */
+const MOST_CHANGES = 2_000;
+/** ms between two tries to connect, and between two looks whether the connection still is one. */
+const RETRY = 1_000;
+const LOOK = 20_000;
+
+const told = z.object({
+  jobs: z.array(z.uuid()).default([]),
+  printers: z.array(z.string()).default([]),
+  all: z.boolean().default(false),
+});
+const jobOwner = z.object({ id: z.string(), tenant_id: z.string() });
+const printerScope = z.object({ id: z.string(), scope: z.string().nullable() });
+
+/** `all`: something of it is not known. */
+export type News = Changes | 'all';
+/** Told of what it may know of: `tenant` undefined has everything. */
+export type Listener = { tenant: string | undefined; hear: (news: News) => void };
+
+/** IDs that are gathered; too many are all. */
+class Gathered {
+  readonly jobs = new Set<string>();
+  readonly printers = new Set<string>();
+  all = false;
+
+  add({ jobs = [], printers = [], all = false }: Partial<z.infer<typeof told>>): void {
+    for (const id of jobs) this.jobs.add(id);
+    for (const id of printers) this.printers.add(id);
+    if (all || this.jobs.size + this.printers.size > MOST_CHANGES) this.all = true;
+  }
+
+  /** As notifications, each short enough. */
+  payloads(): string[] {
+    if (this.all) return [JSON.stringify({ all: true })];
+    const payloads: string[] = [];
+    let part = { jobs: [] as string[], printers: [] as string[] };
+    let bytes = 0;
+    const put = (kind: 'jobs' | 'printers', id: string) => {
+      const size = Buffer.byteLength(JSON.stringify(id)) + 1;
+      if (bytes + size > MOST_BYTES) {
+        payloads.push(JSON.stringify(part));
+        part = { jobs: [], printers: [] };
+        bytes = 0;
+      }
+      part[kind].push(id);
+      bytes += size;
+    };
+    for (const id of this.jobs) put('jobs', id);
+    for (const id of this.printers) put('printers', id);
+    return bytes === 0 ? payloads : [...payloads, JSON.stringify(part)];
+  }
+}
+
+export class ChangeFeed {
+  readonly #database: PoolConfig;
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  readonly #listeners = new Set<Listener>();
+  readonly #ended = new AbortController();
+  /** The connection, once it listens. */
+  #client: PostgresClient | undefined;
+  /** The one that is, or is to be, the connection. */
+  #newest: PostgresClient | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #toTell: Gathered | undefined;
+  #toHear: Gathered | undefined;
+
+  constructor(parts: { database: PoolConfig; pool: Pool; logger: Logger }) {
+    this.#database = parts.database;
+    this.#pool = parts.pool;
+    this.#logger = parts.logger;
+  }
+
+  start(): void {
+    this.#running = this.#keepConnected();
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    await this.#newest?.end().catch(() => undefined);
+    await this.#running;
+  }
+
+  /** Has all instances tell of these changes, in a moment. Never throws: pages ask again by themselves, later. */
+  tell(changes: { jobs?: string[]; printers?: string[]; all?: boolean }): void {
+    if (this.#ended.signal.aborted) return;
+    if (this.#toTell === undefined) {
+      this.#toTell = new Gathered();
+      this.#after(GATHER, () => this.#notify());
+    }
+    this.#toTell.add(changes);
+  }
+
+  /** @returns takes the listener away */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #after(ms: number, work: () => Promise<void>): void {
+    const timer = setTimeout(() => {
+      work().catch((error: unknown) => {
+        this.#logger.warn({ err: error }, 'changes could not be told to open pages');
+        this.#everything();
+      });
+    }, ms);
+    timer.unref();
+  }
+
+  async #notify(): Promise<void> {
+    const payloads = this.#toTell?.payloads() ?? [];
+    this.#toTell = undefined;
+    if (this.#client === undefined || payloads.length === 0) return;
+    await this.#client.query(`SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`, [
+      payloads,
+    ]);
+  }
+
+  #heard({ payload = '' }: Notification): void {
+    if (this.#listeners.size === 0) return;
+    if (this.#toHear === undefined) {
+      this.#toHear = new Gathered();
+      this.#after(GATHER, () => this.#passOn());
+    }
+    // Another version of the service may say it otherwise.
+    this.#toHear.add(read(payload) ?? { all: true });
+  }
+
+  async #passOn(): Promise<void> {
+    const heard = this.#toHear;
+    this.#toHear = undefined;
+    if (heard === undefined || this.#listeners.size === 0) return;
+    if (heard.all) return this.#everything();
+    const [jobs, printers] = await Promise.all([
+      heard.jobs.size === 0
+        ? []
+        : rowsOf(this.#pool, jobOwner, 'SELECT id, tenant_id FROM platen.jobs WHERE id = ANY($1)', [
+            [...heard.jobs],
+          ]),
+      heard.printers.size === 0
+        ? []
+        : rowsOf(
+            this.#pool,
+            printerScope,
+            `SELECT DISTINCT p.printer_id AS id, a.tenant_id AS scope
+             FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id WHERE p.printer_id = ANY($1)`,
+            [[...heard.printers]],
+          ),
+    ]);
+    const cache = new Map<string | undefined, Changes>();
+    for (const { tenant, hear } of this.#listeners) {
+      const news = cache.get(tenant) ?? {
+        jobs: jobs.filter((job) => tenant === undefined || job.tenant_id === tenant).map(({ id }) => id),
+        printers: printers
+          .filter(({ scope }) => tenant === undefined || scope === null || scope === tenant)
+          .map(({ id }) => id),
+      };
+      cache.set(tenant, news);
+      if (news.jobs.length + news.printers.length > 0) hear(news);
+    }
+  }
+
+  #everything(): void {
+    for (const { hear } of this.#listeners) hear('all');
+  }
+
+  async #keepConnected(): Promise<void> {
+    const { signal } = this.#ended;
+    for (;;) {
+      const client = new PostgresClient({
+        ...this.#database,
+        application_name: 'platen-changes',
+        connectionTimeoutMillis: TIMEOUTS.connect,
+        query_timeout: TIMEOUTS.answer,
+        keepAlive: true,
+      });
+      this.#newest = client;
+      try {
+        await this.#connected(client);
+      } catch (error) {
+        if (!signal.aborted) this.#logger.warn({ err: error }, 'changes are not heard; connecting again');
+      } finally {
+        this.#client = undefined;
+        await client.end().catch(() => undefined);
+      }
+      if (signal.aborted) return;
+      await pause(RETRY, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+    }
+  }
+
+  /** Resolves or rejects when the connection is none any more. */
+  async #connected(client: PostgresClient): Promise<void> {
+    const { signal } = this.#ended;
+    const lost = Promise.withResolvers<void>();
+    client.on('error', lost.reject);
+    client.on('end', () => lost.resolve());
+    client.on('notification', (notification) => this.#heard(notification));
+    await client.connect();
+    // A notification that a crash takes along is no loss: nobody is left to hear it.
+    await client.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}`);
+    if (signal.aborted) return;
+    this.#client = client;
+    // What happened in between nobody has heard.
+    this.#everything();
+    const look = setInterval(() => {
+      client.query('SELECT 1').catch(lost.reject);
+    }, LOOK);
+    try {
+      await lost.promise;
+    } finally {
+      clearInterval(look);
+    }
+  }
+}
+
+function read(payload: string): z.infer<typeof told> | undefined {
+  try {
+    return told.safeParse(JSON.parse(payload)).data;
+  } catch {
+    return undefined;
+  }
+}

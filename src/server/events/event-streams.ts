@@ -1,0 +1,84 @@
+/**
+ * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say which jobs and printers have changed. A page asks for
+ * what it shows of them. Streams are few for each tenant and person, end with their session and with the service, and one
+ * whose reader does not read is cut: it comes back and asks for everything.
+ */
+import { PassThrough } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerConfig } from '../config.ts';
+import type { Sessions } from '../people/sessions.ts';
+import { type Access, accessOf } from '../people/visitor.ts';
+import { ProblemError } from '../problems.ts';
+import type { ChangeFeed, News } from './change-feed.ts';
+
+/** Bytes that wait for a reader. */
+const MOST_WAITING = 64 * 1024;
+/** ms after which a browser comes back. */
+const RETRY = 2_000;
+
+type Parts = { feed: ChangeFeed; sessions: Sessions; config: ServerConfig['events'] };
+type Stream = { access: Access; end: () => void };
+
+export async function eventRoutes(app: FastifyInstance, { feed, sessions, config }: Parts): Promise<void> {
+  const streams = new Set<Stream>();
+  // Fastify waits for requests in hand, and these would never end.
+  app.addHook('preClose', async () => {
+    for (const stream of [...streams]) stream.end();
+  });
+
+  app.get(
+    '/app/events',
+    { config: { needs: 'jobs:read', about: 'query' } },
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const access = accessOf(request);
+      makeRoom(streams, access, config);
+      const out = new PassThrough();
+      const write = (text: string) => {
+        if (reply.raw.writableLength + out.readableLength > MOST_WAITING) out.destroy();
+        else if (!out.writableEnded && !out.destroyed) out.write(text);
+      };
+      const stream: Stream = { access, end: () => out.end() };
+      const deaf = feed.listen({ tenant: access.tenant, hear: (news) => write(textOf(news)) });
+      const beat = setInterval(() => {
+        write(': still here\n\n');
+        holds(access, sessions).then(
+          (still) => still || out.end(),
+          () => out.end(),
+        );
+      }, config.heartbeat * 1_000);
+      streams.add(stream);
+      out.once('close', () => {
+        clearInterval(beat);
+        deaf();
+        streams.delete(stream);
+      });
+      reply.raw.once('close', () => out.destroy());
+      write(`retry: ${RETRY}\n${textOf('all')}`);
+      // Proxies that gather answers would keep it to themselves.
+      return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(out);
+    },
+  );
+}
+
+/** @throws ProblemError `too-many-streams` */
+function makeRoom(streams: ReadonlySet<Stream>, { tenant, visitor }: Access, config: Parts['config']): void {
+  const all = [...streams];
+  const ofTenant = all.filter(({ access }) => access.tenant === tenant).length;
+  const ofPerson = all.filter(
+    ({ access }) =>
+      visitor.kind === 'person' && access.visitor.kind === 'person' && access.visitor.id === visitor.id,
+  ).length;
+  if (ofTenant < config.perTenant && ofPerson < config.perPerson) return;
+  throw new ProblemError('too-many-streams', 'close other windows of the console');
+}
+
+/** Whether the session is still there, and lets its person see what it did. */
+async function holds({ visitor, tenant }: Access, sessions: Sessions): Promise<boolean> {
+  if (visitor.kind === 'machine') return true;
+  const session = await sessions.findById(visitor.sessionId);
+  return session?.tenant.id === tenant && session?.person.role === visitor.role;
+}
+
+function textOf(news: News): string {
+  return news === 'all' ? 'event: resync\ndata: {}\n\n' : `event: changed\ndata: ${JSON.stringify(news)}\n\n`;
+}

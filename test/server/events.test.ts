@@ -1,0 +1,209 @@
+/** What open pages are told: which jobs and printers have changed, only their own, in time, and until the session ends. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { changes } from '../../src/contract/people.ts';
+import { ADMIN_TOKEN, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { SignedIn } from '../kit/service/signed-in.ts';
+
+/** s */
+const HEARTBEAT = 1;
+/** ms within which a change is told. */
+const SOON = 2_000;
+
+let service: ServiceHarness;
+let template: string;
+let viewer: SignedIn;
+let other: SignedIn;
+beforeAll(async () => {
+  service = await ServiceHarness.start({
+    config: { events: { heartbeat: HEARTBEAT, perTenant: 6, perPerson: 4 } },
+  });
+  for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
+  await service.agent([{}]);
+  template = await service.template('acme');
+  viewer = await SignedIn.as(service, 'acme', 'viewer');
+  other = await SignedIn.as(service, 'globex', 'admin');
+});
+afterAll(() => service?.stop());
+
+const opened: EventStream[] = [];
+beforeEach(async () => {
+  for (const stream of opened.splice(0)) await stream.close();
+});
+
+/** What a browser's EventSource does. */
+class EventStream {
+  text = '';
+  ended = false;
+  readonly #closing: AbortController;
+
+  private constructor(response: Response, closing: AbortController) {
+    this.#closing = closing;
+    void this.#read(response);
+    opened.push(this);
+  }
+
+  static async open(headers: Record<string, string>, at = service): Promise<EventStream> {
+    const closing = new AbortController();
+    const response = await fetch(`${at.url}/app/events`, { headers, signal: closing.signal });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const stream = new EventStream(response, closing);
+    await stream.has('event: resync');
+    return stream;
+  }
+
+  async #read(response: Response): Promise<void> {
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of response.body ?? []) this.text += decoder.decode(chunk, { stream: true });
+    } catch {
+      // Cut.
+    }
+    this.ended = true;
+  }
+
+  get jobs(): string[] {
+    return [...this.text.matchAll(/^event: changed\ndata: (.*)$/gm)].flatMap(
+      ([, data = '']) => changes.parse(JSON.parse(data)).jobs,
+    );
+  }
+
+  async has(text: string): Promise<void> {
+    await vi.waitFor(() => expect(this.text).toContain(text), { timeout: SOON, interval: 20 });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await vi.waitFor(() => expect(this.ended).toBe(true), { timeout: SOON });
+  }
+}
+
+async function print(): Promise<string> {
+  const data = [{ sku: '1', name: 'secret value' }];
+  const answer = await service.admin('POST', '/tenants/acme/jobs', {
+    idT: template,
+    printerId: PRINTER,
+    data,
+  });
+  return jobIdOf(answer);
+}
+
+test('a new job, and what is done to it, reaches its tenant’s pages and no others', async () => {
+  const mine = await EventStream.open({ cookie: viewer.cookie });
+  const theirs = await EventStream.open({ cookie: other.cookie });
+  const machine = await EventStream.open({ authorization: `Bearer ${ADMIN_TOKEN}` });
+  const job = await print();
+  await mine.has(job);
+  await machine.has(job);
+  const before = mine.jobs.length;
+  expect((await service.admin('POST', `/jobs/${job}/cancel`)).status).toBe(200);
+  await vi.waitFor(() => expect(mine.jobs.length).toBeGreaterThan(before), SOON);
+  // A printer that all may use says itself to all that it has changed: they have seen the time pass.
+  await theirs.has(PRINTER);
+  expect(theirs.text).not.toContain(job);
+  expect(mine.text + machine.text).not.toContain('secret value');
+});
+
+test('what an agent reports is told', async () => {
+  const stream = await EventStream.open({ cookie: viewer.cookie });
+  const job = await print();
+  await stream.has(job);
+  const seen = stream.jobs.length;
+  await service.queues.publish(
+    {
+      kind: 'job',
+      agentId: 'agent-one',
+      jobId: job,
+      printerId: PRINTER,
+      delivery: 1,
+      seq: 1,
+      at: new Date().toISOString(),
+      status: 'printing',
+      labels: { sent: 1, printed: 0 },
+      reasons: ['media-empty'],
+    },
+    null,
+  );
+  await vi.waitFor(() => expect(stream.jobs.length).toBeGreaterThan(seen), SOON);
+});
+
+test('nobody without a session, and no more streams than a person and a tenant may have', async () => {
+  expect((await service.call('/app/events')).status).toBe(401);
+  const foreign = { cookie: viewer.cookie, 'sec-fetch-site': 'cross-site' };
+  expect(codeOf(await service.call('/app/events', { headers: foreign }))).toBe('origin-foreign');
+  for (let count = 0; count < 4; count += 1) await EventStream.open({ cookie: viewer.cookie });
+  const fifth = await viewer.call('/app/events');
+  expect([fifth.status, codeOf(fifth)]).toEqual([429, 'too-many-streams']);
+  const colleague = await SignedIn.as(service, 'acme', 'viewer', 'colleague');
+  for (let count = 0; count < 2; count += 1) await EventStream.open({ cookie: colleague.cookie });
+  expect(codeOf(await colleague.call('/app/events'))).toBe('too-many-streams');
+  await EventStream.open({ cookie: other.cookie });
+  await opened[0]?.close();
+  await vi.waitFor(async () => void (await EventStream.open({ cookie: viewer.cookie })), SOON);
+});
+
+test('a stream ends with its session, and when its person may see less', async () => {
+  const person = await SignedIn.as(service, 'acme', 'admin', 'leaving');
+  const first = await EventStream.open({ cookie: person.cookie });
+  await first.has(': still here');
+  expect((await service.admin('PUT', `/tenants/acme/people/${person.id}`, { role: 'viewer' })).status).toBe(
+    200,
+  );
+  await vi.waitFor(() => expect(first.ended).toBe(true), 3 * HEARTBEAT * 1_000);
+  const second = await EventStream.open({ cookie: person.cookie });
+  await service.admin('DELETE', `/tenants/acme/people/${person.id}`);
+  await vi.waitFor(() => expect(second.ended).toBe(true), 3 * HEARTBEAT * 1_000);
+});
+
+test('after the database was away, everything is to be asked for again', async () => {
+  const stream = await EventStream.open({ cookie: viewer.cookie });
+  const resyncs = () => stream.text.split('event: resync').length - 1;
+  expect(resyncs()).toBe(1);
+  const { rowCount } = await service.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'platen-changes' AND datname = current_database()`,
+  );
+  expect(rowCount).toBe(1);
+  await vi.waitFor(() => expect(resyncs()).toBe(2), 10_000);
+  await stream.has(await print());
+});
+
+test('a reader that does not read is cut, and the others are not', async () => {
+  const stream = await EventStream.open({ cookie: viewer.cookie });
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) }).pause();
+  socket.on('error', () => undefined);
+  // One line for each stream that has ended.
+  const ends = () => service.log.split('"route":"/app/events"').length;
+  const before = ends();
+  socket.write(`GET /app/events HTTP/1.1\r\nhost: platen\r\nauthorization: Bearer ${ADMIN_TOKEN}\r\n\r\n`);
+  const many = Array.from({ length: 1_900 }, () => 'p'.repeat(150)).map((name, index) => `${name}${index}`);
+  await service.pool.query(
+    `INSERT INTO platen.agent_printers (agent_id, printer_id, name, uri, state, reasons, formats)
+     SELECT 'agent-one', id, id, 'socket://x', 'idle', '{}', '[]' FROM unnest($1::text[]) AS id`,
+    [many],
+  );
+  await vi.waitFor(
+    async () => {
+      await service.pool.query(
+        `SELECT pg_notify('platen_changes', json_build_object('printers', json_agg(id))::text)
+         FROM unnest($1::text[]) WITH ORDINALITY AS u(id, n) GROUP BY n % 60`,
+        [many],
+      );
+      expect(ends()).toBe(before + 1);
+    },
+    { timeout: 60_000, interval: 300 },
+  );
+  await stream.has(await print());
+  socket.destroy();
+});
+
+test('open streams do not hold up a stop', async () => {
+  const short = await ServiceHarness.start();
+  await short.tenant('acme');
+  const stream = await EventStream.open({ authorization: `Bearer ${ADMIN_TOKEN}` }, short);
+  const began = performance.now();
+  await short.stop();
+  expect(performance.now() - began).toBeLessThan(5_000);
+  await vi.waitFor(() => expect(stream.ended).toBe(true), SOON);
+});
