@@ -60,9 +60,14 @@ export const integrationCreated = z.object({
 });
 export type IntegrationCreated = z.infer<typeof integrationCreated>;
 
-// POST|GET /app/tenants/{id}/templates, GET|DELETE …/templates/{templateId}, PUT …/templates/{templateId}/name; the POST
-// body is a template
+// POST|GET /app/tenants/{id}/templates, GET|PUT|DELETE …/templates/{templateId}, PUT …/templates/{templateId}/name; the
+// POST body is a template
 export const templateRename = z.strictObject({ name: templateName });
+export const templateReplace = z.strictObject({
+  /** Of the one that it takes the place of, as its GET or the last PUT said. */
+  version: z.string().max(40),
+  template: z.unknown(),
+});
 export const templateView = z.object({
   id: z.string(),
   name: z.string(),

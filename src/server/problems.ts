@@ -53,6 +53,7 @@ export const PROBLEMS = {
   'labels-uncertain': kind(409, 'Nobody knows which labels are out'),
   'printer-not-found': kind(404, 'The printer does not exist'),
   'printer-in-use': kind(409, 'An agent still has the printer'),
+  'template-changed': kind(409, 'The template has been saved by somebody else'),
   'template-exists': kind(409, 'Another template has this name'),
   'tenant-exists': kind(409, 'The tenant exists already'),
   'tenant-not-found': kind(404, 'The tenant does not exist'),

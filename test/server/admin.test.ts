@@ -293,6 +293,7 @@ describe('documents', () => {
     expect(api.components.schemas['PrintRequest']?.required).toEqual(['idT']);
     const told = JSON.stringify(api.paths);
     const internal = [
+      'template-changed',
       'template-exists',
       'tenant-exists',
       'tenant-not-found',

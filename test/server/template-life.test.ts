@@ -1,5 +1,6 @@
 /** A template that is renamed or deleted, and the jobs that were queued with it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import {
   type Answer,
@@ -24,6 +25,7 @@ afterAll(async () => {
   await service.stop();
 });
 
+const shown = z.object({ version: z.string(), template: z.unknown().optional() });
 const named = (name: string) => service.template('acme', { ...TEMPLATE, name });
 const at = (id: string, more = '') => `/tenants/acme/templates/${id}${more}`;
 
@@ -78,6 +80,39 @@ test('renamed to what another one is called, to nothing, or in another tenant: r
   expect(codeOf(await service.admin('PUT', `${theirs}/name`, { name: 'New' }))).toBe('template-not-found');
   expect(codeOf(await service.admin('DELETE', theirs))).toBe('template-not-found');
   expect((await service.admin('GET', at(one))).body).toMatchObject({ name: 'One' });
+});
+
+test('saved over the version that was looked at: as it was sent; over another one it is refused, and changes nothing', async () => {
+  const id = await named('Drawn');
+  const versionOf = (answer: Answer) => shown.parse(answer.body).version;
+  const first = await service.admin('GET', at(id));
+  const elements = [{ y: 2, x: 1, size: 3, type: 'text', text: '{{sku}}' }];
+  const drawn = { height: 20, name: ' Drawn ', width: 40, elements };
+  const saved = await service.admin('PUT', at(id), { version: versionOf(first), template: drawn });
+  expect([saved.status, saved.body]).toMatchObject([200, { id, name: 'Drawn', fields: ['sku'] }]);
+  expect(versionOf(saved)).not.toBe(versionOf(first));
+  const now = await service.admin('GET', at(id));
+  expect(versionOf(now)).toBe(versionOf(saved));
+  const text = JSON.stringify({ ...drawn, name: 'Drawn' });
+  expect(JSON.stringify(shown.parse(now.body).template)).toBe(text);
+
+  const late = await service.admin('PUT', at(id), { version: versionOf(first), template: TEMPLATE });
+  expect([late.status, codeOf(late)]).toEqual([409, 'template-changed']);
+  const taken = await named('Taken');
+  const replace = (template: unknown, version = versionOf(now)) =>
+    service.admin('PUT', at(id), { version, template });
+  expect(codeOf(await replace({ ...drawn, name: 'Taken' }))).toBe('template-exists');
+  expect(codeOf(await service.admin('PUT', at('nobody'), { version: '1', template: drawn }))).toBe(
+    'template-not-found',
+  );
+  const theirs = `/tenants/globex/templates/${taken}`;
+  expect(codeOf(await service.admin('PUT', theirs, { version: '1', template: drawn }))).toBe(
+    'template-not-found',
+  );
+  expect(pointersOf(await replace({ ...drawn, width: 0 }))).toEqual(['/width']);
+  expect(codeOf(await replace(undefined))).toBe('payload-invalid');
+  expect(JSON.stringify(shown.parse((await service.admin('GET', at(id))).body).template)).toBe(text);
+  expect((await replace(drawn)).status).toBe(200);
 });
 
 test('deleted: not found from then on, but for a retry; what was queued before prints, also after it had failed', async () => {

@@ -11,6 +11,7 @@ import {
   printerCommandsSet,
   quotaSet,
   templateRename,
+  templateReplace,
   tenantCreate,
 } from '../../contract/admin.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
@@ -133,6 +134,14 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       return templates.show(id, templateId);
+    },
+  );
+  app.put(
+    '/app/tenants/:id/templates/:templateId',
+    { config: { needs: 'templates:edit', about: 'tenant' } },
+    async (request) => {
+      const { id, templateId } = templateParam.parse(request.params);
+      return templates.replace(id, templateId, parseBody(templateReplace, request.body));
     },
   );
   app.put(

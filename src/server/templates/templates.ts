@@ -19,6 +19,7 @@ import { printerCommandsOf } from '../tenants/tenants.ts';
 const templateRow = z.object({
   id: z.string(),
   name: z.string(),
+  /** As it was sent: what its writer left out stays left out, and its members stay in their order. */
   body: z.unknown(),
   created_at: z.date(),
   updated_at: z.date(),
@@ -66,7 +67,7 @@ export class Templates {
         `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
          RETURNING *, t.id = $1 AS created`,
-        [uuid(), tenantId, checked.name, JSON.stringify(checked)],
+        [uuid(), tenantId, checked.name, sentText(body, checked.name)],
       );
       return { created: row.created, view: { ...view(row), warnings: [...warnings] } };
     } catch (error) {
@@ -80,9 +81,37 @@ export class Templates {
     return (await rowsOf(this.#pool, templateRow, sql, [tenantId])).map(view);
   }
 
-  async show(tenantId: string, id: string): Promise<TemplateView & { template: Template }> {
+  /** `version` is for `replace`. @throws ProblemError `template-not-found` */
+  async show(tenantId: string, id: string): Promise<TemplateView & { version: string; template: unknown }> {
     const row = await this.#row(tenantId, id);
-    return { ...view(row), template: parsed(row) };
+    return { ...view(row), version: row.stamp, template: row.body };
+  }
+
+  /**
+   * Saves it in the place of the version that somebody has looked at; nobody's newer one is lost by it.
+   * @throws ProblemError `payload-invalid`, `template-not-found`, `template-changed`, `template-exists`, `not-ready`
+   */
+  async replace(
+    tenantId: string,
+    id: string,
+    { version, template: body }: { version: string; template?: unknown },
+  ): Promise<TemplateView & { version: string }> {
+    const checked = await this.#parsed(tenantId, body);
+    const warnings = await this.#warnings(tenantId, checked);
+    const saved = await this.#renaming(checked.name, async (client) => {
+      const { stamp, updated_at: at } = await this.#row(tenantId, id, client);
+      if (stamp !== version) {
+        const detail = `somebody has saved the template since, at ${at.toISOString()}`;
+        throw new ProblemError('template-changed', detail);
+      }
+      await client.query(
+        `UPDATE platen.templates SET name = $3, body = $4, updated_at = now()
+         WHERE tenant_id = $1 AND id = $2`,
+        [tenantId, id, checked.name, sentText(body, checked.name)],
+      );
+      return await this.#row(tenantId, id, client);
+    });
+    return { ...view(saved), version: saved.stamp, warnings: [...warnings] };
   }
 
   /** @throws ProblemError `template-not-found` */
@@ -104,18 +133,23 @@ export class Templates {
    * @throws ProblemError `template-not-found`, `template-exists`
    */
   async rename(tenantId: string, id: string, name: string): Promise<TemplateView> {
+    return await this.#renaming(name, async (client) => {
+      const { body } = await this.#row(tenantId, id, client);
+      const renamed = await onlyRow(
+        client,
+        templateRow,
+        `UPDATE platen.templates SET name = $3, body = $4, updated_at = now()
+         WHERE tenant_id = $1 AND id = $2 RETURNING *`,
+        [tenantId, id, name, sentText(body, name)],
+      );
+      return view(renamed);
+    });
+  }
+
+  /** @throws ProblemError `template-exists`: another one has the name */
+  async #renaming<T>(name: string, work: (client: Queryable) => Promise<T>): Promise<T> {
     try {
-      return await transaction(this.#pool, async (client) => {
-        const { body } = await this.#row(tenantId, id, client);
-        const renamed = await onlyRow(
-          client,
-          templateRow,
-          `UPDATE platen.templates SET name = $3, body = $4, updated_at = now()
-           WHERE tenant_id = $1 AND id = $2 RETURNING *`,
-          [tenantId, id, name, JSON.stringify({ ...template.parse(body), name })],
-        );
-        return view(renamed);
-      });
+      return await transaction(this.#pool, work);
     } catch (error) {
       if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
       throw new ProblemError('template-exists', `the tenant has another template named ${shorten(name)}`);
@@ -203,6 +237,11 @@ function stopped(error: CheckStopped, times: CheckTimes): ProblemError {
     return new ProblemError('not-ready', 'other templates are being checked: send it again');
   }
   return new ProblemError('internal', 'the template could not be checked', { cause: error });
+}
+
+/** What was found to be a template, as it was sent, under the name that it has. */
+function sentText(body: unknown, name: string): string {
+  return JSON.stringify(Object.assign({}, body, { name }));
 }
 
 function parsed(row: Row): Template {
