@@ -58,7 +58,7 @@ export interface Note {
   /** Of the lock under which the job is handled. */
   token: string;
   note: object;
-  /** From 1; counts the notes stored under this token. */
+  /** Grows with each note stored under this token, whatever the job's delivery. */
   order: number;
   /** How long the lock is renewed, ms. */
   lockMs: number;

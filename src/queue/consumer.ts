@@ -81,7 +81,6 @@ const BACKOFF_MS = { first: 250, most: 30_000 };
 
 interface Active {
   jobId: string;
-  notes: number;
   abort: AbortController;
   over: Promise<void>;
 }
@@ -94,6 +93,8 @@ export class QueueConsumer<T> implements Consumer {
   #retry: NodeJS.Timeout | undefined;
   #begun: Promise<void> = Promise.resolve();
   #failures = 0;
+  /** Stored so far, for all jobs: after a pause BullMQ begins its tokens anew, and the same job may come under the same one. */
+  #notes = 0;
   /** `Backend.breaks` at the last time that only this worker had a job in hand. */
   #breaks = 0;
 
@@ -251,7 +252,7 @@ export class QueueConsumer<T> implements Consumer {
     }
 
     const over = Promise.withResolvers<void>();
-    const active: Active = { jobId, notes: 0, abort: new AbortController(), over: over.promise };
+    const active: Active = { jobId, abort: new AbortController(), over: over.promise };
     this.#active = active;
     try {
       const outcome = await this.#plan.handle({
@@ -282,7 +283,8 @@ export class QueueConsumer<T> implements Consumer {
   async #setNote(token: string, active: Active, note: object): Promise<void> {
     const { backend, queue, timing } = this.#plan;
     const { jobId } = active;
-    const order = ++active.notes;
+    this.#notes += 1;
+    const order = this.#notes;
     const stored = backend.setNote({ queue, jobId, token, note, order, lockMs: timing.lockDuration });
     if (await within(CLOSE_MS, 'storing a note', stored)) return;
     const lost = new QueueError('lock-lost', `the lock of job ${jobId} is lost`);

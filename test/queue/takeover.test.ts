@@ -188,6 +188,29 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     expect(left).toEqual({ agent: 'one' });
   });
 
+  it('takes notes of every delivery to the same worker', async () => {
+    await queues.enqueue(job(printer));
+    const notes = new Collected<unknown>();
+    const consumer = await queues.consume(printer, async ({ setNote, delivery, note }) => {
+      notes.add(note);
+      if (delivery === 4) return 'done';
+      await setNote({ delivery, upTo: 1 });
+      await setNote({ delivery, upTo: 2 });
+      if (delivery === 1) throw new Error('to be delivered again');
+      return 'hand-back';
+    });
+    await notes.reach(1);
+    for (const handedBack of [2, 3]) {
+      await notes.reach(handedBack);
+      await expect.poll(() => consumer.paused).toBe(true);
+      await consumer.resume();
+    }
+    expect(await notes.reach(4)).toEqual([
+      undefined,
+      ...[1, 2, 3].map((delivery) => ({ delivery, upTo: 2 })),
+    ]);
+  });
+
   // On Redis commands keep their order: there is one connection.
   it.runIf(kind === 'postgres')('keeps its last note when an earlier one gets there late', async () => {
     await queues.enqueue(job(printer));
