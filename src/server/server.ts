@@ -45,7 +45,7 @@ import { SigningKeys } from './oauth/signing-keys.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
 import { VerifiedTokens } from './oauth/verified-tokens.ts';
 import { openApiDocument } from './openapi.ts';
-import { guardApp } from './people/access.ts';
+import { type AppRoute, guardApp } from './people/access.ts';
 import { forgetEntries } from './people/audit.ts';
 import { People } from './people/people.ts';
 import { peopleRoutes } from './people/people-routes.ts';
@@ -80,6 +80,7 @@ const CHECK_THREADS = Math.min(4, Math.max(2, availableParallelism() - 1));
 type Running = {
   url: string;
   tenants: Tenants;
+  appRoutes: readonly AppRoute[];
   createIntegration: Server['createIntegration'];
   rotateSigningKey: () => Promise<void>;
 };
@@ -132,6 +133,11 @@ export class Server {
   /** Adds a signing key, which signs once everybody has had time to fetch it. */
   async rotateSigningKey(): Promise<void> {
     await this.#started().rotateSigningKey();
+  }
+
+  /** What there is under `/app`, and what each of it needs. */
+  get appRoutes(): readonly AppRoute[] {
+    return this.#started().appRoutes;
   }
 
   #started(): Running {
@@ -247,7 +253,7 @@ export class Server {
     // Read where a session is looked for, and nowhere else.
     await app.register(cookies, { hook: false });
     const cookie = new SessionCookie(config.publicUrl);
-    guardApp(app, {
+    const appRoutes = guardApp(app, {
       adminToken: config.adminToken,
       pool,
       sessions,
@@ -300,6 +306,7 @@ export class Server {
     return {
       url: urlOf(app, config.host),
       tenants,
+      appRoutes,
       createIntegration,
       rotateSigningKey: () => keys.rotate(),
     };

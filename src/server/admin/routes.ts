@@ -53,23 +53,35 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     const { tenant } = accessOf(request);
     return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
   });
-  app.post('/app/tenants', { config: { needs: 'deployment', about: 'caller' } }, async (request, reply) =>
-    reply.code(201).send(await tenants.create(parseBody(tenantCreate, request.body))),
+  app.post(
+    '/app/tenants',
+    { config: { needs: 'deployment', about: 'caller', audit: 'tenant.create' } },
+    async (request, reply) => {
+      const tenant = await tenants.create(parseBody(tenantCreate, request.body));
+      request.deed = { tenant: tenant.id, object: tenant.id };
+      return reply.code(201).send(tenant);
+    },
   );
   app.get('/app/tenants/:id', { config: { needs: 'jobs:read', about: 'tenant' } }, async (request) =>
     tenants.get(idParam.parse(request.params).id),
   );
-  app.put('/app/tenants/:id/quota', { config: { needs: 'deployment', about: 'tenant' } }, async (request) => {
-    const { id } = idParam.parse(request.params);
-    const { labels } = parseBody(quotaSet, request.body);
-    return tenants.setQuota(id, labels);
-  });
+  app.put(
+    '/app/tenants/:id/quota',
+    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.set-quota' } },
+    async (request) => {
+      const { id } = idParam.parse(request.params);
+      const { labels } = parseBody(quotaSet, request.body);
+      request.deed.details = { labels };
+      return tenants.setQuota(id, labels);
+    },
+  );
   app.put(
     '/app/tenants/:id/printer-commands',
-    { config: { needs: 'deployment', about: 'tenant' } },
+    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.set-printer-commands' } },
     async (request) => {
       const { id } = idParam.parse(request.params);
       const { allowed } = parseBody(printerCommandsSet, request.body);
+      request.deed.details = { allowed };
       return tenants.setPrinterCommands(id, allowed);
     },
   );
@@ -91,16 +103,17 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.post(
     '/app/tenants/:id/integrations',
-    { config: { needs: 'integrations', about: 'tenant' } },
+    { config: { needs: 'integrations', about: 'tenant', audit: 'integration.create' } },
     async (request, reply) => {
       const options = parseBody(integrationCreate, request.body);
       const created = await parts.createIntegration(idParam.parse(request.params).id, options);
+      request.deed = { object: created.apiKey, details: { name: options.name, scope: created.scope } };
       return reply.code(201).header('cache-control', 'no-store').send(created);
     },
   );
   app.delete(
     '/app/tenants/:id/integrations/:apiKey',
-    { config: { needs: 'integrations', about: 'tenant' } },
+    { config: { needs: 'integrations', about: 'tenant', audit: 'integration.revoke' } },
     async (request) => {
       const { id, apiKey } = apiKeyParam.parse(request.params);
       return integrations().revoke(id, apiKey);
@@ -117,9 +130,11 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.post(
     '/app/tenants/:id/templates',
-    { config: { needs: 'templates:edit', about: 'tenant' } },
+    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.import' } },
     async (request, reply) => {
       const imported = await templates.import(idParam.parse(request.params).id, request.body);
+      const { id, name } = imported.view;
+      request.deed = { object: id, details: { name, created: imported.created } };
       return reply.code(imported.created ? 201 : 200).send(imported.view);
     },
   );
@@ -146,7 +161,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.put(
     '/app/tenants/:id/templates/:templateId/name',
-    { config: { needs: 'templates:edit', about: 'tenant' } },
+    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.rename' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       return templates.rename(id, templateId, parseBody(templateRename, request.body).name);
@@ -154,7 +169,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.delete(
     '/app/tenants/:id/templates/:templateId',
-    { config: { needs: 'templates:edit', about: 'tenant' } },
+    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.delete' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       return templates.delete(id, templateId);
@@ -178,27 +193,25 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
 
   app.post(
     '/app/tenants/:id/jobs',
-    { config: { needs: 'jobs:act', about: 'tenant' } },
+    { config: { needs: 'jobs:act', about: 'tenant', audit: 'job.print' } },
     async (request, reply) => {
       const tenant = await tenants.get(idParam.parse(request.params).id);
       const header = request.headers['idempotency-key'];
       const key = header === undefined ? undefined : parseKey(header);
-      return answer(
-        request,
-        reply,
-        await jobs.enqueue({
-          tenantId: tenant.id,
-          account: accountOf(accessOf(request)),
-          ownAccount: false,
-          key,
-          body: request.body,
-        }),
-      );
+      const accepted = await jobs.enqueue({
+        tenantId: tenant.id,
+        account: accountOf(accessOf(request)),
+        ownAccount: false,
+        key,
+        body: request.body,
+      });
+      request.deed = { object: accepted.jobId, ...(accepted.replayed && { written: true }) };
+      return answer(request, reply, accepted);
     },
   );
   app.post(
     '/app/tenants/:id/jobs/validate',
-    { config: { needs: 'jobs:act', about: 'tenant' } },
+    { config: { needs: 'jobs:act', about: 'tenant', audit: null } },
     async (request) => {
       const tenant = await tenants.get(idParam.parse(request.params).id);
       return jobs.validate(tenant.id, request.body);

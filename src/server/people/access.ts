@@ -3,7 +3,7 @@
  * its body is read the caller is known, may do that, and has nothing to do with another tenant's. What it has done is in
  * the audit before its answer goes out.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Need } from '../../contract/people.ts';
 import { jobId } from '../../contract/queued-job.ts';
@@ -53,8 +53,17 @@ const jobTenant = z.object({ tenant_id: z.string() });
 const tenantOnly = z.looseObject({ tenant: z.string().optional() });
 const SAFE_METHODS = ['GET', 'HEAD'];
 
-/** Has every route under `/app` that is registered from now on declare itself, and keeps to what they declare. */
-export function guardApp(app: FastifyInstance, parts: Parts): void {
+/** A route under `/app`, as it declares itself. */
+export type AppRoute = { method: string; url: string } & Required<
+  Pick<FastifyContextConfig, 'needs' | 'about'>
+>;
+
+/**
+ * Has every route under `/app` that is registered from now on declare itself, and keeps to what they declare.
+ * @returns all of them, as they come
+ */
+export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[] {
+  const routes: AppRoute[] = [];
   const isAdmin = adminToken(parts.adminToken);
   app.decorateRequest('access', null);
   app.decorateRequest('deed');
@@ -64,6 +73,7 @@ export function guardApp(app: FastifyInstance, parts: Parts): void {
     if (config?.needs === undefined || config.about === undefined) {
       throw new Error(`the route ${String(method)} ${url} does not say what it needs and what it is about`);
     }
+    routes.push({ method: String(method), url, needs: config.needs, about: config.about });
   });
   app.addHook('onRequest', async (request) => {
     const { needs, about } = request.routeOptions.config;
@@ -91,6 +101,7 @@ export function guardApp(app: FastifyInstance, parts: Parts): void {
     parts.changed(changedBy(request));
     return payload;
   });
+  return routes;
 }
 
 /**
