@@ -27,6 +27,9 @@ export type Edition = 'agent' | 'platen';
 /** The command line of each edition; the rest follows from what it loads. */
 const ENTRIES: Readonly<Record<Edition, string>> = { agent: 'src/agent-main.ts', platen: 'src/main.ts' };
 
+/** What the package of each is called, also by an update. */
+export const PACKAGE_NAMES: Readonly<Record<Edition, string>> = { agent: 'platen-agent', platen: 'platen' };
+
 export const PLATFORM = `${process.platform}-${process.arch}`;
 
 export interface Layout {
@@ -39,7 +42,7 @@ export interface Layout {
 
 /** @returns directories of the npm packages that are in it, from the root */
 export async function layOut({ root, edition, version, into }: Layout): Promise<string[]> {
-  const metadata = { name: 'platen', version, type: 'module', license: 'UNLICENSED' };
+  const metadata = { name: PACKAGE_NAMES[edition], version, type: 'module', license: 'UNLICENSED' };
   mkdirSync(join(into, 'bin'), { recursive: true });
   writeFileSync(join(into, 'package.json'), `${JSON.stringify(metadata, null, 2)}\n`);
   const bundled = await bundle({ root, entry: ENTRIES[edition], name: 'platen', into: join(into, 'app') });

@@ -1,6 +1,7 @@
 /**
  * `npm run package [-- --out DIR] [--version V]`: Debian packages for this machine's processor, a software bill of
- * materials for each, and their checksums. The same commit gives the same bytes.
+ * materials for each, archives for `platen update`, and their checksums. The same commit gives the same bytes.
+ * PLATEN_SIGNING_KEY names the file with the maintainer's private key (Ed25519, PEM), with which updates are signed.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,6 +9,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import metadata from '../../package.json' with { type: 'json' };
+import { versionArchive } from './archive.ts';
 import { agentDeb, cjkFontsDeb, serviceDeb } from './debian.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -23,11 +25,17 @@ const out = resolve(values.out);
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const time = commitTime();
+const keyFile = process.env['PLATEN_SIGNING_KEY'] || undefined;
+const signing = keyFile === undefined ? {} : { signingKey: readFileSync(keyFile, 'utf8') };
 const packages = { 'platen-agent': agentDeb, platen: serviceDeb, 'platen-fonts-cjk': cjkFontsDeb };
 const files: string[] = [];
 for (const [name, make] of Object.entries(packages)) {
   if (values.only?.includes(name) === false) continue;
   files.push(...(await make({ root, out, version: values.version, time })));
+}
+for (const edition of ['agent', 'platen'] as const) {
+  if (values.only?.includes('archives') === false) continue;
+  files.push(...(await versionArchive({ root, out, version: values.version, time, ...signing }, edition)));
 }
 const sums = files.map((file) => `${sha256(join(out, file))}  ${file}\n`);
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));

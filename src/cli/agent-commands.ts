@@ -19,4 +19,5 @@ export const AGENT_COMMANDS: Commands = {
   discover: async () => (await import('./discover.ts')).discoverCommand(),
   config: async () => (await import('./config.ts')).configCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
+  update: async () => (await import('./update/update.ts')).updateCommand(),
 };

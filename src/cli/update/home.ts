@@ -1,0 +1,207 @@
+/**
+ * Where the versions lie side by side: `<home>/<version>/`, `<home>/current` as a link to the one that runs, and in
+ * `<home>/.update/` what an update has to remember if it is killed. Plain files, since `launch` (a shell script) has to
+ * read them where no version works any more.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { versionText } from './manifest.ts';
+import { UpdateError } from './update-error.ts';
+
+const metadata = z.object({ version: z.string(), name: z.string() });
+
+/** Versions on trial, as `pending` has it. */
+export interface Trial {
+  from: string;
+  to: string;
+}
+
+export class Home {
+  readonly directory: string;
+
+  /** @throws UpdateError `not-here` */
+  constructor(directory: string) {
+    this.directory = directory;
+    if (lstatSync(join(directory, 'current'), { throwIfNoEntry: false })?.isSymbolicLink() !== true) {
+      throw new UpdateError('not-here', `${directory} has no versions side by side`);
+    }
+  }
+
+  /** @param program the Node that runs this: `<home>/<version>/bin/node` @throws UpdateError `not-here` */
+  static around(program: string): Home {
+    const version = dirname(dirname(program));
+    const home = dirname(version);
+    const isPackage = basename(dirname(program)) === 'bin' && existsSync(join(version, 'app', 'platen.js'));
+    if (process.platform === 'win32') {
+      throw new UpdateError('not-here', 'on Windows, install the newer .msi over this one');
+    }
+    if (!isPackage)
+      throw new UpdateError('not-here', 'a checkout is updated by git: git pull && npm run setup');
+    if (home === '/usr/lib/platen') {
+      throw new UpdateError(
+        'not-here',
+        'apt installed it, and updates it: apt install ./platen_VERSION_amd64.deb',
+      );
+    }
+    return new Home(home);
+  }
+
+  get current(): string {
+    return basename(readlinkSync(join(this.directory, 'current')));
+  }
+
+  /** What is remembered of updates. */
+  get notes(): string {
+    const directory = join(this.directory, '.update');
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return directory;
+  }
+
+  path(version: string): string {
+    return join(this.directory, version);
+  }
+
+  /** As the version's `package.json` has it. */
+  packageName(version = this.current): string {
+    return metadata.parse(JSON.parse(readFileSync(join(this.path(version), 'package.json'), 'utf8'))).name;
+  }
+
+  /** The key that has to have signed what comes next; null: the package was made without one. */
+  get key(): string | null {
+    const file = join(this.path(this.current), 'update-key.pem');
+    return existsSync(file) ? readFileSync(file, 'utf8') : null;
+  }
+
+  /** Has the link lead to another version: whoever looks sees the one or the other. */
+  pointTo(version: string): void {
+    const [link, next] = [join(this.directory, 'current'), join(this.notes, 'current.new')];
+    rmSync(next, { force: true });
+    symlinkSync(version, next);
+    renameSync(next, link);
+    syncDirectory(this.directory);
+  }
+
+  get trial(): Trial | null {
+    const [from = '', to = ''] = this.#read('pending').split(/\s/);
+    return from === '' || to === '' ? null : { from, to };
+  }
+
+  begin({ from, to }: Trial): void {
+    rmSync(join(this.notes, 'attempts'), { force: true });
+    this.#write('pending', `${from} ${to}\n`);
+  }
+
+  /** The trial is over, however. */
+  end(): void {
+    for (const name of ['pending', 'attempts']) rmSync(join(this.notes, name), { force: true });
+    syncDirectory(this.notes);
+  }
+
+  /** Versions that did not come up here. */
+  get bad(): string[] {
+    return this.#read('bad').split('\n').filter(Boolean);
+  }
+
+  markBad(version: string): void {
+    this.#write('bad', `${[...new Set([...this.bad, version])].join('\n')}\n`);
+  }
+
+  markGood(version: string): void {
+    if (this.bad.includes(version)) {
+      this.#write(
+        'bad',
+        this.bad
+          .filter((one) => one !== version)
+          .map((one) => `${one}\n`)
+          .join(''),
+      );
+    }
+  }
+
+  /** Versions that lie here, whether they work or not. */
+  get versions(): string[] {
+    return readdirSync(this.directory).filter((name) => versionText.safeParse(name).success);
+  }
+
+  /** Takes away all versions but these. */
+  keepOnly(versions: readonly string[]): void {
+    for (const version of this.versions) {
+      if (!versions.includes(version)) rmSync(this.path(version), { recursive: true, force: true });
+    }
+  }
+
+  /** What an update that was killed has left of its files. */
+  tidy(): void {
+    for (const name of readdirSync(this.notes)) {
+      if (/\.(part|new)$/.test(name)) rmSync(join(this.notes, name), { recursive: true, force: true });
+    }
+  }
+
+  /** One update at a time. @throws UpdateError `already-running` */
+  lock(): Disposable {
+    const file = join(this.notes, 'lock');
+    for (const attempt of [1, 2]) {
+      try {
+        writeFileSync(file, String(process.pid), { flag: 'wx' });
+        return { [Symbol.dispose]: () => unlinkSync(file) };
+      } catch (error) {
+        const holder = Number(this.#read('lock'));
+        if (attempt === 2 || isRunning(holder)) {
+          throw new UpdateError('already-running', `another update runs here, process ${holder}`, {
+            cause: error,
+          });
+        }
+        rmSync(file, { force: true });
+      }
+    }
+    throw new UpdateError('already-running', 'another update runs here');
+  }
+
+  #read(name: string): string {
+    const file = join(this.notes, name);
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  }
+
+  /** A reader sees the whole file or none, also after a power cut. */
+  #write(name: string, text: string): void {
+    const file = join(this.notes, name);
+    writeFileSync(`${file}.new`, text, { flush: true });
+    renameSync(`${file}.new`, file);
+    syncDirectory(this.notes);
+  }
+}
+
+export function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (!(pid > 0) || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

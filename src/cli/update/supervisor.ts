@@ -1,0 +1,60 @@
+/** Who runs the program: it is asked to end it, after what is under way, and to start the version that is current. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Home } from './home.ts';
+
+const run = promisify(execFile);
+const LIMIT_MS = 20_000;
+
+export interface Supervisor {
+  readonly name: string;
+  restart(): Promise<void>;
+  /** It runs, or is being started; `false`: it was given up. */
+  isTrying(): Promise<boolean>;
+}
+
+/** null: nothing runs it. */
+export async function supervisorOf(home: Home): Promise<Supervisor | null> {
+  return (await systemd(home)) ?? launcher(home);
+}
+
+async function systemd(home: Home): Promise<Supervisor | null> {
+  if (!existsSync('/run/systemd/system')) return null;
+  const unit = home.packageName();
+  const ask = async (property: string) =>
+    (await run('systemctl', ['show', unit, '-P', property], { timeout: LIMIT_MS })).stdout.trim();
+  const isOurs = (await ask('ExecStart').catch(() => '')).includes(`${home.directory}/current/`);
+  if (!isOurs || !['active', 'activating'].includes(await ask('ActiveState'))) return null;
+  return {
+    name: `systemd, ${unit}.service`,
+    async restart() {
+      // It takes as long as the labels under way; who waits looks himself whether it came up.
+      await run('systemctl', ['restart', '--no-block', unit], { timeout: LIMIT_MS });
+    },
+    isTrying: async () =>
+      !['failed', 'inactive'].includes(await ask('ActiveState').catch(() => 'activating')),
+  };
+}
+
+function launcher(home: Home): Supervisor | null {
+  const file = join(home.notes, 'launcher.pid');
+  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+  const lives = () => {
+    try {
+      // A number that another program has by now is not signalled.
+      return pid > 1 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${home.directory}/launch`);
+    } catch {
+      return false;
+    }
+  };
+  if (!lives()) return null;
+  return {
+    name: `launch, process ${pid}`,
+    async restart() {
+      if (lives()) process.kill(pid, 'SIGHUP');
+    },
+    isTrying: async () => lives(),
+  };
+}

@@ -1,0 +1,23 @@
+import { defineFaults } from '../../contract/define-faults.ts';
+
+/** Why a machine is not brought to another version; it works as before in every case. */
+export class UpdateError extends defineFaults('UpdateError', {
+  /** It is a checkout, or apt's or Windows' to update. */
+  'not-here': {},
+  'no-key': {},
+  unreadable: {},
+  'not-signed': {},
+  /** For another platform, or another package. */
+  'not-for-us': {},
+  'older-version': {},
+  /** It was tried here, and did not come up. */
+  'tried-before': {},
+  'archive-wrong': {},
+  /** An entry of the archive would not stay in its directory. */
+  'archive-unsafe': {},
+  'not-reached': { retrySafe: true },
+  'already-running': { retrySafe: true },
+  /** The new version says that it cannot work here. */
+  'check-failed': {},
+  'did-not-come-up': {},
+}) {}
