@@ -37,7 +37,7 @@ export const jobMove = z.strictObject({
   why,
 });
 
-/** Answers as `POST /v2/jobs`: the new job's ID; takes an `Idempotency-Key`. */
+/** Answers with `jobReprinted`; takes an `Idempotency-Key`. */
 export const jobReprint = z.strictObject({
   /** Which labels, in this order; without it all of them. */
   labels: z

@@ -66,6 +66,8 @@ const KEEP_DONE = { age: 48 * HOUR_S };
 const KEEP_FAILED = { age: 14 * 24 * HOUR_S };
 /** Jobs added in one command: bounds the command's size. */
 const BATCH = 100;
+/** Only so does PostgreSQL say how many were removed. */
+const ALONE = { removeChildren: false };
 /** Fewer jobs are added one by one: on PostgreSQL a bulk makes tables, and costs as much as five to ten jobs. */
 const WORTH_BULK = 6;
 
@@ -143,7 +145,7 @@ export class Queues {
       const job = await queue.getJob(queueId);
       if (job === undefined || (await job.getState()) !== 'waiting') return false;
       // BullMQ refuses when a worker has taken it meanwhile.
-      return (await queue.remove(queueId)) === 1;
+      return (await queue.remove(queueId, ALONE)) === 1;
     });
   }
 
@@ -180,7 +182,7 @@ export class Queues {
     checkQueueId(queueId);
     return await this.#command(laneQueue(lane), 'taking a job away', async (queue) => {
       const state = await queue.getJobState(queueId);
-      return (state === 'waiting' || state === 'active') && (await queue.remove(queueId)) === 1;
+      return (state === 'waiting' || state === 'active') && (await queue.remove(queueId, ALONE)) === 1;
     });
   }
 

@@ -25,6 +25,7 @@ import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
 import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
+import { Reprints } from './jobs/accept/reprints.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
 import { Dispatcher } from './jobs/dispatch/dispatcher.ts';
 import type { JobQueue } from './jobs/dispatch/queue-port.ts';
@@ -32,6 +33,7 @@ import { Sweep } from './jobs/dispatch/sweep.ts';
 import { Cancellations } from './jobs/outcome/cancellations.ts';
 import { JobDecisions } from './jobs/outcome/decisions.ts';
 import { JobTable } from './jobs/outcome/job-table.ts';
+import { JobMoves } from './jobs/outcome/moves.ts';
 import { ReportIntake } from './jobs/outcome/report-intake.ts';
 import { Reports } from './jobs/outcome/reports.ts';
 import { forgetLabelData } from './jobs/outcome/retention.ts';
@@ -295,7 +297,15 @@ export class Server {
     });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
-    await app.register(appJobRoutes, { pool, checks, list: new JobList(pool), decisions, cancellations });
+    await app.register(appJobRoutes, {
+      pool,
+      checks,
+      list: new JobList(pool),
+      decisions,
+      cancellations,
+      moves: new JobMoves({ pool, printers, queue: queues, table, dispatcher, logger }),
+      reprints: new Reprints({ pool, printers, checks, dispatcher, limits: config.limits }),
+    });
     if (own !== undefined && integrations !== undefined) {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });

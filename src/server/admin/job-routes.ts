@@ -1,19 +1,31 @@
 /** The internal interface's jobs: what is seen of them (`jobs/shown/`), and what a person does to them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { jobCancel, jobResume } from '../../contract/job-actions.ts';
+import type { JobView } from '../../contract/job.ts';
+import {
+  type JobBulk,
+  jobBulk,
+  jobCancel,
+  jobMove,
+  jobResume,
+  MOST_AT_ONCE,
+} from '../../contract/job-actions.ts';
 import { recordsQuery } from '../../contract/job-details.ts';
 import { jobCountFilter, jobFilter } from '../../contract/job-search.ts';
 import { pictureQuery } from '../../contract/label-picture.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
+import { parseKey } from '../jobs/accept/idempotency.ts';
+import type { Reprints } from '../jobs/accept/reprints.ts';
+import { bulk } from '../jobs/outcome/bulk.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
+import type { JobMoves } from '../jobs/outcome/moves.ts';
 import { idParam } from '../jobs/routes.ts';
 import { jobDetailsOf, jobRecordsOf } from '../jobs/shown/job-details.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { jobLabelPicture } from '../jobs/shown/label-pictures.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
-import { parseBody } from '../problems.ts';
+import { ProblemError, parseBody, payloadInvalid } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 
 export type AppJobParts = {
@@ -22,6 +34,8 @@ export type AppJobParts = {
   list: JobList;
   decisions: JobDecisions;
   cancellations: Cancellations;
+  moves: JobMoves;
+  reprints: Reprints;
 };
 
 const labelParam = idParam.extend({ label: z.coerce.number().int() });
@@ -60,6 +74,52 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
     const { from, why } = parseBody(jobResume, request.body);
     return decisions.resume(idOf(request), from, { who: whoOf(request), why });
   });
+  app.post('/app/jobs/:id/move', act('job.move'), async (request) => {
+    const { why, ...to } = parseBody(jobMove, request.body);
+    return parts.moves.move(idOf(request), { ...to, ...(why && { why }) }, { who: whoOf(request), why });
+  });
+  app.post('/app/jobs/:id/reprint', act('job.reprint'), async (request, reply) => {
+    const header = request.headers['idempotency-key'];
+    const key = header === undefined ? undefined : parseKey(header);
+    const made = await parts.reprints.reprint(idOf(request), request.body ?? {}, {
+      account: whoOf(request),
+      key,
+    });
+    request.deed.details = { reprint: made.jobId };
+    request.facts.jobs = [made.jobId];
+    if (made.replayed) reply.header('idempotency-replayed', 'true');
+    return reply.code(made.replayed ? 200 : 201).send({ id: made.jobId });
+  });
+  app.post(
+    '/app/jobs/bulk',
+    { config: { needs: 'jobs:act', about: 'caller', audit: 'jobs.bulk' } },
+    async (request) => {
+      const body = parseBody(jobBulk, request.body);
+      const jobs = await chosenJobs(list, body, accessOf(request).tenant);
+      const result = await bulk(parts, body, jobs, { who: whoOf(request), why: body.why });
+      request.deed.details = {
+        action: body.action,
+        dryRun: body.dryRun,
+        jobs: result.jobs.filter(({ outcome }) => outcome !== 'refused').map(({ id }) => id),
+      };
+      return result;
+    },
+  );
+}
+
+/** Of one or the other, and nothing of another tenant. */
+async function chosenJobs(list: JobList, body: JobBulk, tenant: string | undefined): Promise<JobView[]> {
+  const { ids, filter } = body;
+  if ((ids === undefined) === (filter === undefined)) {
+    const detail = 'expected one of ids and filter';
+    throw payloadInvalid([{ pointer: '/ids', detail }]);
+  }
+  if (ids !== undefined) return list.byIds(ids, tenant);
+  if (tenant !== undefined && filter?.tenant !== undefined && filter.tenant !== tenant) {
+    throw new ProblemError('tenant-forbidden', `you have no access to tenant "${filter.tenant}"`);
+  }
+  const found = await list.page({ ...filter, tenant: tenant ?? filter?.tenant, limit: MOST_AT_ONCE + 1 });
+  return found.jobs;
 }
 
 /** Who decides, as a job's history names them. */

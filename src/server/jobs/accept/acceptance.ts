@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
-import { onlyRow, type Pool, sqlState } from '../../store/pool.ts';
+import { onlyRow, type Pool, type Queryable, sqlState } from '../../store/pool.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer } from './idempotency.ts';
 import type { CheckedRequest } from './request-check.ts';
@@ -105,16 +105,40 @@ export class Acceptance {
   }
 
   async #ask(tenantId: string, batch: readonly Waiting[]): Promise<Outcome[]> {
-    const asked = batch.map(({ candidate }, index) => rowOf(index + 1, candidate));
-    const payloads = batch.map((_, index) => `$${index + 3}`).join(', ');
-    const { outcomes } = await onlyRow(
+    return await ask(
       this.#pool,
-      answered,
-      `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], '24 h') AS outcomes`,
-      [tenantId, JSON.stringify(asked), ...batch.map(({ payload }) => payload)],
+      tenantId,
+      batch.map(({ candidate, payload }, index) => ({ row: rowOf(index + 1, candidate), payload })),
     );
-    return outcomes;
   }
+}
+
+/**
+ * Accepts one job in the caller's transaction, at this moment, whenever its label says that it was made.
+ * @throws when the database fails
+ */
+export async function acceptIn(client: Queryable, candidate: Candidate): Promise<Outcome> {
+  const row = { ...rowOf(1, candidate), createdAt: new Date().toISOString() };
+  const [found] = await ask(client, candidate.job.tenantId, [
+    { row, payload: JSON.stringify(candidate.job) },
+  ]);
+  if (found === undefined) throw new Error('the database left out a job');
+  return found;
+}
+
+async function ask(
+  db: Queryable,
+  tenantId: string,
+  batch: readonly { row: object; payload: string }[],
+): Promise<Outcome[]> {
+  const payloads = batch.map((_, index) => `$${index + 3}`).join(', ');
+  const { outcomes } = await onlyRow(
+    db,
+    answered,
+    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], '24 h') AS outcomes`,
+    [tenantId, JSON.stringify(batch.map(({ row }) => row)), ...batch.map(({ payload }) => payload)],
+  );
+  return outcomes;
 }
 
 /** Takes the first ones; two with one key do not go together, since each must know what became of the other. */

@@ -14,16 +14,14 @@
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import { hasEnded, mayBecome, statesIn } from '../../../contract/job-life.ts';
-import { type Lane, lane } from '../../../contract/lane.ts';
+import { lane } from '../../../contract/lane.ts';
 import { queueId } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { ProblemError } from '../../problems.ts';
 import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
-import type { JobQueue } from '../dispatch/queue-port.ts';
 import type { JobTable } from './job-table.ts';
-import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
-
-type CancelQueue = Pick<JobQueue, 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'>;
+import { type Decision, decidedBy, lockJob } from './locked-job.ts';
+import { type LaneQueue, takenOut } from './taken-out.ts';
 
 /** Requests that one sweep looks at. */
 const LOOKED_AT = 100;
@@ -38,13 +36,13 @@ const openRequest = z.object({
 
 export class Cancellations {
   readonly #pool: Pool;
-  readonly #queue: CancelQueue;
+  readonly #queue: LaneQueue;
   readonly #table: JobTable;
   readonly #logger: Logger;
   /** `seq` of the last request that was looked at. */
   #cursor = '0';
 
-  constructor(parts: { pool: Pool; queue: CancelQueue; table: JobTable; logger: Logger }) {
+  constructor(parts: { pool: Pool; queue: LaneQueue; table: JobTable; logger: Logger }) {
     this.#pool = parts.pool;
     this.#queue = parts.queue;
     this.#table = parts.table;
@@ -99,7 +97,7 @@ export class Cancellations {
       }
       const out = hasEnded(job.status)
         ? 'certain'
-        : await this.#takenOut(of, queueId(id, job.round), job, force).catch(later);
+        : await takenOut(this.#queue, of, id, job, force).catch(later);
       if (out === null) {
         await client.query(
           'UPDATE platen.jobs SET cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
@@ -112,28 +110,6 @@ export class Cancellations {
       return null;
     });
     if (asked !== null) await this.#queue.markCanceled(asked.of, asked.queued, true).catch(later);
-  }
-
-  /**
-   * Takes a job out of its lane, if then nothing more of it can be printed. Says whether it is certain which labels are
-   * out; null: its agent has it, and must stop it.
-   */
-  async #takenOut(
-    of: Lane,
-    queued: string,
-    job: LockedJob,
-    force: boolean,
-  ): Promise<'certain' | 'uncertain' | null> {
-    const found = await this.#queue.look(of, queued);
-    // Not added yet; or the queue has lost it, and the sweep finds out what that means.
-    if (found === null) return job.dispatched ? null : 'certain';
-    // Whether the agent that had it last reported how far it came.
-    const told = job.status === 'queued' && job.delivery >= found.deliveries;
-    const underWay = found.state === 'ended' || (found.begun && !told);
-    if (found.state === 'waiting' && !underWay && (await this.#queue.remove(of, queued))) return 'certain';
-    if ((await this.#queue.leaseHolders([of])).has(of) || (underWay && !force)) return null;
-    if (found.state !== 'ended' && !(await this.#queue.takeAway(of, queued))) return null;
-    return underWay ? 'uncertain' : 'certain';
   }
 
   async #forget({ id, lane: of, round }: z.infer<typeof openRequest>): Promise<void> {

@@ -126,7 +126,7 @@ export class Reports {
       // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
       // of it, says less. Whether the agent has the printer is asked in the same statement: a moment later it may.
       `WITH target AS (
-         SELECT printer_id = $12 AND ${hasPrinter('$11')} AS has FROM platen.jobs WHERE id = $1
+         SELECT round <> $13 OR (printer_id = $12 AND ${hasPrinter('$11')}) AS has FROM platen.jobs WHERE id = $1
        ), applied AS (
        UPDATE platen.jobs SET sent = greatest($5, printed), printed = greatest($6, printed), reasons = $7, error = $8,
          uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,

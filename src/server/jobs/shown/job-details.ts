@@ -74,7 +74,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
     [id, row.tenant_id],
   );
   const job = jobViewOf(row);
-  const told = events.reverse().map(eventOf);
+  const told = withTargets(events.reverse().map(eventOf), job.printer);
   const first: JobEvent = {
     at: job.createdAt,
     kind: 'accepted',
@@ -82,7 +82,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
     reasons: [],
     error: null,
     uncertain: null,
-    printer: told[0]?.printer ?? job.printer,
+    printer: leftFirst(events) ?? told[0]?.printer ?? job.printer,
     who: row.account,
     why: null,
   };
@@ -127,6 +127,24 @@ function eventOf(row: z.infer<typeof eventRow>): JobEvent {
     who: row.who,
     why: row.why,
   };
+}
+
+/** That a job was moved is stored with the printer that it left; it is shown with the one that it came to. */
+function withTargets(told: readonly JobEvent[], now: JobEvent['printer']): JobEvent[] {
+  let printer = now;
+  const shown = told.toReversed().map((event) => {
+    if (event.kind !== 'moved') return event;
+    const moved = { ...event, printer };
+    printer = event.printer;
+    return moved;
+  });
+  return shown.reverse();
+}
+
+/** The printer that it was accepted for, if it was moved. */
+function leftFirst(events: readonly z.infer<typeof eventRow>[]): JobEvent['printer'] | undefined {
+  const first = events.find(({ kind }) => kind === 'moved');
+  return first && { id: first.printer_id, name: first.printer_name };
 }
 
 function sinceOf(life: readonly JobEvent[], begins: (event: JobEvent) => boolean): string {

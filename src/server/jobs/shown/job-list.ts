@@ -6,6 +6,7 @@
  * told twice when jobs arrive meanwhile. Over a whole deployment it is merged from the pages of its tenants.
  */
 import { z } from 'zod';
+import type { JobView } from '../../../contract/job.ts';
 import { JOB_STATUSES, jobStatus } from '../../../contract/job-life.ts';
 import {
   type JobCountFilter,
@@ -14,6 +15,7 @@ import {
   type JobPage,
   MOST_COUNTED,
 } from '../../../contract/job-search.ts';
+import { jobId } from '../../../contract/queued-job.ts';
 import { type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 
@@ -92,6 +94,17 @@ export class JobList {
       jobs: shown.map(jobViewOf),
       next: rows.length > filter.limit && last !== undefined ? `${last.key_time}_${last.id}` : null,
     };
+  }
+
+  /** These, as far as they are of the tenant, or (undefined) of any; the oldest first. */
+  async byIds(ids: readonly string[], tenant: string | undefined): Promise<JobView[]> {
+    const rows = await rowsOf(
+      this.#pool,
+      jobRow,
+      `SELECT ${COLUMNS} FROM platen.jobs WHERE id = ANY($1) AND ($2::text IS NULL OR tenant_id = $2) ORDER BY seq`,
+      [ids.filter((id) => jobId.safeParse(id).success), tenant ?? null],
+    );
+    return rows.map(jobViewOf);
   }
 
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */

@@ -1,0 +1,196 @@
+/**
+ * Prints labels of a job that is over again, as a job of its own that names the old one: what the first printed, in its
+ * numbers and its time. It counts like any other job, and is asked for once however often the request is sent.
+ */
+import { v7 as uuid } from 'uuid';
+import { z } from 'zod';
+import { type JobReprint, jobReprint } from '../../../contract/job-actions.ts';
+import { hasEnded, jobStatus, statesIn } from '../../../contract/job-life.ts';
+import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import type { ServerConfig } from '../../config.ts';
+import type { AskedPrinters } from '../../printers/asked-printers.ts';
+import { ProblemError, parseBody, payloadInvalid, shorten } from '../../problems.ts';
+import { type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
+import { inStretches } from '../../stretches.ts';
+import { quotaExceeded } from '../../tenants/tenants.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import { dataGone } from '../shown/label-data.ts';
+import { acceptIn, type Candidate } from './acceptance.ts';
+import { fingerprint } from './canonical-json.ts';
+import { keyReused, previousAnswer } from './idempotency.ts';
+import { requirePrintable } from './printable-values.ts';
+import { askedOf, type Route, route } from './route.ts';
+
+type Again = NonNullable<QueuedJob['again']>;
+
+const stored = z.object({
+  tenant_id: z.string(),
+  status: jobStatus,
+  printer_id: z.string(),
+  template_id: z.string(),
+  payload: queuedJob.nullable(),
+});
+
+type Parts = {
+  pool: Pool;
+  printers: AskedPrinters;
+  checks: CheckPool;
+  dispatcher: Pick<Dispatcher, 'accept'>;
+  limits: ServerConfig['limits'];
+};
+
+export class Reprints {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @param account who asks
+   * @param key undefined: each request is an event of its own
+   * @throws ProblemError `job-not-found`, `job-not-over`, `label-data-gone`, `payload-invalid`, `labels-limit`, those of
+   *   `route`, `data-unprintable`, `quota-exceeded`, `idempotency-key-reused`
+   */
+  async reprint(
+    id: string,
+    body: unknown,
+    { account, key }: { account: string; key: string | undefined },
+  ): Promise<{ jobId: string; replayed: boolean }> {
+    const { pool, dispatcher } = this.#parts;
+    const request = parseBody(jobReprint, body);
+    const old = await this.#over(pool, id);
+    const tenantId = old.tenant_id;
+    const bodyHash = await inStretches(fingerprint({ reprint: id, ...request }), request.labels?.length ?? 1);
+    const before = async () =>
+      key === undefined ? undefined : await previousAnswer(pool, tenantId, key, bodyHash);
+    const replayed = await before();
+    if (replayed !== undefined) return { jobId: replayed.jobId, replayed: true };
+    const { job, way } = await this.#job(old, request);
+    const labels = job.records.length * job.copies;
+    const outcome = await transaction(pool, async (client) => {
+      // Somebody may have the old one go on meanwhile: then its labels are not to come out twice.
+      await this.#over(client, id, 'FOR SHARE');
+      const accepted = await acceptIn(client, {
+        job,
+        checked: checkedOf(job, way, labels),
+        account,
+        ownAccount: false,
+        key: key === undefined ? undefined : { name: key, bodyHash },
+        answer: job.jobId,
+      });
+      if (accepted.outcome === 'accepted') {
+        await client.query('UPDATE platen.jobs SET reprint_of = $2 WHERE id = $1', [job.jobId, id]);
+      }
+      return accepted;
+    });
+    switch (outcome.outcome) {
+      case 'accepted':
+        dispatcher.accept(job);
+        return { jobId: job.jobId, replayed: false };
+      case 'replayed':
+        return { jobId: outcome.jobId, replayed: true };
+      case 'reused':
+        throw keyReused();
+      case 'quota':
+        throw quotaExceeded(outcome, labels);
+      default:
+        throw new ProblemError('enqueue-failed', 'the job was not queued; send it again');
+    }
+  }
+
+  async #over(db: Queryable, id: string, lock = '') {
+    const sql = `SELECT tenant_id, status, printer_id, template_id, payload FROM platen.jobs WHERE id = $1 ${lock}`;
+    const old = jobId.safeParse(id).success ? await rowOf(db, stored, sql, [id]) : undefined;
+    if (old === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+    if (!statesIn('over').includes(old.status)) {
+      const first = hasEnded(old.status) ? 'decide first which of its labels are out' : 'wait, or cancel it';
+      throw new ProblemError('job-not-over', `the job is ${old.status}: ${first}`);
+    }
+    return old;
+  }
+
+  async #job(old: z.infer<typeof stored>, request: JobReprint): Promise<{ job: QueuedJob; way: Route }> {
+    const { printers, checks, limits } = this.#parts;
+    const { payload } = old;
+    if (payload === null) throw dataGone();
+    const chosen = request.labels === undefined ? undefined : labelsIn(request.labels, payload);
+    if (chosen !== undefined && chosen.length > limits.records) {
+      const detail = `these are ${chosen.length} labels; of some of a job's labels the limit is ${limits.records}`;
+      throw new ProblemError('labels-limit', detail);
+    }
+    const { template, orientation } = payload;
+    const elsewhere = request.printerId !== undefined || request.printer !== undefined;
+    const wish = {
+      ...(elsewhere
+        ? { printerId: request.printerId, printer: request.printer }
+        : { printerId: payload.printerId }),
+      format: request.format ?? (elsewhere ? undefined : payload.format.id),
+    };
+    const wished = { ...wish, idT: old.template_id, orientation, numberCopies: 1 };
+    const way = route(wished, await printers.find(old.tenant_id, askedOf(wished)), template);
+    const { resume: _, again, ...asBefore } = payload;
+    const pinned = chosen === undefined ? again : chosen.again;
+    const job: QueuedJob = {
+      ...asBefore,
+      ...{ jobId: uuid(), scope: way.printer.scope, printerId: way.printer.id, format: way.format },
+      ...(chosen === undefined ? {} : { records: chosen.records, copies: 1 }),
+      ...(pinned === undefined ? { v: 1 } : { v: 3, again: pinned }),
+    };
+    await requirePrintable(checks, old.tenant_id, {
+      template,
+      printerCommands: payload.printerCommands ?? false,
+      request: { data: job.records, orientation, numberCopies: job.copies },
+      format: way.format,
+    });
+    return { job, way };
+  }
+}
+
+/** As a request for these labels would have been checked. */
+function checkedOf(job: QueuedJob, way: Route, labels: number): Candidate['checked'] {
+  const { template, orientation, copies: numberCopies } = job;
+  return {
+    request: { idT: job.templateId, orientation, numberCopies },
+    template,
+    printerCommands: job.printerCommands ?? false,
+    route: way,
+    labels,
+    stamps: undefined,
+  };
+}
+
+/** The chosen labels as records, and which they were. @throws ProblemError `payload-invalid` */
+function labelsIn(
+  ranges: NonNullable<JobReprint['labels']>,
+  { jobId: of, records, copies, again }: QueuedJob,
+): { length: number; records: QueuedJob['records']; again: Again } {
+  const total = records.length * copies;
+  const seen = new Set<number>();
+  for (const [at, { from, to }] of ranges.entries()) {
+    if (to <= from || to > total) {
+      const detail = `expected labels from 0 to ${total - 1}, with "to" the first that is left out`;
+      throw payloadInvalid([{ pointer: `/labels/${at}`, detail, value: shorten({ from, to }) }]);
+    }
+    for (let label = from; label < to; label++) {
+      if (seen.has(label)) {
+        const detail = `label ${label} is named twice`;
+        throw payloadInvalid([{ pointer: `/labels/${at}`, detail, value: shorten({ from, to }) }]);
+      }
+      seen.add(label);
+    }
+  }
+  const chosen = [...seen];
+  const recordOf = (label: number) => Math.floor(label / copies);
+  return {
+    length: chosen.length,
+    records: chosen.map((label) => records[recordOf(label)] ?? {}),
+    again: {
+      jobId: again?.jobId ?? of,
+      records: again?.records ?? records.length,
+      copies: again?.copies ?? copies,
+      labels: chosen.map((label) => again?.labels[recordOf(label)] ?? [recordOf(label), label % copies]),
+    },
+  };
+}

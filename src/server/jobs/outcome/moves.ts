@@ -1,0 +1,133 @@
+/**
+ * A person sends a job, or what is left of it, to another printer.
+ *
+ *   waiting ── taken out of its lane, with certainty which labels are out ─┐
+ *   failed ─── from its first label that is not printed ───────────────────┼─▶ queued in the other lane, a new round
+ *   held ───── from the label that the person names ───────────────────────┘
+ *
+ * It is out of the first lane before it is in the second, so no two printers can have it; in between it is in the
+ * database alone, and a crash there is the sweep's to mend. What an agent has is not moved: it is canceled, and its
+ * missing labels are printed elsewhere (`accept/reprints.ts`).
+ */
+import { z } from 'zod';
+import type { JobView } from '../../../contract/job.ts';
+import type { jobMove } from '../../../contract/job-actions.ts';
+import { mayBecome } from '../../../contract/job-life.ts';
+import { type Lane, laneOf } from '../../../contract/lane.ts';
+import { jobId, queuedJob, queueId } from '../../../contract/queued-job.ts';
+import type { Logger } from '../../../log.ts';
+import type { AskedPrinters } from '../../printers/asked-printers.ts';
+import { ProblemError, payloadInvalid, shorten } from '../../problems.ts';
+import { type Pool, rowOf, transaction } from '../../store/pool.ts';
+import { askedOf, type Route, route } from '../accept/route.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import { dataGone } from '../shown/label-data.ts';
+import type { JobTable } from './job-table.ts';
+import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
+import { type LaneQueue, takenOut } from './taken-out.ts';
+
+const stored = z.object({ tenant_id: z.string(), lane: z.string(), payload: queuedJob.nullable() });
+
+export class JobMoves {
+  readonly #pool: Pool;
+  readonly #printers: AskedPrinters;
+  readonly #queue: LaneQueue;
+  readonly #table: JobTable;
+  readonly #dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly #logger: Logger;
+
+  constructor(parts: {
+    pool: Pool;
+    printers: AskedPrinters;
+    queue: LaneQueue;
+    table: JobTable;
+    dispatcher: Pick<Dispatcher, 'dispatch'>;
+    logger: Logger;
+  }) {
+    this.#pool = parts.pool;
+    this.#printers = parts.printers;
+    this.#queue = parts.queue;
+    this.#table = parts.table;
+    this.#dispatcher = parts.dispatcher;
+    this.#logger = parts.logger;
+  }
+
+  /**
+   * @throws ProblemError `job-not-found`, `job-not-movable`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
+   *   and those of `route`
+   */
+  async move(id: string, to: z.output<typeof jobMove>, by: Decision): Promise<JobView> {
+    const { tenant, payload } = await this.#stored(id);
+    const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
+    const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
+    const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
+    const from = await transaction(this.#pool, async (client) => {
+      await decidedBy(client, by);
+      const job = await lockJob(client, id, target);
+      const first = await this.#takeOut(id, job, target, to.from);
+      const resume = { round: job.round + 1, from: first };
+      const moved = {
+        ...payload,
+        ...{ v: Math.max(payload.v, 2), resume, format: way.format },
+        ...{ scope: way.printer.scope, printerId: way.printer.id },
+      };
+      await client.query(
+        `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, printer_id = $5, printer_name = $6, scope = $7,
+           format = $8, updated_at = now(), dispatched_at = NULL, delivery = 0, report_seq = 0, sent = $3, printed = $3,
+           reasons = '{}', error = NULL, uncertain_from = NULL, uncertain_to = NULL
+         WHERE id = $1`,
+        [id, resume.round, first, JSON.stringify(moved), ...placeOf(way)],
+      );
+      return { lane: job.lane, from: first, of: job.total };
+    });
+    this.#logger.info({ jobId: id, to: target, ...from }, 'a person moved the job to another printer');
+    this.#dispatcher.dispatch(target);
+    return this.#table.get(id, undefined);
+  }
+
+  /** The first label that is to be printed. Everything is refused before the job leaves its lane. */
+  async #takeOut(id: string, job: LockedJob, target: Lane, from: number | undefined): Promise<number> {
+    const waits = job.status === 'queued';
+    if (!waits && !mayBecome(job.status, 'queued', 'person')) throw notMovable(`the job is ${job.status}`);
+    if (job.cancel_requested) throw notMovable('the job is to be canceled');
+    if (from === undefined && job.uncertain) {
+      throw new ProblemError('labels-uncertain', 'say from which label on the job is to be printed');
+    }
+    if (waits && from !== undefined && from !== job.printed) {
+      throw payloadInvalid([
+        { pointer: '/from', detail: 'a job that waits goes on where it is', value: shorten(from) },
+      ]);
+    }
+    const first = from ?? job.printed;
+    if (first >= job.total) {
+      const detail = `expected less than ${job.total}, the number of the job's labels`;
+      throw payloadInvalid([{ pointer: '/from', detail, value: shorten(first) }]);
+    }
+    if (!waits) return first;
+    if (job.lane === target) throw notMovable('the job waits for this printer');
+    if ((await takenOut(this.#queue, job.lane, id, job, false)) !== 'certain') {
+      throw notMovable(
+        'its agent has it: cancel it, and reprint the labels that are missing on another printer',
+      );
+    }
+    // Adding it to the first lane may have been given up and still be under way: the agent there is not to print it.
+    if (!job.dispatched) await this.#queue.markCanceled(job.lane, queueId(id, job.round), true);
+    return first;
+  }
+
+  async #stored(id: string) {
+    const sql = 'SELECT tenant_id, lane, payload FROM platen.jobs WHERE id = $1';
+    const row = jobId.safeParse(id).success ? await rowOf(this.#pool, stored, sql, [id]) : undefined;
+    if (row === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+    if (row.payload === null) throw dataGone();
+    return { tenant: row.tenant_id, payload: row.payload };
+  }
+}
+
+function placeOf({ printer, format }: Route): (string | null)[] {
+  return [printer.id, printer.name, printer.scope, format.name];
+}
+
+function notMovable(detail: string): ProblemError {
+  return new ProblemError('job-not-movable', detail);
+}

@@ -1,0 +1,32 @@
+/** A job taken out of its lane, where then nothing more of it can be printed from there. */
+import type { Lane } from '../../../contract/lane.ts';
+import { queueId } from '../../../contract/queued-job.ts';
+import type { JobQueue } from '../dispatch/queue-port.ts';
+import type { LockedJob } from './locked-job.ts';
+
+export type LaneQueue = Pick<JobQueue, 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'>;
+
+/**
+ * Under the lock of the lane and the job. Says whether it is certain which labels are out; null: its agent has it, and
+ * must stop it.
+ * @param force even if labels may be under way, where no agent serves the lane
+ */
+export async function takenOut(
+  queue: LaneQueue,
+  of: Lane,
+  id: string,
+  job: LockedJob,
+  force: boolean,
+): Promise<'certain' | 'uncertain' | null> {
+  const queued = queueId(id, job.round);
+  const found = await queue.look(of, queued);
+  // Not added yet; or the queue has lost it, and the sweep finds out what that means.
+  if (found === null) return job.dispatched ? null : 'certain';
+  // Whether the agent that had it last reported how far it came.
+  const told = job.status === 'queued' && job.delivery >= found.deliveries;
+  const underWay = found.state === 'ended' || (found.begun && !told);
+  if (found.state === 'waiting' && !underWay && (await queue.remove(of, queued))) return 'certain';
+  if ((await queue.leaseHolders([of])).has(of) || (underWay && !force)) return null;
+  if (found.state !== 'ended' && !(await queue.takeAway(of, queued))) return null;
+  return underWay ? 'uncertain' : 'certain';
+}

@@ -1,0 +1,65 @@
+/** A job that is taken out of its lane in the moment in which an agent takes it: one of the two has it. */
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Lane } from '../../src/contract/lane.ts';
+import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+
+describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let queues: Queues;
+  let worker: Client;
+  let printer: Lane;
+
+  beforeEach(async () => {
+    backend = await open();
+    queues = await openQueues({ ...backend, logger: keepingLogger() });
+    worker = new Client(backend.database);
+    await worker.connect();
+    printer = printerId();
+  });
+  afterEach(async () => {
+    await worker.end();
+    await queues.close({ timeoutMs: 0 });
+    await backend.close();
+  });
+
+  async function waiting(count: number): Promise<void> {
+    const sql = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await expect.poll(async () => (await worker.query(sql)).rowCount, { timeout: 10_000 }).toBe(count);
+  }
+
+  test.each(['remove', 'takeAway'] as const)(
+    '%s: a job that a worker takes meanwhile stays its own',
+    async (way) => {
+      const sent = job(printer);
+      await queues.enqueue(sent);
+      // As a worker takes it, stopped before its commit: whoever looks at the job still finds it waiting.
+      await worker.query('BEGIN');
+      const taken = await worker.query(
+        `UPDATE bullmq.job SET state = 'active', lock_token = 'its-own',
+         locked_until_ms = extract(epoch FROM clock_timestamp()) * 1000 + 60000 WHERE id = $1`,
+        [sent.jobId],
+      );
+      expect(taken.rowCount).toBe(1);
+      const removed = queues[way](printer, sent.jobId);
+      await waiting(1);
+      await worker.query('COMMIT');
+      expect(await removed).toBe(false);
+      expect(await queues.look(printer, sent.jobId)).toMatchObject({ state: 'active' });
+    },
+  );
+
+  test('what waits, and what a worker that is gone had, is taken out', async () => {
+    const [first, second] = [job(printer), job(printer)];
+    await queues.enqueueMany([first, second]);
+    expect(await queues.remove(printer, first.jobId)).toBe(true);
+    await worker.query(
+      `UPDATE bullmq.job SET state = 'active', lock_token = 'gone', locked_until_ms = 1 WHERE id = $1`,
+      [second.jobId],
+    );
+    expect(await queues.takeAway(printer, second.jobId)).toBe(true);
+    expect(await queues.depth(printer)).toBe(0);
+  });
+});

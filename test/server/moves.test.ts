@@ -1,0 +1,222 @@
+/** Jobs sent to another printer, and many at once canceled or sent on: each label once, whoever comes in between. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { jobBulkResult } from '../../src/contract/job-actions.ts';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { Consumer } from '../../src/queue/index.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import {
+  type Answer,
+  codeOf,
+  FORMAT_203,
+  FORMAT_300,
+  jobIdOf,
+  ServiceHarness,
+} from '../kit/service/harness.ts';
+
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let service: ServiceHarness;
+  let idT = '';
+  let here: Lane;
+  let there: Lane;
+  const consumers: Consumer[] = [];
+
+  beforeAll(async () => {
+    backend = await open();
+    service = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+    await service.tenant('acme');
+    idT = await service.template('acme');
+  });
+  afterAll(async () => {
+    await Promise.all(consumers.map((consumer) => consumer.stop({ timeoutMs: 0, graceMs: 0 })));
+    await service.stop();
+    await backend.close();
+  });
+  beforeEach(async () => {
+    const lane = () => laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
+    [here, there] = [lane(), lane()];
+    await service.agent([
+      { id: here, name: 'Here' },
+      { id: there, name: 'There', formats: [FORMAT_203, FORMAT_300] },
+    ]);
+  });
+
+  async function enqueue(): Promise<string> {
+    const body = { idT, printerId: here, numberCopies: 10, data: [{ sku: 'a' }] };
+    const id = jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
+    await expect.poll(() => service.queues.has(here, id), { timeout: 10_000 }).toBe(true);
+    return id;
+  }
+
+  const move = (id: string, body: object = { printerId: there }): Promise<Answer> =>
+    service.admin('POST', `/jobs/${id}/move`, body);
+  const show = async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body;
+
+  /** All that a lane's agent is given. */
+  async function serve(lane: Lane, delivered: QueuedJob[]): Promise<void> {
+    consumers.push(
+      await service.queues.consume(lane, async ({ job }) => {
+        delivered.push(job);
+        return 'done';
+      }),
+    );
+  }
+
+  const report = (jobId: string, changes: object) =>
+    service.report({
+      ...{ kind: 'job', jobId, agentId: 'agent-one', printerId: here, at: new Date().toISOString() },
+      ...{ delivery: 1, seq: 1, status: 'printing', labels: { sent: 0, printed: 0 }, reasons: [] },
+      ...changes,
+    });
+
+  test('a job that waits leaves one lane for the other', async () => {
+    const id = await enqueue();
+    const answer = await move(id, { printer: 'There', format: FORMAT_300.name, why: 'out of ribbon' });
+    expect([answer.status, answer.body]).toMatchObject([200, { status: 'queued', printer: { id: there } }]);
+    expect(await service.queues.has(here, id)).toBe(false);
+    const [first, second]: QueuedJob[][] = [[], []];
+    await serve(here, first ?? []);
+    await serve(there, second ?? []);
+    await expect
+      .poll(() => second, { timeout: 10_000 })
+      .toMatchObject([{ jobId: id, printerId: there, format: FORMAT_300, resume: { round: 1, from: 0 } }]);
+    expect(first).toEqual([]);
+    expect(await show(id)).toMatchObject({
+      format: FORMAT_300.name,
+      events: [
+        { kind: 'accepted', printer: { id: here } },
+        { kind: 'moved', who: 'admin', why: 'out of ribbon', printer: { id: there } },
+      ],
+    });
+  });
+
+  test('what its agent has is not moved, and what it handed back goes on where it was', async () => {
+    const id = await enqueue();
+    const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const consumer = await service.queues.consume(here, async ({ setNote }) => {
+      await setNote({ agentId: 'agent-one', resumeAt: null });
+      taken.resolve();
+      await enough.promise;
+      return 'hand-back';
+    });
+    consumers.push(consumer);
+    await taken.promise;
+    await report(id, { labels: { sent: 4, printed: 3 } });
+    expect(codeOf(await move(id))).toBe('job-not-movable');
+    await report(id, { seq: 2, status: 'queued', labels: { sent: 4, printed: 4 } });
+    enough.resolve();
+    await expect.poll(async () => (await move(id)).status, { timeout: 10_000 }).toBe(200);
+    expect(await show(id)).toMatchObject({ status: 'queued', labels: { sent: 4, printed: 4 } });
+    const delivered: QueuedJob[] = [];
+    await serve(there, delivered);
+    await expect
+      .poll(() => delivered, { timeout: 10_000 })
+      .toMatchObject([{ resume: { round: 1, from: 4 } }]);
+    // The first printer's agent says something late: of a round that is over.
+    expect(
+      await report(id, { delivery: 2, seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }),
+    ).toBe('done');
+    expect(await show(id)).toMatchObject({ status: 'queued', labels: { printed: 4 } });
+  });
+
+  test('an agent that takes it in the same moment prints it, or does not: never both', async () => {
+    const ids = [];
+    for (let count = 0; count < 12; count++) ids.push(await enqueue());
+    const [first, second]: [QueuedJob[], QueuedJob[]] = [[], []];
+    await serve(there, second);
+    const [, answers] = await Promise.all([
+      serve(here, first),
+      Promise.all(ids.toReversed().map((id) => move(id))),
+    ]);
+    const moved = answers.filter(({ status }) => status === 200).length;
+    // A lane may give its agent a job again, which the agent's journal knows: what counts is that no two lanes have it.
+    const given = (lane: QueuedJob[]) => new Set(lane.map(({ jobId }) => jobId));
+    await expect.poll(() => given([...first, ...second]).size, { timeout: 20_000 }).toBe(ids.length);
+    await expect.poll(() => given(second).size, { timeout: 20_000 }).toBe(moved);
+    expect([...given(first)].filter((id) => given(second).has(id))).toEqual([]);
+  });
+
+  test('two people at once: it goes to one printer, or is canceled, and is in one lane at most', async () => {
+    const third = laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
+    await service.agent([{ id: here }, { id: there }, { id: third }]);
+    for (let turn = 0; turn < 5; turn++) {
+      const id = await enqueue();
+      const answers = await Promise.all([
+        move(id),
+        move(id, { printerId: third }),
+        service.admin('POST', `/jobs/${id}/cancel`),
+      ]);
+      expect(answers.some(({ status }) => status === 200)).toBe(true);
+      const job = await show(id);
+      const lanes = [];
+      for (const lane of [here, there, third]) {
+        for (const name of [id, `${id}.1`, `${id}.2`])
+          if (await service.queues.has(lane, name)) lanes.push(lane);
+      }
+      const { status } = job as { status: string };
+      if (status === 'canceled') expect(lanes).toEqual([]);
+      else expect(new Set(lanes).size).toBeLessThanOrEqual(1);
+    }
+  }, 60_000);
+
+  test('a failed job goes on there, a held one from the label that is named', async () => {
+    const error = { code: 'outcome-unknown', message: 'power failed' };
+    for (const [status, from] of [
+      ['failed', undefined],
+      ['held', 5],
+    ] as const) {
+      const id = await enqueue();
+      const uncertain = status === 'held' ? { uncertain: { from: 3, to: 5 } } : {};
+      await report(id, { status, error, labels: { sent: 3, printed: 3 }, ...uncertain });
+      if (from !== undefined) expect(codeOf(await move(id))).toBe('labels-uncertain');
+      const answer = await move(id, { printerId: there, ...(from === undefined ? {} : { from }) });
+      expect(answer.body).toMatchObject({ status: 'queued', labels: { printed: from ?? 3 } });
+      await expect.poll(() => service.queues.has(there, `${id}.1`), { timeout: 10_000 }).toBe(true);
+    }
+  });
+
+  test('what cannot be moved stays', async () => {
+    const id = await enqueue();
+    expect(codeOf(await move(id, { printerId: here }))).toBe('job-not-movable');
+    expect(codeOf(await move(id, { printerId: 'serial-nobody00' }))).toBe('printer-unknown');
+    expect(codeOf(await move(id, { printerId: there, format: 'A0' }))).toBe('format-unknown');
+    expect(codeOf(await move(id, { printerId: there, from: 3 }))).toBe('payload-invalid');
+    expect(codeOf(await move('0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f'))).toBe('job-not-found');
+    expect(await service.queues.has(here, id)).toBe(true);
+    await service.admin('POST', `/jobs/${id}/cancel`);
+    expect(codeOf(await move(id))).toBe('job-not-movable');
+  });
+
+  test('many at once: first what it would do, then that', async () => {
+    const [waits, failed, held] = [await enqueue(), await enqueue(), await enqueue()];
+    const error = { code: 'outcome-unknown', message: 'power failed' };
+    await report(failed, { status: 'failed', error, labels: { sent: 3, printed: 3 } });
+    await report(held, { status: 'held', error, uncertain: { from: 0, to: 3 } });
+    const bulk = async (body: object) =>
+      jobBulkResult
+        .parse((await service.admin('POST', '/jobs/bulk', body)).body)
+        .jobs.map(({ id, outcome, labels }) => [id, outcome, labels]);
+    const ids = [waits, failed, held];
+    const retried = [
+      [waits, 'refused', 10],
+      [failed, 'done', 7],
+      [held, 'refused', 10],
+    ];
+    expect(await bulk({ action: 'retry', ids, dryRun: true })).toEqual(retried);
+    expect(await show(failed)).toMatchObject({ status: 'failed' });
+    expect(await bulk({ action: 'retry', ids })).toEqual(retried);
+    const filter = { printer: here, status: ['queued', 'held'] };
+    const canceled = [
+      [held, 'done', 10],
+      [failed, 'done', 7],
+      [waits, 'done', 10],
+    ];
+    expect(await bulk({ action: 'cancel', filter, dryRun: true })).toEqual(canceled);
+    expect(await show(waits)).toMatchObject({ status: 'queued' });
+    expect(await bulk({ action: 'cancel', filter, why: 'enough' })).toEqual(canceled);
+    for (const id of ids) expect(await show(id)).toMatchObject({ status: 'canceled' });
+    expect(codeOf(await service.admin('POST', '/jobs/bulk', { action: 'cancel' }))).toBe('payload-invalid');
+  });
+});
