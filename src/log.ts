@@ -6,6 +6,7 @@
  */
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
+import { withoutCredentials } from './contract/without-credentials.ts';
 
 export type { Logger } from 'pino';
 
@@ -25,14 +26,6 @@ const SECRET_NAMES = [
   'record',
   'values',
 ];
-
-/** Credentials inside a connection string: `redis://user:password@host`. */
-const URL_CREDENTIALS = /(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/?#@]+@/gi;
-
-/** A text in which no connection string carries its credentials. */
-export function withoutCredentials(text: string): string {
-  return text.replace(URL_CREDENTIALS, '$1[redacted]@');
-}
 
 function errorForLog(error: Error): object {
   const plain = stdSerializers.err(error);

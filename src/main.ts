@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 /** The command line: `platen <command>`, one file per command in `cli/`. */
-import { AGENT_COMMANDS } from './cli/agent-commands.ts';
-import { runCommandLine } from './cli/command-line.ts';
-import { SERVICE_COMMANDS } from './cli/service-commands.ts';
+import { keepCompiled } from './cli/compile-cache.ts';
+
+// Before anything else is loaded.
+keepCompiled();
+const { runCommandLine } = await import('./cli/command-line.ts');
+const { AGENT_COMMANDS } = await import('./cli/agent-commands.ts');
+const { SERVICE_COMMANDS } = await import('./cli/service-commands.ts');
 
 await runCommandLine({ ...SERVICE_COMMANDS, ...AGENT_COMMANDS });

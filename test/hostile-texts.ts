@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { parseDeviceId } from '../drivers/transports/device-id.ts';
 import { LIMITS } from '../src/contract/limits.ts';
 import { designedTemplate, fieldName } from '../src/contract/template.ts';
-import { withoutCredentials } from '../src/log.ts';
+import { withoutCredentials } from '../src/contract/without-credentials.ts';
 import { templateProblems } from '../src/render/template-check.ts';
 import { readJson } from '../src/server/json-body.ts';
 import { whole } from '../src/server/stretches.ts';

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createLogger, withoutCredentials } from '../src/log.ts';
+import { withoutCredentials } from '../src/contract/without-credentials.ts';
+import { createLogger } from '../src/log.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   let text = '';

@@ -1,6 +1,7 @@
 /** Runs one command: what it says goes to stdout, why it failed to stderr, and how it ended is the exit code. */
 import { Command, CommanderError } from 'commander';
 import metadata from '../../package.json' with { type: 'json' };
+import { DESCRIPTIONS } from './command-descriptions.ts';
 import { completionCommand } from './completion.ts';
 import { done } from './ending.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
@@ -25,22 +26,39 @@ export async function runCommandLine(commands: Commands): Promise<void> {
   done();
 }
 
-/** The one command that is named, or all of them where help or a complaint needs their names. */
+/** The one command that is named; where help or a complaint needs the names of all, what they are called. */
 async function program(commands: Commands): Promise<Command> {
   const program = new Command('platen')
     .description('A label print service, and the print agent that runs next to the printers.')
-    .version(metadata.version)
     // What stands behind a command is the command's own: one of its commands may have an option of the same name.
     .enablePositionalOptions()
     .showHelpAfterError('(add --help for help)')
     .addHelpText('after', '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.');
-  const [, , name = ''] = process.argv;
+  const [, , first = '', second = ''] = process.argv;
+  const name = first === 'help' ? second : first;
   const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  const wanted = named === undefined ? Object.values(commands) : [named];
-  for (const load of wanted) program.addCommand(await load());
+  if (named !== undefined) program.addCommand(await named());
+  else for (const command of await all(commands, name === 'completion')) program.addCommand(command);
   if (named === undefined) program.addCommand(completionCommand(async () => program));
+  withVersion(program);
   throwInsteadOfExit(program);
   return program;
+}
+
+/** @param whole with what only their code knows; left out: by name and description alone */
+async function all(commands: Commands, whole: boolean): Promise<Command[]> {
+  return await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => {
+      const description = DESCRIPTIONS[name];
+      return whole || description === undefined ? await load() : new Command(name).description(description);
+    }),
+  );
+}
+
+/** Every command says which version it is of. */
+function withVersion(command: Command): void {
+  command.version(metadata.version);
+  for (const child of command.commands) withVersion(child);
 }
 
 /** Commander ends the process itself unless every command is told not to. */

@@ -3,7 +3,7 @@
  * only, so that `--json` output can always be piped.
  */
 import { z } from 'zod';
-import { withoutCredentials } from '../log.ts';
+import { withoutCredentials } from '../contract/without-credentials.ts';
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 

@@ -1,5 +1,5 @@
 /** What is shown or given away of a machine, without its secrets: by the names that they stand under, and wherever else their values stand. */
-import { withoutCredentials } from '../log.ts';
+import { withoutCredentials } from '../contract/without-credentials.ts';
 
 const SECRET = /password|secret|token$|community|key$/i;
 /** A shorter one would take ordinary words with it. */

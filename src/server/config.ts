@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
-import { withoutCredentials } from '../log.ts';
+import { withoutCredentials } from '../contract/without-credentials.ts';
 import { proxiesFromText, trustedProxies } from './proxies.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
