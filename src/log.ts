@@ -37,14 +37,22 @@ function errorForLog(error: Error): object {
   };
 }
 
+let elsewhere: DestinationStream | undefined;
+
+/** From now on loggers of this process write there: a service on Windows has no stderr. */
+export function logInto(destination: DestinationStream): void {
+  elsewhere = destination;
+}
+
 /**
  * The process's logger. JSON lines on stderr, or a readable form when stderr is a terminal; stdout stays free
  * for a command's own output.
  */
 export function createLogger(options: { level?: string; destination?: DestinationStream } = {}): Logger {
-  const readable = options.destination === undefined && process.stderr.isTTY;
+  const given = options.destination ?? elsewhere;
+  const readable = given === undefined && process.stderr.isTTY;
   const destination =
-    options.destination ??
+    given ??
     (readable
       ? pretty({ destination: 2, colorize: true, ignore: 'pid,hostname', sync: true })
       : pino.destination({ dest: 2, sync: true }));

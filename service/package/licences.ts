@@ -2,17 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entriesIn } from './bundle.ts';
+import type { NpmPackage } from './packages.ts';
 
-/** @param packages directories, from the root */
-export function licences(root: string, packages: readonly string[]): string {
+export function licences(packages: readonly NpmPackage[]): string {
   const texts = new Map<string, string[]>();
-  for (const directory of packages) {
+  for (const { locked, directory } of packages) {
     const files = entriesIn(
-      join(root, directory),
+      directory,
       '{LICEN[CS]E,LICEN[CS]E[.-_]*,licen[cs]e,licen[cs]e.*,NOTICE*,COPYING*}',
     );
-    const name = directory.replace(/^.*node_modules\//, '');
-    const text = files.map((file) => readFileSync(join(root, directory, file), 'utf8').trim()).join('\n\n');
+    const name = locked.replace(/^.*node_modules\//, '');
+    const text = files.map((file) => readFileSync(join(directory, file), 'utf8').trim()).join('\n\n');
     texts.set(text, [...(texts.get(text) ?? []), name]);
   }
   return [...texts]

@@ -1,6 +1,7 @@
 /**
- * `npm run package [-- --out DIR] [--version V]`: Debian packages for this machine's processor, a software bill of
- * materials for each, archives for `platen update`, and their checksums. The same commit gives the same bytes.
+ * `npm run package [-- --out DIR] [--version V] [--only NAME]…`: Debian packages for this machine's processor, the agent
+ * for Windows, a software bill of materials for each, archives for `platen update`, and their checksums. The same commit
+ * gives the same bytes.
  * PLATEN_SIGNING_KEY names the file with the maintainer's private key (Ed25519, PEM), with which updates are signed.
  */
 import { execFileSync } from 'node:child_process';
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import metadata from '../../package.json' with { type: 'json' };
 import { versionArchive } from './archive.ts';
 import { agentDeb, cjkFontsDeb, serviceDeb } from './debian.ts';
+import { windowsPackages } from './windows.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
@@ -27,7 +29,12 @@ mkdirSync(out, { recursive: true });
 const time = commitTime();
 const keyFile = process.env['PLATEN_SIGNING_KEY'] || undefined;
 const signing = keyFile === undefined ? {} : { signingKey: readFileSync(keyFile, 'utf8') };
-const packages = { 'platen-agent': agentDeb, platen: serviceDeb, 'platen-fonts-cjk': cjkFontsDeb };
+const packages = {
+  'platen-agent': agentDeb,
+  platen: serviceDeb,
+  'platen-fonts-cjk': cjkFontsDeb,
+  'platen-agent-windows': windowsPackages,
+};
 const files: string[] = [];
 for (const [name, make] of Object.entries(packages)) {
   if (values.only?.includes(name) === false) continue;

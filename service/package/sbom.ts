@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { NpmPackage } from './packages.ts';
 
 const metadataFile = z.object({
   name: z.string(),
@@ -10,35 +11,27 @@ const metadataFile = z.object({
   license: z.string().optional(),
   description: z.string().optional(),
 });
-const lockFile = z.object({ packages: z.record(z.string(), z.object({ integrity: z.string().optional() })) });
 
 export interface Contents {
-  root: string;
   name: string;
   version: string;
   time: Date;
-  /** Directories of packages, from the root. */
-  packages: readonly string[];
+  packages: readonly NpmPackage[];
 }
 
-export function softwareBill({ root, name, version, time, packages }: Contents): string {
-  const { packages: locked } = lockFile.parse(
-    JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')),
-  );
-  const components = packages.map((directory) => {
-    const metadata = metadataFile.parse(
-      JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8')),
-    );
+export function softwareBill({ name, version, time, packages }: Contents): string {
+  const components = packages.map(({ locked, directory, integrity }) => {
+    const metadata = metadataFile.parse(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')));
     const purl = `pkg:npm/${metadata.name.replace('@', '%40')}@${metadata.version}`;
     return {
       type: 'library',
-      'bom-ref': directory,
+      'bom-ref': locked,
       name: metadata.name,
       version: metadata.version,
       purl,
       ...(metadata.description && { description: metadata.description }),
       ...(metadata.license && { licenses: [licenceOf(metadata.license)] }),
-      ...hashOf(locked[directory]?.integrity),
+      ...hashOf(integrity),
     };
   });
   const content = {
@@ -50,7 +43,7 @@ export function softwareBill({ root, name, version, time, packages }: Contents):
       component: { type: 'application', 'bom-ref': name, name, version },
     },
     components,
-    dependencies: [{ ref: name, dependsOn: packages }],
+    dependencies: [{ ref: name, dependsOn: packages.map(({ locked }) => locked) }],
   };
   return `${JSON.stringify({ ...content, serialNumber: `urn:uuid:${nameUuid(JSON.stringify(content))}` }, null, 2)}\n`;
 }
@@ -59,8 +52,8 @@ function licenceOf(text: string): object {
   return /\s|SEE LICENSE/.test(text) ? { expression: text } : { license: { id: text } };
 }
 
-function hashOf(integrity: string | undefined): object {
-  if (integrity?.startsWith('sha512-') !== true) return {};
+function hashOf(integrity: string): object {
+  if (!integrity.startsWith('sha512-')) return {};
   return { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] };
 }
 

@@ -18,6 +18,7 @@ export const AGENT_COMMANDS: Commands = {
   render: async () => (await import('./render.ts')).renderCommand(),
   discover: async () => (await import('./discover.ts')).discoverCommand(),
   config: async () => (await import('./config.ts')).configCommand(),
+  service: async () => (await import('./service.ts')).serviceCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   update: async () => (await import('./update/update.ts')).updateCommand(),
 };

@@ -9,6 +9,7 @@ import { agentConfig } from '../agent/config.ts';
 import { nearest } from '../contract/nearest.ts';
 import { serverConfig } from '../server/config.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
+import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const places = {
   $schema: z.string().optional().describe('for editors; not looked at'),
@@ -41,7 +42,10 @@ export const CONFIG_FILES = { agent: agentFile, platen: platenFile } as const;
 export type ConfigKind = keyof typeof CONFIG_FILES;
 
 /** Where the packages keep them. */
-export const INSTALLED_FILES: readonly string[] = ['/etc/platen/platen.json', '/etc/platen/agent.json'];
+export const INSTALLED_FILES: readonly string[] =
+  process.platform === 'win32'
+    ? [windowsPlaces().config]
+    : ['/etc/platen/platen.json', '/etc/platen/agent.json'];
 
 /** By its name, as the packages call them. */
 export function kindOf(file: string): ConfigKind {

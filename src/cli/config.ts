@@ -16,7 +16,7 @@ interface FileOptions {
   kind?: ConfigKind;
 }
 
-const file = () => new Argument('[file]', 'by default the one in /etc/platen');
+const file = () => new Argument('[file]', `by default the one that is installed: ${INSTALLED_FILES.join(' or ')}`);
 const kind = () =>
   new Option(
     '--kind <kind>',
@@ -57,6 +57,6 @@ export function configCommand(): Command {
 function fileOf(given: string | undefined): string {
   const path = given ?? INSTALLED_FILES.find((installed) => existsSync(installed));
   if (path === undefined)
-    throw new CommandFailure('There is none in /etc/platen: name the file.', EXIT.usage);
+    throw new CommandFailure(`There is none at ${INSTALLED_FILES.join(' or ')}: name the file.`, EXIT.usage);
   return path;
 }

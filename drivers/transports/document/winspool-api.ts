@@ -66,8 +66,8 @@ interface Native {
   async(...args: unknown[]): void;
 }
 
-/** One fewer than libuv's threads, so that one is left for the rest of the process. */
-const semaphore = new Semaphore(3, 100);
+/** Two fewer than libuv's threads: one is the service manager's (`service-process.ts`), one is left for the rest. */
+const semaphore = new Semaphore(2, 100);
 
 /** Calls `native` when it has its turn, with the result as it comes. */
 function call(native: Native, ...args: unknown[]): Promise<unknown> {

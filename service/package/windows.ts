@@ -1,0 +1,47 @@
+/** The agent for Windows, made on Linux: an archive to unpack anywhere, and an installer of the same files. */
+import { createWriteStream, lstatSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { makeInstaller } from '../windows/installer.ts';
+import { treeOf } from './bundle.ts';
+import type { Build } from './debian.ts';
+import { layOut, settle } from './layout.ts';
+import { licences } from './licences.ts';
+import { softwareBill } from './sbom.ts';
+import { inStage, writeAll } from './stage.ts';
+
+const PLATFORM = 'win32-x64';
+const NAME = 'platen-agent';
+
+/** @returns the files' names: archive, installer, bill of materials */
+export async function windowsPackages({ root, out, version, time }: Build): Promise<string[]> {
+  return await inStage(async (stage) => {
+    const packages = await layOut({ root, edition: 'agent', version, into: stage, platform: PLATFORM });
+    writeAll(stage, {
+      'LICENCE.txt': 'Platen\r\nCopyright: its authors. All rights reserved.\r\n',
+      'third-party.txt': licences(packages),
+    });
+    settle(stage, time);
+    const base = `${NAME}_${version}_windows-x64`;
+    const bill = `${base}.cdx.json`;
+    writeFileSync(join(out, bill), softwareBill({ name: `${NAME}-windows`, version, time, packages }));
+    await archive(stage, join(out, `${base}.zip`), `${NAME}-${version}`, time);
+    makeInstaller({ stage, file: join(out, `${base}.msi`), version, time });
+    return [`${base}.zip`, `${base}.msi`, bill];
+  });
+}
+
+/** In one directory, so that versions can lie beside each other. */
+async function archive(stage: string, file: string, directory: string, time: Date): Promise<void> {
+  // It keeps the hours and minutes of this machine's time zone: those of UTC, then, anywhere.
+  const mtime = new Date(time.getTime() + time.getTimezoneOffset() * 60_000);
+  const options = { mtime, mode: 0o100644, forceDosTimestamp: true, compressionLevel: 6 };
+  const zip = new ZipFile();
+  for (const path of treeOf(stage)) {
+    if (lstatSync(join(stage, path)).isFile())
+      zip.addFile(join(stage, path), `${directory}/${path}`, options);
+  }
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(file));
+}

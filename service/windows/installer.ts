@@ -1,0 +1,205 @@
+/**
+ * The installer for Windows, made by wixl (msitools): files, the directory on the PATH, and the service, which the
+ * installed program itself sets up and removes, so that an archive that was unpacked does the same.
+ *
+ * Source: Microsoft, Windows Installer: Custom Action Type 18, InstallExecuteSequence, Upgrade Table.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { v5 as nameUuid } from 'uuid';
+import { treeOf } from '../package/bundle.ts';
+
+/** The same for all versions: by it Windows knows that one takes the place of another. */
+const UPGRADE_CODE = 'E1C75F0E-6D0C-4D5B-8F1E-5A1F2B8A7C11';
+const MAKER = 'Platen';
+const TITLE = 'Platen print agent';
+
+/** Times in the cabinet are those of a clock on the wall. */
+const UTC = { ...process.env, TZ: 'UTC' };
+
+export interface Installer {
+  /** Holds what is installed, with the times that it is to have. */
+  stage: string;
+  file: string;
+  version: string;
+  time: Date;
+}
+
+/** @throws Error with what wixl says, or where there is none */
+export function makeInstaller({ stage, file, version, time }: Installer): void {
+  for (const program of ['wixl', 'msibuild', 'msiinfo']) {
+    const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
+    if (error) throw new Error(`There is no ${program}: install wixl and msitools (Debian's names)`);
+  }
+  const work = mkdtempSync(join(tmpdir(), 'platen-installer-'));
+  try {
+    const source = join(work, 'agent.wxs');
+    const product = nameUuid(`${version} of ${time.toISOString()}`, UPGRADE_CODE).toUpperCase();
+    writeFileSync(source, installerText(stage, version, product));
+    execFileSync('wixl', ['--arch', 'x64', '--output', file, source], {
+      cwd: stage,
+      env: UTC,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    setTables(file, work, [
+      { table: 'CustomAction', added: SERVICE_ACTIONS.map(actionRow) },
+      {
+        table: 'InstallExecuteSequence',
+        // A version goes in one transaction with the coming of the next.
+        changed: [[/^RemoveExistingProducts\t\t.*/m, 'RemoveExistingProducts\t\t1501']],
+        added: [
+          ...SERVICE_ACTIONS.map(({ name, when, at }) => `${name}\t${when}\t${at}`),
+          'RemoveEnvironmentStrings\t\t3300',
+          'WriteEnvironmentStrings\t\t5200',
+        ],
+      },
+      // Of one version, another build takes its place too.
+      { table: 'Upgrade', changed: [[/\t1\t\tWIX_UPGRADE_DETECTED/, '\t513\t\tWIX_UPGRADE_DETECTED']] },
+      { table: 'Environment', begins: PATH_TABLE, added: [PATH_ROW] },
+      {
+        table: '_SummaryInformation',
+        // wixl makes an identity of its own each time, and takes the time of the day.
+        changed: [
+          [/^9\t.*/m, `9\t{${product}}`],
+          [/^12\t.*/m, `12\t${dateOf(time)}`],
+          [/^13\t.*/m, `13\t${dateOf(time)}`],
+        ],
+      },
+    ]);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function installerText(stage: string, version: string, product: string): string {
+  const files = treeOf(stage).filter((path) => lstatSync(join(stage, path)).isFile());
+  const components = files.map((path) => `C_${idOf(path)}`);
+  return `<?xml version="1.0" encoding="utf-8"?>
+<Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">
+  <Product Id="${product}" UpgradeCode="${UPGRADE_CODE}" Name="${TITLE}" Version="${numbersOf(version)}"
+      Manufacturer="${MAKER}" Language="1033">
+    <Package InstallerVersion="500" Compressed="yes" InstallScope="perMachine"
+        Description="${TITLE} ${version}" Manufacturer="${MAKER}" />
+    <MajorUpgrade DowngradeErrorMessage="A newer version of ${TITLE} is installed." />
+    <Media Id="1" Cabinet="agent.cab" EmbedCab="yes" />
+    <Property Id="ARPNOMODIFY" Value="1" />
+    <Property Id="MSIRESTARTMANAGERCONTROL" Value="Disable" />
+    <Directory Id="TARGETDIR" Name="SourceDir">
+      <Directory Id="ProgramFiles64Folder">
+        <Directory Id="INSTALLDIR" Name="Platen">
+${tree(stage, '', 5)}
+        </Directory>
+      </Directory>
+    </Directory>
+    <Feature Id="Agent" Title="${TITLE}" Level="1">
+${components.map((id) => `      <ComponentRef Id="${id}" />`).join('\n')}
+    </Feature>
+  </Product>
+</Wix>
+`;
+}
+
+interface ServiceAction {
+  name: string;
+  /** Words behind `platen service`. */
+  does: string;
+  /** Its place in the order of actions: files go at 3500, come at 4000, and all is done at 6600. */
+  at: number;
+  when: string;
+  /** Only where what comes after it fails, to undo what stands beside it. */
+  undoes?: true;
+}
+
+const GOES = 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE';
+const COMES = 'NOT REMOVE="ALL"';
+
+/**
+ * The service, by the installed program. An installation whose agent does not come up is taken back, and so is an
+ * update: then the version before runs again.
+ */
+const SERVICE_ACTIONS: readonly ServiceAction[] = [
+  { name: 'RunAgain', does: 'install', at: 1_890, when: 'REMOVE="ALL"', undoes: true },
+  { name: 'StopService', does: 'stop', at: 1_891, when: 'UPGRADINGPRODUCTCODE' },
+  { name: 'RemoveService', does: 'uninstall', at: 1_892, when: GOES },
+  { name: 'RemoveAgain', does: 'uninstall', at: 5_890, when: `${COMES} AND NOT Installed`, undoes: true },
+  { name: 'InstallService', does: 'install', at: 5_891, when: COMES },
+];
+
+/** A program that is installed (18), later and as the system (0x400 + 0x800), if need be on the way back (0x100). */
+const PROGRAM = 0x12 | 0x400 | 0x800;
+const WAY_BACK = 0x100;
+/** What cannot be undone keeps nothing else from it. */
+const WHATEVER_IT_SAYS = 0x40;
+
+function actionRow({ name, does, undoes }: ServiceAction): string {
+  const type = PROGRAM | (undoes ? WAY_BACK | WHATEVER_IT_SAYS : 0);
+  const target = `"[INSTALLDIR]app\\platen.js" service ${does}`;
+  return [name, type, `F_${idOf('bin/node.exe')}`, target, ''].join('\t');
+}
+
+/** The program's directory at the end of everybody's PATH, and gone from there with the program. */
+const PATH_TABLE = `Environment\tName\tValue\tComponent_
+s72\tl255\tL255\ts72
+Environment\tEnvironment
+`;
+const PATH_ROW = `Path\t=-*PATH\t[~];[INSTALLDIR]bin\tC_${idOf('bin/platen.cmd')}`;
+
+interface TableChange {
+  table: string;
+  /** Of a table that wixl does not make: names, types and key of its columns. */
+  begins?: string;
+  changed?: readonly (readonly [RegExp, string])[];
+  added?: readonly string[];
+}
+
+/** What wixl has no words for. A table is a text, with tabs. */
+function setTables(file: string, work: string, changes: readonly TableChange[]): void {
+  const imports = changes.flatMap(({ table, begins, changed = [], added = [] }) => {
+    const now = begins ?? execFileSync('msiinfo', ['export', file, table], { encoding: 'utf8' });
+    let text = now.replaceAll('\r', '');
+    for (const [row, other] of changed) {
+      if (!row.test(text)) throw new Error(`${table} has no ${row.source}`);
+      text = text.replace(row, other);
+    }
+    const place = join(work, `${table}.idt`);
+    writeFileSync(place, [text, ...added.map((row) => `${row}\n`)].join('').replaceAll('\n', '\r\n'));
+    return ['-i', place];
+  });
+  execFileSync('msibuild', [file, ...imports], { env: UTC, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+function dateOf(time: Date): string {
+  return time.toISOString().slice(0, 19).replace('T', ' ').replaceAll('-', '/');
+}
+
+/** What is in a directory of the stage, and below it. */
+function tree(stage: string, directory: string, depth: number): string {
+  const indent = '  '.repeat(depth);
+  const here = treeOf(stage).filter(
+    (path) =>
+      dirname(`/${path}`) === `/${directory}`.replace(/\/$/, '') || (directory === '' && !path.includes('/')),
+  );
+  return here
+    .map((path) => {
+      const id = idOf(path);
+      if (lstatSync(join(stage, path)).isDirectory()) {
+        return `${indent}<Directory Id="D_${id}" Name="${basename(path)}">\n${tree(stage, path, depth + 1)}\n${indent}</Directory>`;
+      }
+      return `${indent}<Component Id="C_${id}" Guid="${nameUuid(path, UPGRADE_CODE)}" Win64="yes"><File Id="F_${id}" Name="${basename(path)}" Source="${path}" KeyPath="yes" /></Component>`;
+    })
+    .join('\n');
+}
+
+/** Windows Installer's identifiers are short, and of letters, digits, dots and underscores. */
+function idOf(path: string): string {
+  return nameUuid(path, UPGRADE_CODE).replaceAll('-', '');
+}
+
+/** It compares three numbers, and nothing behind them. */
+function numbersOf(version: string): string {
+  const [numbers = ''] = /^\d+\.\d+\.\d+/.exec(version) ?? [];
+  if (numbers === '') throw new Error(`${version} does not begin with three numbers`);
+  return numbers;
+}

@@ -1,0 +1,36 @@
+/** What goes wrong with the service manager of Windows. */
+import { defineFaults } from '../../contract/define-faults.ts';
+
+export class ServiceFault extends defineFaults('ServiceFault', {
+  /** A function of Windows failed. */
+  'call-failed': {},
+  /** Only administrators may do this. */
+  'not-allowed': {},
+  /** The process was not started by the service manager. */
+  'not-a-service': {},
+  'not-installed': {},
+  /** It did not get to where it was told to go. */
+  'state-not-reached': {},
+  /** What lies in its data directory is not ours to keep secrets in. */
+  'data-not-safe': {},
+}) {}
+
+/** Windows' error numbers (winerror.h) that mean something here. */
+export const WINDOWS_ERROR = {
+  accessDenied: 5,
+  invalidLevel: 124,
+  serviceAlreadyRunning: 1056,
+  serviceDoesNotExist: 1060,
+  serviceNotActive: 1062,
+  notStartedByManager: 1063,
+  serviceSpecific: 1066,
+  serviceNeverStarted: 1077,
+} as const;
+
+/** @param name of the function, @param code what GetLastError said, or what it returned */
+export function callFailed(name: string, code: number): ServiceFault {
+  if (code === WINDOWS_ERROR.accessDenied) {
+    return new ServiceFault('not-allowed', `Windows refused ${name}: run this as administrator`);
+  }
+  return new ServiceFault('call-failed', `${name} of Windows failed with error ${code}`);
+}
