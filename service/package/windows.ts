@@ -8,6 +8,7 @@ import { treeOf } from './bundle.ts';
 import type { Build } from './debian.ts';
 import { layOut, settle } from './layout.ts';
 import { licences } from './licences.ts';
+import type { NpmPackage } from './packages.ts';
 import { softwareBill } from './sbom.ts';
 import { inStage, writeAll } from './stage.ts';
 
@@ -17,12 +18,7 @@ const NAME = 'platen-agent';
 /** @returns the files' names: archive, installer, bill of materials */
 export async function windowsPackages({ root, out, version, time }: Build): Promise<string[]> {
   return await inStage(async (stage) => {
-    const packages = await layOut({ root, edition: 'agent', version, into: stage, platform: PLATFORM });
-    writeAll(stage, {
-      'LICENCE.txt': 'Platen\r\nCopyright: its authors. All rights reserved.\r\n',
-      'third-party.txt': licences(packages),
-    });
-    settle(stage, time);
+    const packages = await layOutWindows({ root, version, time }, stage);
     const base = `${NAME}_${version}_windows-x64`;
     const bill = `${base}.cdx.json`;
     writeFileSync(join(out, bill), softwareBill({ name: `${NAME}-windows`, version, time, packages }));
@@ -32,8 +28,22 @@ export async function windowsPackages({ root, out, version, time }: Build): Prom
   });
 }
 
+/** What archive and installer have in them. @param into a directory that is there */
+export async function layOutWindows(
+  { root, version, time }: Omit<Build, 'out'>,
+  into: string,
+): Promise<NpmPackage[]> {
+  const packages = await layOut({ root, edition: 'agent', version, into, platform: PLATFORM });
+  writeAll(into, {
+    'LICENCE.txt': 'Platen\r\nCopyright: its authors. All rights reserved.\r\n',
+    'third-party.txt': licences(packages),
+  });
+  settle(into, time);
+  return packages;
+}
+
 /** In one directory, so that versions can lie beside each other. */
-async function archive(stage: string, file: string, directory: string, time: Date): Promise<void> {
+export async function archive(stage: string, file: string, directory: string, time: Date): Promise<void> {
   // It keeps the hours and minutes of this machine's time zone: those of UTC, then, anywhere.
   const mtime = new Date(time.getTime() + time.getTimezoneOffset() * 60_000);
   const options = { mtime, mode: 0o100644, forceDosTimestamp: true, compressionLevel: 6 };

@@ -16,7 +16,8 @@ interface FileOptions {
   kind?: ConfigKind;
 }
 
-const file = () => new Argument('[file]', `by default the one that is installed: ${INSTALLED_FILES.join(' or ')}`);
+const file = () =>
+  new Argument('[file]', `by default the one that is installed: ${INSTALLED_FILES.join(' or ')}`);
 const kind = () =>
   new Option(
     '--kind <kind>',

@@ -10,15 +10,16 @@ import { join } from 'node:path';
 
 const WINE_LIBRARIES = '/usr/lib/x86_64-linux-gnu/wine/x86_64-windows';
 
-/** What Wine has to be told, to take those of the prefix: an environment. */
-export const LIBRARIES_OF_THE_PREFIX = { WINEDLLOVERRIDES: 'kernelbase,bcryptprimitives=n,b' };
-
-/** @param prefix where `wineboot` has been */
-export function addLibraries(prefix: string): void {
+/**
+ * @param prefix where something has been run already
+ * @returns their names: Wine has to be told to take them from there
+ */
+export function addLibraries(prefix: string): string[] {
   const system = join(prefix, 'drive_c/windows/system32');
   writeFileSync(join(system, 'kernelbase.dll'), withoutPlaceholders());
   const library = forwardingLibrary('bcryptprimitives.dll', 'ProcessPrng', 'advapi32.SystemFunction036');
   writeFileSync(join(system, 'bcryptprimitives.dll'), library);
+  return ['kernelbase', 'bcryptprimitives'];
 }
 
 function withoutPlaceholders(): Buffer {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { WINE } from '../programs/wine.ts';
+import { WINE } from '../programs/wine-prefix.ts';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
 import { PEER_PACKAGES } from './peer-packages.ts';
 import { SERVER_PACKAGES, startServers } from './start-servers.ts';
