@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
-import type { JobReport } from '../src/contract/report.ts';
+import type { AgentStateReport, JobReport } from '../src/contract/report.ts';
 import { openQueues, PostgresClient, type Queues } from '../src/queue/index.ts';
 import { serverConfig } from '../src/server/config.ts';
 import type { JobQueue } from '../src/server/jobs/dispatch/queue-port.ts';
@@ -157,7 +157,7 @@ const printerOf = (index: number) => `serial-be0c0000000${index % PRINTERS}`;
 const agentOf = (index: number) => `agent-bench-${String(index % AGENTS).padStart(2, '0')}`;
 const told = new Reports(looking, logger);
 for (let agent = 0; agent < AGENTS; agent += 1) {
-  await told.apply({
+  const report: AgentStateReport = {
     kind: 'agent',
     agentId: agentOf(agent),
     name: `Agent ${agent}`,
@@ -174,7 +174,8 @@ for (let agent = 0; agent < AGENTS; agent += 1) {
       reasons: [],
       formats: [format],
     })),
-  });
+  };
+  await told.apply([{ report, ageMs: 0 }]);
 }
 
 async function call(path: string, headers: Record<string, string>, body: string): Promise<unknown> {

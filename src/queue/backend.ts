@@ -16,7 +16,7 @@ import {
 } from 'bullmq';
 import type { LeaseStore } from './lease.ts';
 import { within } from './queue-error.ts';
-import type { ReportStreams } from './report-stream.ts';
+import type { ReportStore } from './report-batch.ts';
 
 /**
  * What BullMQ stores. The payload is one string: PostgreSQL keeps job data as `jsonb`, which refuses U+0000 and
@@ -70,8 +70,7 @@ export const NOTE_ORDER = 'order';
 export interface Backend {
   readonly kind: 'postgres' | 'redis';
   readonly leases: LeaseStore;
-  /** Each agent's reports by themselves; null: all go through one queue. */
-  readonly reports: ReportStreams | null;
+  readonly reports: ReportStore;
   queue(name: string): StoredQueue;
   /**
    * Stores a job's note, as its progress, and renews its lock. False: the lock is another's, and nothing was

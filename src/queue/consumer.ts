@@ -20,8 +20,10 @@ import {
   type StoredWorker,
   type WorkerTiming,
 } from './backend.ts';
+import type { Parsed } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import type { StopOptions } from './stop-options.ts';
 
 export interface Delivery<T> {
   job: T;
@@ -43,11 +45,6 @@ export interface Delivery<T> {
 
 export type Outcome = 'done' | 'hand-back' | 'not-mine';
 
-export interface StopOptions {
-  timeoutMs?: number;
-  graceMs?: number;
-}
-
 export interface Consumer {
   /** Takes no further job; one that is being handled goes on. */
   pause(): Promise<void>;
@@ -59,8 +56,6 @@ export interface Consumer {
    */
   stop(options?: StopOptions): Promise<void>;
 }
-
-export type Parsed<T> = { value: T } | { issues: string[] };
 
 export interface ConsumerPlan<T> {
   backend: Backend;

@@ -1,4 +1,4 @@
-export type { Consumer, Delivery, Outcome, StopOptions } from './consumer.ts';
+export type { Consumer, Delivery, Outcome } from './consumer.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 export { lookAtPostgres, lookAtRedis, type ServerLook } from './look.ts';
 export { openQueues } from './open.ts';
@@ -12,5 +12,6 @@ export {
   type LaneHandler,
   Queues,
   type QueuesOptions,
-  type ReportHandler,
 } from './queues.ts';
+export type { Reported, ReportHandler } from './report-batch.ts';
+export type { StopOptions } from './stop-options.ts';

@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
-import type { Parsed } from './consumer.ts';
 import type { QueueLogger } from './queue-log.ts';
+
+export type Parsed<T> = { value: T } | { issues: string[] };
 
 /** Unknown words that are logged at most. */
 const MOST_UNKNOWN = 100;

@@ -34,6 +34,7 @@ import { isConnectionError } from './postgres-away.ts';
 import { PostgresClient } from './postgres-client.ts';
 import { makeLeases, postgresLeases } from './postgres-lease.ts';
 import { keepOrder } from './postgres-order.ts';
+import { type Bell, makeReports, PostgresReports } from './postgres-reports.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
 
@@ -90,7 +91,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Backend> {
   const direct = new QueuePool(shared, '');
   return {
     kind: 'postgres',
-    reports: null,
+    reports: new PostgresReports(pool, reportBell(direct, shared.ear)),
     leases: postgresLeases((sql, values) => direct.query(sql, values)),
     async setNote({ queue, jobId, token, note, order, lockMs }) {
       const text = JSON.stringify({ ...note, [NOTE_ORDER]: `${order} ${token}` });
@@ -143,6 +144,7 @@ async function migrate(pool: Pool, timeoutMs: number, signal: AbortSignal | unde
         await runMigrations(client, SCHEMA);
         await keepOrder(client, SCHEMA);
         await makeLeases(client, SCHEMA);
+        await makeReports(client, SCHEMA);
       } finally {
         client.release();
       }
@@ -248,6 +250,37 @@ class QueueClient extends EventEmitter implements PgPoolClient {
 
 /** BullMQ's channel; the payload is the queue's name. */
 const JOBS_CHANNEL = 'bullmq_jobs';
+
+/** Reports ring on the workers' connection. */
+function reportBell(pool: QueuePool, ear: Ear): Bell {
+  const payload = '@reports';
+  return {
+    channel: JOBS_CHANNEL,
+    payload,
+    listen(ring) {
+      let listening = true;
+      const client = new QueueClient(pool, ear, payload);
+      const subscribe = async (): Promise<void> => {
+        while (listening) {
+          const heard = await ear.subscribe(payload, client).then(
+            () => true,
+            () => false,
+          );
+          // Whatever came before went unheard.
+          if (heard) return ring();
+          await wait(RETRY_MS, undefined, { ref: false });
+        }
+      };
+      client.on('notification', ring);
+      client.on('error', () => void subscribe());
+      void subscribe();
+      return () => {
+        listening = false;
+        ear.unsubscribe(payload, client);
+      };
+    },
+  };
+}
 
 /** The one connection that listens, for all workers. */
 class Ear {

@@ -1,11 +1,10 @@
 /**
- * The queues between service and agents: one for each lane, and one for the reports that come back.
+ * The queues between service and agents: one for each lane; and the reports that come back.
  *
  * The service's database row is the truth of a job. A queue can lose what it acknowledged (Redis without
  * `appendfsync always`) or be away: every producing command ends in bounded time, and may be repeated, because
  * a job ID that is known is ignored.
  */
-import { randomUUID } from 'node:crypto';
 import { UnrecoverableError } from 'bullmq';
 import type { PoolConfig } from 'pg';
 import type { Lane, Scope } from '../contract/lane.ts';
@@ -19,14 +18,14 @@ import {
   noteOf,
   type Outcome,
   QueueConsumer,
-  type StopOptions,
 } from './consumer.ts';
 import type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 import { parse, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
-import { ReportReader } from './report-reader.ts';
+import type { ReportHandler } from './report-batch.ts';
+import type { StopOptions } from './stop-options.ts';
 
 export interface QueuesOptions {
   /** Set: the queues are on this Redis, and `database` is not used. */
@@ -53,8 +52,6 @@ export interface ConsumeOptions {
 }
 
 export type LaneHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
-/** `ageMs`: how long ago it was published, where that is known. */
-export type ReportHandler = (report: Report, ageMs: number) => Promise<void>;
 type Stoppable = Pick<Consumer, 'stop'>;
 
 const REPORTS = 'reports';
@@ -213,19 +210,8 @@ export class Queues {
    * @throws QueueError `unavailable`, `closed`
    */
   async publish(report: Report, scope: Scope): Promise<void> {
-    const { reports } = this.#backend;
-    if (reports !== null) {
-      await this.#bounded(this.#commandTimeoutMs, 'publishing a report', () =>
-        reports.publish(report, scope),
-      );
-      return;
-    }
-    await this.#command(REPORTS, 'publishing a report', (queue) =>
-      queue.add(
-        'report',
-        { json: JSON.stringify(report) },
-        { jobId: randomUUID(), attempts: 1, removeOnComplete: true, removeOnFail: KEEP_FAILED },
-      ),
+    await this.#bounded(this.#commandTimeoutMs, 'publishing a report', () =>
+      this.#backend.reports.publish(report, scope),
     );
   }
 
@@ -278,24 +264,21 @@ export class Queues {
   }
 
   /**
-   * Handles reports, those of one agent one at a time, in the order in which they were published as far as this
-   * consumer gets them. A handler that throws gets the same report again, after 250 ms at first and 30 s at most.
+   * Hands over reports, many at once, those of one agent in the order in which it published them. A handler that throws
+   * gets the same ones again, after 250 ms at first and 30 s at most.
    */
   async consumeReports(handler: ReportHandler): Promise<Stoppable> {
-    // On Redis: reports of agents from before there were streams.
+    // Reports that a version before has left.
     const shared = await this.#consume(REPORTS, undefined, {
       parse: (json) => this.#reportsRead.parse(json),
       handle: async ({ job }) => {
-        await handler(job, 0);
+        await handler([{ report: job, ageMs: 0 }]);
         return 'done';
       },
       countActive: undefined,
       onUnreadable: () => undefined,
     });
-    const { reports: streams } = this.#backend;
-    if (streams === null) return shared;
-    const reader: ReportReader = new ReportReader({
-      streams,
+    const reader = this.#backend.reports.reader({
       parse: (json) => this.#reportsRead.parse(json),
       handle: handler,
       lockMs: this.#timing.lockDuration,

@@ -13,6 +13,7 @@ import {
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { redisLeases } from './redis-lease.ts';
+import { ReportReader } from './report-reader.ts';
 import { ReportStreams } from './report-stream.ts';
 
 export interface RedisOptions {
@@ -92,9 +93,13 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
       logger.warn(fields, `no service takes the reports, or sends jobs: ${why}`);
     }
   };
+  const streams = new ReportStreams(redis, prefix, onPublished);
   return {
     kind: 'redis',
-    reports: new ReportStreams(redis, prefix, onPublished),
+    reports: {
+      publish: (report, of) => streams.publish(report, of),
+      reader: (plan) => new ReportReader(streams, plan),
+    },
     leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
     async setNote({ queue, jobId, token, note, lockMs }) {
       const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));

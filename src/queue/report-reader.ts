@@ -7,24 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Report } from '../contract/report.ts';
-import type { Parsed, StopOptions } from './consumer.ts';
 import { within } from './queue-error.ts';
-import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName, type ReportStreams } from './report-stream.ts';
-
-export interface ReportReaderPlan {
-  streams: ReportStreams;
-  parse(json: string): Parsed<Report>;
-  /** @param ageMs since it was published */
-  handle(report: Report, ageMs: number): Promise<void>;
-  /** How long a stream is its reader's after each report, ms: then somebody else goes on. */
-  lockMs: number;
-  logger: QueueLogger;
-  errors: ErrorLog;
-  /** Called once when it has stopped. */
-  onStopped(): void;
-}
+import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
+import { parseName, type ReportStreams } from './report-stream.ts';
+import type { StopOptions } from './stop-options.ts';
 
 /** Streams read at the same time, and reports of one read at once. */
 const PARALLEL = 8;
@@ -33,15 +19,21 @@ const BATCH = 100;
 const MOST_WAITING = 10_000;
 /** A stream that somebody else reads, or whose report could not be handled, is looked at again after so long, ms. */
 const TAKEN = 200;
-const BACKOFF = { first: 250, most: 30_000 };
 const LOOK = 5_000;
 const SEARCH = 60_000;
 
 const entries = z.array(z.tuple([z.string(), z.array(z.string())]));
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-export class ReportReader {
-  readonly #plan: ReportReaderPlan;
+/** What `XRANGE` and `TIME` answer in one go, each after the error that it has instead. */
+const looked = z.tuple([
+  z.tuple([z.null(), entries]),
+  z.tuple([z.null(), z.tuple([z.coerce.number(), z.coerce.number()])]),
+]);
+
+export class ReportReader implements ReportSource {
+  readonly #streams: ReportStreams;
+  readonly #plan: ReportPlan;
   readonly #redis: Redis;
   readonly #ear: Redis;
   readonly #id = randomUUID();
@@ -53,19 +45,22 @@ export class ReportReader {
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping: Promise<void> | undefined;
 
-  constructor(plan: ReportReaderPlan) {
+  constructor(streams: ReportStreams, plan: ReportPlan) {
+    this.#streams = streams;
     this.#plan = plan;
-    this.#redis = plan.streams.redis;
+    this.#redis = streams.redis;
     this.#ear = this.#redis.duplicate();
   }
 
   start(): void {
-    const { streams, errors } = this.#plan;
+    const { errors } = this.#plan;
     this.#ear.on('error', (error) => errors.report('reports are not called out', error));
     this.#ear.on('message', (_channel, name: string) => this.#ring(name));
     // The bell rang unheard while the connection was away.
     this.#ear.on('ready', () => this.#search());
-    this.#ear.subscribe(streams.bell).catch((error) => errors.report('reports are not called out', error));
+    this.#ear
+      .subscribe(this.#streams.bell)
+      .catch((error) => errors.report('reports are not called out', error));
     this.#timers.push(
       setInterval(() => {
         for (const name of this.#known) this.#ring(name);
@@ -117,7 +112,8 @@ export class ReportReader {
   }
 
   #search(): void {
-    const { streams, errors } = this.#plan;
+    const { errors } = this.#plan;
+    const streams = this.#streams;
     if (this.#redis.status !== 'ready') return;
     const found = this.#redis.scanStream({ match: streams.pattern, count: 1_000 });
     found.on('data', (keys: string[]) => {
@@ -128,8 +124,8 @@ export class ReportReader {
 
   /** Never rejects. */
   async #look(name: string): Promise<void> {
-    const { streams, lockMs, errors } = this.#plan;
-    const lock = streams.keyOf(name, 'reader');
+    const { lockMs, errors } = this.#plan;
+    const lock = this.#streams.keyOf(name, 'reader');
     try {
       if (this.#redis.status !== 'ready') return this.#ringLater(name, BACKOFF.first);
       // Mostly there is nothing to read; that costs one command.
@@ -153,43 +149,34 @@ export class ReportReader {
   }
 
   async #exists(name: string): Promise<boolean> {
-    const length = await this.#redis.xlen(this.#plan.streams.keyOf(name, 'stream'));
-    if (length > 0 || (await this.#redis.exists(this.#plan.streams.keyOf(name, 'stream'))) > 0)
+    const length = await this.#redis.xlen(this.#streams.keyOf(name, 'stream'));
+    if (length > 0 || (await this.#redis.exists(this.#streams.keyOf(name, 'stream'))) > 0)
       this.#known.add(name);
     else this.#known.delete(name);
     return length > 0;
   }
 
   async #read(name: string): Promise<void> {
-    const { streams, lockMs, handle } = this.#plan;
-    const key = streams.keyOf(name, 'stream');
-    const lock = streams.keyOf(name, 'reader');
-    for (;;) {
-      const found = entries.parse(await this.#redis.xrange(key, '-', '+', 'COUNT', BATCH));
+    const { lockMs, handle } = this.#plan;
+    const key = this.#streams.keyOf(name, 'stream');
+    const lock = this.#streams.keyOf(name, 'reader');
+    while (!this.#stopped.signal.aborted) {
+      const answer = await this.#redis.pipeline().xrange(key, '-', '+', 'COUNT', BATCH).time().exec();
+      const [[, found], [, [seconds]]] = looked.parse(answer);
       if (found.length === 0) return;
-      const [seconds] = await this.#redis.time();
-      for (const [id, [, json = '']] of found) {
-        if (this.#stopped.signal.aborted) return;
-        const report = this.#readable(name, id, json);
-        const ageMs = Math.max(0, Number(seconds) * 1_000 - Number.parseInt(id, 10));
-        if (report !== null) await handle(report, ageMs);
-        await this.#redis.pipeline().xdel(key, id).pexpire(lock, lockMs).exec();
-      }
+      const batch = found.flatMap(([id, [, json = '']]): Reported[] => {
+        const report = readable(this.#plan, { name, id, json });
+        return report === null
+          ? []
+          : [{ report, ageMs: Math.max(0, seconds * 1_000 - Number.parseInt(id, 10)) }];
+      });
+      if (batch.length > 0) await handle(batch);
+      const ids = found.map(([id]) => id);
+      await this.#redis
+        .pipeline()
+        .xdel(key, ...ids)
+        .pexpire(lock, lockMs)
+        .exec();
     }
-  }
-
-  /** null: nothing that can be read, or not from the agent whose stream it is. */
-  #readable(name: string, id: string, json: string): Report | null {
-    const { parse, logger } = this.#plan;
-    const parsed = parse(json);
-    if ('issues' in parsed) {
-      logger.error({ queue: name, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
-      return null;
-    }
-    const { value } = parsed;
-    const scope = value.kind === 'agent' ? value.tenantId : parseName(name)?.scope;
-    if (nameOf({ scope: scope ?? null, agentId: value.agentId }) === name) return value;
-    logger.error({ stream: name, agentId: value.agentId }, "report in another agent's name left out");
-    return null;
   }
 }

@@ -56,7 +56,9 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
       ],
     };
     const got = new Collected<Report>();
-    await queues.consumeReports(async (one) => got.add(one));
+    await queues.consumeReports(async (batch) => {
+      for (const { report: one } of batch) got.add(one);
+    });
     await queues.publish(later<Report>(heartbeat), null);
     await queues.publish(later<Report>(heartbeat), null);
     const [first, second] = await got.reach(2);
@@ -88,7 +90,9 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
   it("a job's report with a new reason and fault counts; one with a new status is set aside", async () => {
     const of = job(printerId());
     const got = new Collected<Report>();
-    await queues.consumeReports(async (one) => got.add(one));
+    await queues.consumeReports(async (batch) => {
+      for (const { report: one } of batch) got.add(one);
+    });
     const uncertain = { from: 0, to: 2 };
     const error = { code: 'head-too-cold', message: 'The head does not get warm' };
     await queues.publish(later<Report>({ ...report(of, 1), status: 'thawing' }), null);
@@ -110,7 +114,9 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
   it('a held job that does not say why, or which labels are uncertain, is held, and all may be', async () => {
     const of = job(printerId());
     const got = new Collected<Report>();
-    await queues.consumeReports(async (one) => got.add(one));
+    await queues.consumeReports(async (batch) => {
+      for (const { report: one } of batch) got.add(one);
+    });
     await queues.publish(later<Report>({ ...report(of, 1), status: 'held' }), null);
     await queues.publish(later<Report>({ ...report(of, 2), status: 'canceled' }), null);
     expect(await got.reach(2)).toEqual([

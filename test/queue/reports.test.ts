@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/contract/report.ts';
-import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { openQueues, type Queues, type Reported } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+
+function seqsOf(batch: readonly Reported[]): number[] {
+  return batch.map(({ report: one }) => (one.kind === 'job' ? one.seq : -1));
+}
 
 describe.each(backends())('the report queue on $name', ({ open }) => {
   let backend: OpenBackend;
@@ -24,22 +28,53 @@ describe.each(backends())('the report queue on $name', ({ open }) => {
     const got = new Collected<Report>();
     const reports = Array.from({ length: 20 }, (_, seq) => report(of, seq));
     for (const one of reports.slice(0, 10)) await queues.publish(one, null);
-    await queues.consumeReports(async (one) => got.add(one));
+    await queues.consumeReports(async (batch) => {
+      for (const { report: one } of batch) got.add(one);
+    });
     for (const one of reports.slice(10)) await queues.publish(one, null);
     expect(await got.reach(20)).toEqual(reports);
   });
 
-  it('repeats a report whose handler throws until it is taken, and keeps the order', async () => {
+  it('repeats reports whose handler throws until they are taken, and keeps the order', async () => {
     const of = job(printerId());
     const got = new Collected<number>();
     for (let seq = 0; seq < 3; seq += 1) await queues.publish(report(of, seq), null);
     let failures = 2;
-    await queues.consumeReports(async (one) => {
-      const seq = one.kind === 'job' ? one.seq : -1;
-      got.add(seq);
-      if (seq === 1 && failures-- > 0) throw new Error('database is away');
+    const handed: number[][] = [];
+    await queues.consumeReports(async (batch) => {
+      handed.push(seqsOf(batch));
+      if (failures-- > 0) throw new Error('database is away');
+      for (const seq of seqsOf(batch)) got.add(seq);
     });
-    expect(await got.reach(5)).toEqual([0, 1, 1, 1, 2]);
+    expect(await got.reach(3)).toEqual([0, 1, 2]);
+    expect(handed.slice(0, 3)).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
+  });
+
+  it('hands over what has gathered in few batches, those of each agent in their order', async () => {
+    const agents = ['agent-aaaa', 'agent-bbbb', 'agent-cccc'];
+    const of = job(printerId());
+    const sequence = Array.from({ length: 100 }, (_, seq) => seq);
+    await Promise.all(
+      agents.map(async (agentId) => {
+        for (const seq of sequence) await queues.publish({ ...report(of, seq), agentId }, null);
+      }),
+    );
+    const got = new Collected<Report>();
+    let batches = 0;
+    await queues.consumeReports(async (batch) => {
+      batches += 1;
+      for (const { report: one } of batch) got.add(one);
+    });
+    const all = await got.reach(300);
+    for (const agentId of agents) {
+      const own = all.filter((one) => one.agentId === agentId);
+      expect(own.map((one) => (one.kind === 'job' ? one.seq : -1))).toEqual(sequence);
+    }
+    expect(batches).toBeLessThanOrEqual(6);
   });
 
   it('sets a report that does not parse aside, by its ID alone, and goes on', async () => {
@@ -49,11 +84,13 @@ describe.each(backends())('the report queue on $name', ({ open }) => {
     await queues.publish(report(of, 0), null);
     await queues.publish(poison, null);
     await queues.publish(report(of, 2), null);
-    await queues.consumeReports(async (one) => got.add(one.kind === 'job' ? one.seq : -1));
+    await queues.consumeReports(async (batch) => {
+      for (const seq of seqsOf(batch)) got.add(seq);
+    });
     expect(await got.reach(2)).toEqual([0, 2]);
     const lines = logger.lines.filter((line) => line.startsWith('unreadable payload set aside'));
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/"jobId":"[0-9a-f-]{15,36}"/);
+    expect(lines[0]).toMatch(/"jobId":"[0-9-]{1,36}"/);
     expect(logger.lines.join()).not.toMatch(/Jane Doe|evaporated/);
   });
 
@@ -71,7 +108,9 @@ describe.each(backends())('the report queue on $name', ({ open }) => {
     await dying.close({ timeoutMs: 0, graceMs: 0 });
     const next = await openQueues({ ...backend, ...timing, logger });
     const got = new Collected<number>();
-    await next.consumeReports(async (one) => got.add(one.kind === 'job' ? one.seq : -1));
+    await next.consumeReports(async (batch) => {
+      for (const seq of seqsOf(batch)) got.add(seq);
+    });
     expect((await got.reach(3)).toSorted()).toEqual([0, 1, 2]);
     await next.close();
   });
@@ -79,7 +118,9 @@ describe.each(backends())('the report queue on $name', ({ open }) => {
   it('is shared by several services: each report goes to one of them', async () => {
     const other = await openQueues({ ...backend, logger });
     const got = new Collected<number>();
-    const take = async (one: Report) => got.add(one.kind === 'job' ? one.seq : -1);
+    const take = async (batch: readonly Reported[]) => {
+      for (const seq of seqsOf(batch)) got.add(seq);
+    };
     await queues.consumeReports(take);
     await other.consumeReports(take);
     const of = job(printerId());

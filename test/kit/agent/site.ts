@@ -153,7 +153,9 @@ export async function openSite(backend: BackendCase): Promise<Site> {
   const queueOptions = { redisUrl, database, prefix, lockDurationMs: 1_000, stalledIntervalMs: 300 };
   const queues = await openQueues({ ...queueOptions, logger });
   const reports = new Reports();
-  await queues.consumeReports(async (report) => reports.add(report));
+  await queues.consumeReports(async (batch) => {
+    for (const { report } of batch) reports.add(report);
+  });
   const close = async () => {
     await queues.close({ timeoutMs: 0 });
     await opened.close();

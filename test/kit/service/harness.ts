@@ -21,7 +21,7 @@ import { createLogger, type Logger } from '../../../src/log.ts';
 import { openQueues, type Queues } from '../../../src/queue/index.ts';
 import { type ServerConfigInput, serverConfig } from '../../../src/server/config.ts';
 import type { JobQueue } from '../../../src/server/jobs/dispatch/queue-port.ts';
-import { type Applied, Reports } from '../../../src/server/jobs/outcome/reports.ts';
+import { Reports } from '../../../src/server/jobs/outcome/reports.ts';
 import { Server } from '../../../src/server/server.ts';
 import { createPool, type Pool } from '../../../src/server/store/pool.ts';
 import { backends, type OpenBackend } from '../servers/backends.ts';
@@ -267,10 +267,11 @@ export class ServiceHarness {
   }
 
   /** Reads and applies a report at once, as if it had come through the queue. */
-  async report(report: object): Promise<Applied> {
+  async report(report: object): Promise<'done' | 'early'> {
     const read = readReport(report);
     if ('issues' in read) throw new Error(`no report: ${read.issues.join(', ')}`);
-    return this.#reports.apply(read.report);
+    const early = await this.#reports.apply([{ report: read.report, ageMs: 0 }]);
+    return early.length === 0 ? 'done' : 'early';
   }
 
   /** Reports an agent with these printers; each report is newer than the one before. */

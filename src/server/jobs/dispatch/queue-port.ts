@@ -23,10 +23,10 @@ export interface JobQueue {
   /** By lane, the agent that serves it at this moment; one that none serves is left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
   /**
-   * Hands over reports with their age in ms, those of one agent in order, until the consumer is stopped. A report whose
-   * handler throws is delivered again. Rejects when the queue cannot be reached: call again.
+   * Hands over reports, many at once, those of one agent in order, until the consumer is stopped. When the handler throws,
+   * the same ones are delivered again. Rejects when the queue cannot be reached: call again.
    */
-  consumeReports(handler: (report: Report, ageMs: number) => Promise<void>): Promise<ReportConsumer>;
+  consumeReports(handler: (batch: readonly Reported[]) => Promise<void>): Promise<ReportConsumer>;
 }
 
 export interface JobInQueue {
@@ -35,6 +35,12 @@ export interface JobInQueue {
   deliveries: number;
   /** An agent has left a note with it: some of it may have been sent. */
   begun: boolean;
+}
+
+export interface Reported {
+  report: Report;
+  /** Since it was published, ms; 0 where that is not known. */
+  ageMs: number;
 }
 
 export interface ReportConsumer {

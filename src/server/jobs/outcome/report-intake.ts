@@ -1,8 +1,7 @@
 /** Takes reports from the queue for as long as the service runs; while the queue is away, tries again. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
-import type { JobQueue, ReportConsumer } from '../dispatch/queue-port.ts';
+import type { JobQueue, ReportConsumer, Reported } from '../dispatch/queue-port.ts';
 import type { Reports } from './reports.ts';
 
 /** Pauses before a report is tried again whose printer the service does not know yet, ms. */
@@ -52,23 +51,34 @@ export class ReportIntake {
     this.#consumer = undefined;
   }
 
-  async #take(report: Report, ageMs: number): Promise<void> {
-    const applied = async () => (await this.#reports.apply(report, ageMs)) === 'done';
-    if ((await applied()) || report.kind === 'agent') return;
-    const { jobId, printerId, agentId } = report;
-    const doubted = performance.now() < (this.#doubted.get(agentId) ?? 0);
-    for (const pause of doubted ? [] : EARLY) {
+  /** Those that the service cannot take yet come again in their order; the others are done with by then. */
+  async #take(batch: readonly Reported[]): Promise<void> {
+    let early = await this.#reports.apply(batch);
+    const waits = () => early.some(({ report }) => !this.#isDoubted(report.agentId));
+    for (const pause of EARLY) {
+      if (!waits()) break;
       await wait(pause);
-      if (await applied()) return;
+      early = await this.#reports.apply(early);
     }
     if (this.#doubted.size > MOST_DOUBTED) this.#doubted.clear();
-    this.#doubted.set(agentId, performance.now() + DOUBTED);
-    this.#logger.warn({ jobId, printerId, agentId }, 'report of a job that its agent cannot have: left out');
+    for (const { report } of early) {
+      if (report.kind === 'agent') continue;
+      const { jobId, printerId, agentId } = report;
+      this.#doubted.set(agentId, performance.now() + DOUBTED);
+      this.#logger.warn(
+        { jobId, printerId, agentId },
+        'report of a job that its agent cannot have: left out',
+      );
+    }
+  }
+
+  #isDoubted(agentId: string): boolean {
+    return performance.now() < (this.#doubted.get(agentId) ?? 0);
   }
 
   async #connect(): Promise<void> {
     try {
-      this.#consumer = await this.#queue.consumeReports((report, ageMs) => this.#take(report, ageMs));
+      this.#consumer = await this.#queue.consumeReports((batch) => this.#take(batch));
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue of reports cannot be reached; trying again');
       if (this.#stopped) return;

@@ -13,23 +13,19 @@ import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
-import { inSql, type Pool, type Queryable, rowOf, sqlState, transaction } from '../../store/pool.ts';
-
-/**
- * `early`: the agent has not reported the job's printer yet, or does not have it. Another instance may have that report
- * in hand.
- */
-export type Applied = 'done' | 'early';
+import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import type { Reported } from '../dispatch/queue-port.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
 /** s without a newer report (they come every 15 s) after which an agent's clock must have been set back. */
 const CLOCK_DOUBTED = 30;
 
-/** SQL, for a row of `platen.jobs`: the agent has, or had, its printer in the scope of its lane. */
-const hasPrinter = (agent: string) => `EXISTS (
-  SELECT FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
-  WHERE a.id = ${agent} AND p.printer_id = jobs.printer_id AND a.tenant_id IS NOT DISTINCT FROM jobs.scope)`;
+/** What became of a job's report: whether the agent has the job's printer, and whether it was news of a known job. */
+const applied = z.object({ has: z.boolean().nullable(), applied: z.boolean() });
+const answered = z.object({ applied: z.array(applied) });
+
+type OfJob = Reported & { report: JobReport };
 
 export class Reports {
   readonly #pool: Pool;
@@ -43,20 +39,36 @@ export class Reports {
     this.#applied = applied;
   }
 
-  /** @throws when the database cannot be reached; the report must be delivered again */
-  async apply(report: Report, ageMs = 0): Promise<Applied> {
-    try {
-      if (report.kind === 'job' && (await this.#job(report)) === 'early') return 'early';
-      if (report.kind === 'agent') await this.#agent(report, ageMs);
-      this.#applied(report);
-    } catch (error) {
-      if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
-      this.#logger.error(
-        { err: error, kind: report.kind, agentId: report.agentId },
-        'a report cannot be stored',
-      );
+  /**
+   * Applies them in their order. One that cannot be stored is left out, and keeps no other from being applied.
+   * @returns those that came too early: the agent has not reported the job's printer yet, or does not have it. Another
+   *   instance may have that report in hand
+   * @throws when the database cannot be reached; all must be delivered again
+   */
+  async apply(batch: readonly Reported[]): Promise<Reported[]> {
+    const early: Reported[] = [];
+    let jobs: OfJob[] = [];
+    for (const reported of batch) {
+      const { report, ageMs } = reported;
+      if (report.kind === 'job') jobs.push({ report, ageMs });
+      else {
+        // What comes before it was said of the printers that the agent had until then.
+        early.push(...(await this.#jobs(jobs)));
+        jobs = [];
+        await this.#agent(report, ageMs).then(
+          () => this.#applied(report),
+          (error: unknown) => this.#notStored(report, error),
+        );
+      }
     }
-    return 'done';
+    early.push(...(await this.#jobs(jobs)));
+    return early;
+  }
+
+  /** @throws the error, unless it is the report's own fault */
+  #notStored({ kind, agentId }: Report, error: unknown): void {
+    if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
+    this.#logger.error({ err: error, kind, agentId }, 'a report cannot be stored');
   }
 
   async #agent(report: AgentStateReport, ageMs: number): Promise<void> {
@@ -119,48 +131,60 @@ export class Reports {
     );
   }
 
-  async #job(report: JobReport): Promise<Applied> {
-    const target = await rowOf(
-      this.#pool,
-      z.object({ has: z.boolean(), applied: z.boolean() }),
-      // What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did
-      // of it, says less. Whether the agent has the printer is asked in the same statement: a moment later it may.
-      `WITH target AS (
-         SELECT round <> $13 OR (printer_id = $12 AND ${hasPrinter('$11')}) AS has FROM platen.jobs WHERE id = $1
-       ), applied AS (
-       UPDATE platen.jobs SET sent = greatest($5, printed), printed = greatest($6, printed), reasons = $7, error = $8,
-         uncertain_from = CASE WHEN $9::integer IS NULL THEN NULL ELSE greatest($9, printed) END,
-         uncertain_to = least($10::integer, records * copies), agent_id = $11, delivery = $2, report_seq = $3, updated_at = now(),
-         status = CASE WHEN status = ANY($14) THEN $4 ELSE status END,
-         dispatched_at = coalesce(dispatched_at, now())
-       WHERE id = $1 AND (SELECT has FROM target) AND round = $13 AND status IN (${inSql(statesChangedBy('agent'))})
-         AND ((delivery, report_seq) < ($2, $3) OR status = ANY($15))
-       RETURNING id)
-       SELECT has, EXISTS (SELECT FROM applied) AS applied FROM target`,
-      [
-        report.jobId,
-        report.delivery,
-        report.seq,
-        report.status,
-        report.labels.sent,
-        report.labels.printed,
-        report.reasons,
-        report.error === undefined ? null : JSON.stringify(report.error),
-        report.uncertain?.from ?? null,
-        report.uncertain?.to ?? null,
-        report.agentId,
-        report.printerId,
-        report.round ?? 0,
-        statesBefore(report.status, 'agent'),
-        statesBefore(report.status, 'late agent'),
-      ],
-    );
+  /** In one statement. Returns those that came too early. */
+  async #jobs(batch: readonly OfJob[]): Promise<Reported[]> {
+    const [first, ...more] = batch;
+    if (first === undefined) return [];
+    try {
+      const found = await onlyRow(
+        this.#pool,
+        answered,
+        'SELECT platen.apply_job_reports($1, $2) AS applied',
+        [JSON.stringify(batch.map(({ report }, index) => rowOf(index, report))), statesChangedBy('agent')],
+      );
+      return batch.filter(({ report }, index) => !this.#isDone(report, found.applied[index]));
+    } catch (error) {
+      if (more.length === 0) {
+        this.#notStored(first.report, error);
+        return [];
+      }
+      if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
+    }
+    // One of them cannot be stored, and nothing of the statement remains.
+    const early: Reported[] = [];
+    for (const one of batch) early.push(...(await this.#jobs([one])));
+    return early;
+  }
+
+  #isDone(report: JobReport, result: z.infer<typeof applied> | undefined): boolean {
+    if (result?.has === false) return false;
+    this.#applied(report);
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
-    if (target?.has === false) return 'early';
-    if (target?.applied !== true)
+    if (result?.applied !== true)
       this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');
     else if (report.status !== 'printing')
       this.#logger.info({ ...ids, status: report.status }, 'job reported');
-    return 'done';
+    return true;
   }
+}
+
+/** As `platen.apply_job_reports` reads it. */
+function rowOf(n: number, report: JobReport): object {
+  return {
+    n,
+    job: report.jobId,
+    agent: report.agentId,
+    printer: report.printerId,
+    round: report.round ?? 0,
+    delivery: report.delivery,
+    seq: report.seq,
+    status: report.status,
+    before: statesBefore(report.status, 'agent'),
+    late: statesBefore(report.status, 'late agent'),
+    ...report.labels,
+    reasons: report.reasons,
+    error: report.error ?? null,
+    from: report.uncertain?.from ?? null,
+    to: report.uncertain?.to ?? null,
+  };
 }

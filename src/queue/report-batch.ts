@@ -1,0 +1,62 @@
+/**
+ * Agents' reports on their way to the service, in Redis (`report-stream.ts`, `report-reader.ts`) or in PostgreSQL
+ * (`postgres-reports.ts`): those of one agent in the order in which it published them, many handed over at once.
+ */
+import type { Scope } from '../contract/lane.ts';
+import type { Report } from '../contract/report.ts';
+import type { Parsed } from './payload.ts';
+import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import { nameOf, parseName } from './report-stream.ts';
+import type { StopOptions } from './stop-options.ts';
+
+export interface Reported {
+  report: Report;
+  /** Since it was published, ms; 0 where that is not known. */
+  ageMs: number;
+}
+
+/** When it throws, the same reports are handed over again, and maybe more with them: nothing is lost, order is kept. */
+export type ReportHandler = (batch: readonly Reported[]) => Promise<void>;
+
+export interface ReportPlan {
+  parse(json: string): Parsed<Report>;
+  handle: ReportHandler;
+  /** How long an agent's reports are its reader's after each batch, ms: then somebody else goes on. */
+  lockMs: number;
+  logger: QueueLogger;
+  errors: ErrorLog;
+  /** Called once when it has stopped. */
+  onStopped(): void;
+}
+
+export interface ReportSource {
+  start(): void;
+  /** Waits for the reports in hand, at most so long. Idempotent. */
+  stop(options?: StopOptions): Promise<void>;
+}
+
+export interface ReportStore {
+  /** Resolves when it is as durable as the server makes it. */
+  publish(report: Report, of: Scope): Promise<void>;
+  reader(plan: ReportPlan): ReportSource;
+}
+
+/** ms until the same is tried again, at first and at most. */
+export const BACKOFF = { first: 250, most: 30_000 };
+
+/** null: nothing that can be read, or not from the agent whose it should be; that is logged. */
+export function readable(
+  plan: Pick<ReportPlan, 'parse' | 'logger'>,
+  { name, id, json }: { name: string; id: string; json: string },
+): Report | null {
+  const parsed = plan.parse(json);
+  if ('issues' in parsed) {
+    plan.logger.error({ queue: name, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
+    return null;
+  }
+  const { value } = parsed;
+  const scope = value.kind === 'agent' ? value.tenantId : parseName(name)?.scope;
+  if (nameOf({ scope: scope ?? null, agentId: value.agentId }) === name) return value;
+  plan.logger.error({ stream: name, agentId: value.agentId }, "report in another agent's name left out");
+  return null;
+}

@@ -1,0 +1,110 @@
+/** Reports that are applied together, as a service takes them from the queue. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readReport } from '../../src/contract/read-report.ts';
+import type { Reported } from '../../src/server/jobs/dispatch/queue-port.ts';
+import { Reports } from '../../src/server/jobs/outcome/reports.ts';
+import { describePrinter, jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+
+const TENANT = 'acme';
+let service: ServiceHarness;
+let token = '';
+let idT = '';
+
+beforeAll(async () => {
+  service = await ServiceHarness.start();
+  await service.tenant(TENANT);
+  token = await service.token(await service.integration(TENANT));
+  idT = await service.template(TENANT);
+});
+afterAll(async () => {
+  await service.stop();
+});
+beforeEach(async () => {
+  await service.pool.query('DELETE FROM platen.agents');
+  await service.agent([{}]);
+});
+
+async function newJob(): Promise<string> {
+  const body = { idT, printerId: PRINTER, numberCopies: 10 };
+  const answer = await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
+  return jobIdOf(answer);
+}
+
+function jobReport(jobId: string, changes: object): object {
+  return {
+    kind: 'job',
+    jobId,
+    agentId: 'agent-one',
+    printerId: PRINTER,
+    at: '2026-11-21T08:00:00.000Z',
+    delivery: 1,
+    seq: 0,
+    status: 'printing',
+    labels: { sent: 0, printed: 0 },
+    reasons: [],
+    ...changes,
+  };
+}
+
+async function job(id: string): Promise<unknown> {
+  return (await service.admin('GET', `/jobs/${id}`)).body;
+}
+
+const batchOf = (...reports: object[]): Reported[] =>
+  reports.map((one) => {
+    const read = readReport(one);
+    if ('issues' in read) throw new Error(read.issues.join());
+    return { report: read.report, ageMs: 0 };
+  });
+const counts = { sent: 10, printed: 10 };
+
+test('of one job are applied in their order, and those of others with them in one statement', async () => {
+  const [first, second] = [await newJob(), await newJob()];
+  const early = await new Reports(service.pool, service.logger).apply(
+    batchOf(
+      jobReport(first, { labels: { sent: 4, printed: 1 } }),
+      jobReport(second, { reasons: ['media-empty'] }),
+      jobReport(first, { seq: 1, status: 'printed', labels: counts }),
+      jobReport(second, { seq: 2, status: 'printing', labels: { sent: 2, printed: 2 } }),
+      jobReport(second, { seq: 1, status: 'printing', labels: { sent: 1, printed: 1 } }),
+    ),
+  );
+  expect(early).toEqual([]);
+  expect(await job(first)).toMatchObject({ status: 'printed', labels: { total: 10, ...counts } });
+  expect(await job(second)).toMatchObject({
+    status: 'printing',
+    labels: { sent: 2, printed: 2 },
+    reasons: [],
+  });
+});
+
+test('are applied although one of them cannot be stored, and one comes too early', async () => {
+  const [first, second, third] = [await newJob(), await newJob(), await newJob()];
+  const error = { code: 'internal', message: 'a NUL: \0' };
+  const batch = batchOf(
+    jobReport(first, { status: 'printed', labels: counts }),
+    jobReport(second, { status: 'failed', error }),
+    jobReport(second, { seq: 1, agentId: 'agent-stranger', status: 'printed', labels: counts }),
+    { ...agentReport(), agentId: 'agent-newcomer' },
+    jobReport(third, { agentId: 'agent-newcomer', status: 'printed', labels: counts }),
+  );
+  const early = await new Reports(service.pool, service.logger).apply(batch);
+  expect(early).toEqual([batch[2]]);
+  expect(await job(first)).toMatchObject({ status: 'printed' });
+  expect(await job(second)).toMatchObject({ status: 'queued' });
+  expect(await job(third)).toMatchObject({ status: 'printed' });
+  expect(service.log).toContain('a report cannot be stored');
+});
+
+function agentReport(): object {
+  return {
+    kind: 'agent',
+    agentId: 'agent-one',
+    name: 'Newcomer',
+    version: '0.1.0',
+    tenantId: null,
+    at: new Date().toISOString(),
+    online: true,
+    printers: [describePrinter({})],
+  };
+}
