@@ -5,6 +5,7 @@ import { Audit } from '../access/audit.tsx';
 import { Integrations } from '../access/integrations.tsx';
 import { People } from '../access/people.tsx';
 import type { IconName } from '../controls/icon.tsx';
+import { later } from '../controls/later.tsx';
 import { NotFound } from '../controls/page.tsx';
 import { HeldJobs } from '../jobs/held-jobs.tsx';
 import { JobPage } from '../jobs/job-page.tsx';
@@ -34,8 +35,10 @@ type PageEntry = {
   needs: Need;
   /** Pressed after `g`. */
   key: string;
-  show: (id: string | undefined) => ComponentChildren;
+  show: (id: string | undefined, what: string | undefined) => ComponentChildren;
 };
+
+const Designer = later(async () => (await import('../designer/designer.tsx')).Designer);
 
 /** In the order of the navigation. */
 export const PAGES: Readonly<Record<PageName, PageEntry>> = {
@@ -58,7 +61,10 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
     icon: 'templates',
     needs: 'jobs:read',
     key: 't',
-    show: (id) => (id === undefined ? <Templates /> : <TemplatePage id={id} />),
+    show: (id, what) => {
+      if (id === undefined) return <Templates />;
+      return what === 'design' ? <Designer id={id} /> : <TemplatePage id={id} />;
+    },
   },
   integrations: { icon: 'integrations', needs: 'integrations', key: 'i', show: () => <Integrations /> },
   people: { icon: 'people', needs: 'people', key: 'e', show: () => <People /> },
@@ -75,7 +81,7 @@ function isPage(name: string): name is PageName {
 
 export const PAGE_NAMES: readonly PageName[] = [...names.values()];
 
-export function pageAt([first = 'start', id]: readonly string[]): ComponentChildren {
+export function pageAt([first = 'start', id, what]: readonly string[]): ComponentChildren {
   const name = names.get(first);
-  return name === undefined ? <NotFound /> : PAGES[name].show(id);
+  return name === undefined ? <NotFound /> : PAGES[name].show(id, what);
 }

@@ -10,6 +10,7 @@ import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { freeName } from './free-name.ts';
 import { savedTemplate } from './saved-template.ts';
 
 type Props = { template: TemplateView; onDone: () => void; onGone?: () => void };
@@ -70,16 +71,6 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
       )}
     </>
   );
-}
-
-/** The service would take a template of the same name for a new version of that one. */
-async function freeName(wanted: string): Promise<string> {
-  const taken = new Set((await call(z.array(templateView), ofTenant('/templates'))).map(({ name }) => name));
-  const cut = wanted.slice(0, 190);
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? cut : `${cut} ${number}`;
-    if (!taken.has(name)) return name;
-  }
 }
 
 async function exportFile(template: TemplateView): Promise<void> {

@@ -23,6 +23,11 @@ export function TemplatePage({ id }: { id: string }) {
       actions={
         live.data && (
           <>
+            {may('templates:edit') && live.data.language === 'platen' && (
+              <a class="button" href={to(['templates', id, 'design'])}>
+                {t.value.designer.edit}
+              </a>
+            )}
             {may('jobs:act') && (
               <a class="button primary" href={to(['print'], { template: id })}>
                 {words.print}

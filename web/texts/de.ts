@@ -1,6 +1,7 @@
 /** Jedes deutsche Wort der Konsole. Englisch steht daneben in `en.ts`, mit denselben Schlüsseln. */
 import { accessWords } from './de/access.ts';
 import { jobs, labels, many } from './de/counted.ts';
+import { designerWords } from './de/designer.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
 import type { Texts } from './en.ts';
@@ -124,4 +125,5 @@ export const de: Texts = {
   ...jobWords,
   ...printingWords,
   ...accessWords,
+  designer: designerWords,
 };

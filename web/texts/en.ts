@@ -1,6 +1,7 @@
 /** Every English word of the console. German stands beside it in `de.ts`, with the same keys. */
 import { accessWords } from './en/access.ts';
 import { jobs, labels, many } from './en/counted.ts';
+import { designerWords } from './en/designer.ts';
 import { jobWords } from './en/jobs.ts';
 import { printingWords } from './en/printing.ts';
 
@@ -124,6 +125,7 @@ export const en = {
   ...jobWords,
   ...printingWords,
   ...accessWords,
+  designer: designerWords,
 };
 
 export type Texts = typeof en;

@@ -1,0 +1,69 @@
+/** Several elements put in line, or at equal distances. */
+import { change, moved, type Placed, type Scene } from './document.ts';
+import type { Box } from './frame.ts';
+
+export const ALIGNMENTS = ['left', 'centre', 'right', 'top', 'middle', 'bottom'] as const;
+export type Alignment = (typeof ALIGNMENTS)[number];
+export type Framed = Placed & { readonly frame: Box };
+
+export function around(boxes: readonly Box[]): Box {
+  const x = Math.min(...boxes.map((box) => box.x));
+  const y = Math.min(...boxes.map((box) => box.y));
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
+/** In line with what surrounds them all; one alone, with the label. */
+export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): Scene {
+  const { width, height } = scene.document;
+  const whole = chosen.length > 1 ? around(chosen.map(({ frame }) => frame)) : { x: 0, y: 0, width, height };
+  return each(scene, chosen, ({ frame }) => {
+    switch (to) {
+      case 'left':
+        return { dx: whole.x - frame.x, dy: 0 };
+      case 'centre':
+        return { dx: whole.x + (whole.width - frame.width) / 2 - frame.x, dy: 0 };
+      case 'right':
+        return { dx: whole.x + whole.width - frame.x - frame.width, dy: 0 };
+      case 'top':
+        return { dx: 0, dy: whole.y - frame.y };
+      case 'middle':
+        return { dx: 0, dy: whole.y + (whole.height - frame.height) / 2 - frame.y };
+      case 'bottom':
+        return { dx: 0, dy: whole.y + whole.height - frame.y - frame.height };
+    }
+  });
+}
+
+/** With equal gaps between them; the outermost stay. */
+export function distribute(scene: Scene, chosen: readonly Framed[], along: 'x' | 'y'): Scene {
+  if (chosen.length < 3) return scene;
+  const side = along === 'x' ? 'width' : 'height';
+  const order = chosen.toSorted((a, b) => a.frame[along] - b.frame[along]);
+  const whole = around(order.map(({ frame }) => frame));
+  const filled = order.reduce((sum, { frame }) => sum + frame[side], 0);
+  const gap = (whole[side] - filled) / (order.length - 1);
+  const places = new Map<number, number>();
+  let at = whole[along];
+  for (const { key, frame } of order) {
+    places.set(key, at);
+    at += frame[side] + gap;
+  }
+  return each(scene, chosen, ({ key, frame }) => {
+    const by = (places.get(key) ?? frame[along]) - frame[along];
+    return along === 'x' ? { dx: by, dy: 0 } : { dx: 0, dy: by };
+  });
+}
+
+function each(
+  scene: Scene,
+  chosen: readonly Framed[],
+  by: (one: Framed) => { dx: number; dy: number },
+): Scene {
+  const steps = new Map(chosen.map((one) => [one.key, by(one)]));
+  return change(scene, [...steps.keys()], (element, { key }) => {
+    const step = steps.get(key);
+    return step === undefined ? element : moved(element, step.dx, step.dy);
+  });
+}

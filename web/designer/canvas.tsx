@@ -1,0 +1,220 @@
+/**
+ * The label, larger or smaller, with what can be taken hold of. Below lies the service's picture of it; what has been moved
+ * since it was made is shown where it is now, with the dots that it had.
+ */
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { pngAddress } from '../templates/preview.ts';
+import { t } from '../texts/texts.ts';
+import { type Placed, placed } from './document.ts';
+import type { Drawn } from './drawing.ts';
+import type { Editor } from './editor.ts';
+import { type Box, type Handle, handlesOf, pointOf } from './frame.ts';
+import { Gestures } from './gestures.ts';
+import { nameOf } from './naming.ts';
+
+/** Pixels. */
+const HANDLE = 9;
+
+export function Canvas({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const gestures = useMemo(() => new Gestures(editor), [editor]);
+  const group = useRef<SVGGElement>(null);
+  const { document: label } = editor.scene.value;
+  const landscape = editor.orientation.value === 'landscape';
+  const [width, height] = landscape ? [label.height, label.width] : [label.width, label.height];
+  const zoom = editor.zoom.value;
+
+  const mm = (event: PointerEvent) => {
+    const matrix = group.current?.getScreenCTM()?.inverse();
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
+    return { x, y };
+  };
+  const press = (event: PointerEvent) => {
+    if (event.button !== 0 || !(event.target instanceof SVGElement)) return;
+    const { key, handle } = event.target.dataset;
+    const known = isHandle(handle) ? handle : undefined;
+    if (known !== undefined && key !== undefined) gestures.pressHandle(mm(event), Number(key), known);
+    else gestures.press(mm(event), key === undefined ? undefined : Number(key), event.shiftKey);
+    if (event.currentTarget instanceof Element) event.currentTarget.setPointerCapture(event.pointerId);
+  };
+  useEffect(() => {
+    const stop = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') gestures.cancel();
+    };
+    addEventListener('keydown', stop);
+    return () => removeEventListener('keydown', stop);
+  }, [gestures]);
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing has no fieldset
+    <svg
+      class="canvas"
+      role="group"
+      aria-label={words.canvas}
+      aria-describedby="canvas-hint"
+      width={width * zoom}
+      height={height * zoom}
+      viewBox={`0 0 ${width} ${height}`}
+      onPointerDown={press}
+      onPointerMove={(event) => gestures.drag(mm(event), event.ctrlKey || event.metaKey)}
+      onPointerUp={() => gestures.release()}
+      onPointerCancel={() => gestures.cancel()}
+    >
+      <g ref={group} transform={landscape ? `translate(${label.height} 0) rotate(90)` : undefined}>
+        <rect class="sheet" width={label.width} height={label.height} rx={0.4} />
+        <Dots editor={editor} />
+        <Things editor={editor} gestures={gestures} />
+        <Chosen editor={editor} />
+        {gestures.guides.value.map(({ axis, at }) =>
+          axis === 'x' ? (
+            <line key={`x${at}`} class="guide" x1={at} x2={at} y1={-5} y2={label.height + 5} />
+          ) : (
+            <line key={`y${at}`} class="guide" y1={at} y2={at} x1={-5} x2={label.width + 5} />
+          ),
+        )}
+        {gestures.lasso.value !== undefined && <rect class="lasso" {...gestures.lasso.value} />}
+      </g>
+    </svg>
+  );
+}
+
+const HANDLES: readonly string[] = ['n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw', 'start', 'end'];
+function isHandle(name: string | undefined): name is Handle {
+  return name !== undefined && HANDLES.includes(name);
+}
+
+/** The picture as it came, turned back where it came turned. */
+function Picture({ last: { preview, look, scene } }: { last: Drawn }) {
+  if (preview.png === null) return null;
+  const mm = (dots: number) => (dots * 25.4) / look.dpi;
+  const turned =
+    look.orientation === 'landscape' ? `rotate(-90) translate(${-scene.document.height} 0)` : undefined;
+  return (
+    <image
+      class="dots"
+      href={pngAddress(preview.png)}
+      width={mm(preview.width)}
+      height={mm(preview.height)}
+      preserveAspectRatio="none"
+      transform={turned}
+    />
+  );
+}
+
+function Dots({ editor }: { editor: Editor }) {
+  const last = editor.drawing.last.value;
+  if (last === undefined) return null;
+  const moved = placed(editor.scene.value).flatMap(({ key, element }) => {
+    const [ink, before] = [last.ink.get(key), last.elements.get(key)];
+    if (ink === undefined || before === undefined) return [];
+    const [dx, dy] = [element.x - before.x, element.y - before.y];
+    return dx === 0 && dy === 0 ? [] : [{ key, ink, dx, dy }];
+  });
+  const there = new Set(placed(editor.scene.value).flatMap(({ key, hidden }) => (hidden ? [] : [key])));
+  const gone = [...last.ink].filter(([key]) => !there.has(key));
+  return (
+    <g>
+      <Picture last={last} />
+      {gone.map(([key, ink]) => (
+        <rect key={key} class="sheet" {...ink} />
+      ))}
+      {moved.map(({ key, ink }) => (
+        <rect key={key} class="sheet" {...ink} />
+      ))}
+      {moved.map(({ key, ink, dx, dy }) => (
+        <svg
+          key={key}
+          class="stamp"
+          aria-hidden="true"
+          focusable="false"
+          x={ink.x + dx}
+          y={ink.y + dy}
+          width={ink.width}
+          height={ink.height}
+          viewBox={`${ink.x} ${ink.y} ${ink.width} ${ink.height}`}
+        >
+          <Picture last={last} />
+        </svg>
+      ))}
+    </g>
+  );
+}
+
+function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
+  const { designer: words } = t.value;
+  const { selected } = editor.scene.value;
+  const worst = new Map<number, string>();
+  for (const { key, severity } of editor.drawing.last.value?.problems ?? []) {
+    if (key !== undefined && worst.get(key) !== 'error') worst.set(key, severity);
+  }
+  const number = (mm: number) => mm.toLocaleString(t.value.locale, { maximumFractionDigits: 2 });
+  return placed(editor.scene.value)
+    .filter(({ hidden, locked }) => !hidden && !locked)
+    .map((own) => {
+      const { key, element } = own;
+      const chosen = selected.includes(key);
+      const place = words.placeOf(number(element.x), number(element.y));
+      return (
+        // biome-ignore lint/a11y/useSemanticElements: HTML has no button within a drawing
+        <rect
+          key={key}
+          data-key={key}
+          role="button"
+          tabIndex={0}
+          aria-pressed={chosen}
+          aria-label={`${nameOf(element)}, ${place}`}
+          class={`thing ${worst.get(key) ?? ''} ${isHollow(own) ? 'hollow' : ''}`}
+          {...roomy(editor.frame(own), editor.zoom.value)}
+          onFocus={() => {
+            if (!gestures.pressing && !chosen) editor.select([key]);
+          }}
+        />
+      );
+    });
+}
+
+/** Of a frame only the line can be taken hold of, so that it does not lie over what it frames. */
+function isHollow({ element }: Placed): boolean {
+  return (element.type === 'box' || element.type === 'ellipse') && element.filled !== true;
+}
+
+/** A hair line is still to be hit: at least as high and wide as a few pixels. */
+function roomy(box: Box, zoom: number): Box {
+  const least = 10 / zoom;
+  const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
+  return { x: box.x - (width - box.width) / 2, y: box.y - (height - box.height) / 2, width, height };
+}
+
+function Chosen({ editor }: { editor: Editor }) {
+  const { framed } = editor;
+  const size = HANDLE / editor.zoom.value;
+  const finger = matchMedia('(pointer: coarse)').matches ? 44 : 20;
+  const reach = finger / editor.zoom.value;
+  const [only] = framed;
+  return (
+    <g>
+      {framed.map(({ key, frame }) => (
+        <rect key={key} class="chosen-frame" {...frame} />
+      ))}
+      {framed.length === 1 &&
+        only !== undefined &&
+        handlesOf(only.element).map((handle) => {
+          const { x, y } = pointOf(handle, only.element, only.frame);
+          return (
+            <g key={handle} class={`handle ${handle}`}>
+              <rect class="grip" x={x - size / 2} y={y - size / 2} width={size} height={size} />
+              <rect
+                class="grip-reach"
+                data-key={only.key}
+                data-handle={handle}
+                x={x - reach / 2}
+                y={y - reach / 2}
+                width={reach}
+                height={reach}
+              />
+            </g>
+          );
+        })}
+    </g>
+  );
+}

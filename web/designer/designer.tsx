@@ -1,0 +1,275 @@
+/** The designer: a label, drawn. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { go, to } from '../address/place.ts';
+import { Dialog } from '../controls/dialog.tsx';
+import { Empty, Page } from '../controls/page.tsx';
+import { Problem } from '../controls/problem.tsx';
+import { say } from '../controls/toast.tsx';
+import { may, session } from '../service/session.ts';
+import { t, when } from '../texts/texts.ts';
+import { Canvas } from './canvas.tsx';
+import type { LabelDocument } from './document.ts';
+import { type Draft, DraftPlace } from './draft.ts';
+import { Editor } from './editor.ts';
+import { copyChosen, pasteInto, pressAnywhere, pressOnLabel } from './keys.ts';
+import { type Opened, open, Saving } from './saving.ts';
+import { Side } from './side.tsx';
+import { Toolbar } from './toolbar.tsx';
+import { ViewBar } from './view-bar.tsx';
+
+export function Designer({ id }: { id: string }) {
+  const { designer: words, general } = t.value;
+  const found = useSignal<Opened | undefined>(undefined);
+  const problem = useSignal<Error | undefined>(undefined);
+  const turn = useSignal(0);
+  const again = turn.value;
+  useEffect(() => {
+    const stop = new AbortController();
+    found.value = undefined;
+    problem.value = undefined;
+    open(id, stop.signal).then(
+      (answer) => {
+        found.value = answer;
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) problem.value = error instanceof Error ? error : new Error(String(error));
+      },
+    );
+    return () => stop.abort();
+  }, [id, again]);
+  const reload = () => {
+    turn.value += 1;
+  };
+  if (problem.value !== undefined) return <Problem problem={problem.value} onRetry={reload} />;
+  if (found.value === undefined) {
+    return (
+      <p class="waiting" role="status">
+        {general.loading}
+      </p>
+    );
+  }
+  const { version, name, document } = found.value;
+  if (document === undefined) return <Empty icon="templates" title={name} hint={words.notDrawn} />;
+  return <Opening key={version} id={id} version={version} saved={document} onReload={reload} />;
+}
+
+type OpeningProps = { id: string; version: string; saved: LabelDocument; onReload: () => void };
+
+/** What was not saved the last time is offered before anything is drawn over it. */
+function Opening(props: OpeningProps) {
+  const { designer: words } = t.value;
+  const drafts = useMemo(() => new DraftPlace(session.value?.tenant.id ?? '', props.id), [props.id]);
+  const draft = useSignal<Draft | undefined>(useMemo(() => drafts.get(), [drafts]));
+  const from = useSignal<LabelDocument>(props.saved);
+  if (draft.value === undefined || JSON.stringify(draft.value.document) === JSON.stringify(props.saved)) {
+    return <Desk {...props} drafts={drafts} from={from.value} />;
+  }
+  const { at, version, document } = draft.value;
+  const close = (begin: LabelDocument) => {
+    from.value = begin;
+    draft.value = undefined;
+  };
+  return (
+    <Page
+      title={words.title(props.saved.name)}
+      crumb={{ words: props.saved.name, href: to(['templates', props.id]) }}
+    >
+      <div class="note warn" role="alert">
+        <span>{words.draft(when(at))}</span>
+        {version !== props.version && <span>{words.draftOld}</span>}
+        <div class="row">
+          <button type="button" class="button primary" onClick={() => close(document)}>
+            {words.takeDraft}
+          </button>
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              drafts.drop();
+              close(props.saved);
+            }}
+          >
+            {words.dropDraft}
+          </button>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+type DeskProps = OpeningProps & { drafts: DraftPlace; from: LabelDocument };
+
+function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
+  const { designer: words } = t.value;
+  const [editor, saving] = useMemo(() => {
+    const made = new Editor(from);
+    return [made, new Saving({ id, editor: made, drafts, version, saved })] as const;
+  }, [id, version, saved, drafts, from]);
+  const stage = useRef<HTMLDivElement>(null);
+  const { document } = editor.scene.value;
+  const fitLabel = () => {
+    const { current } = stage;
+    if (current === null) return;
+    const { width, height } = editor.scene.peek().document;
+    const [across, down] = editor.orientation.peek() === 'landscape' ? [height, width] : [width, height];
+    const room = { width: current.clientWidth - 64, height: current.clientHeight - 64 };
+    editor.zoom.value = Math.max(0.5, Math.min(room.width / across, room.height / down, 20));
+  };
+  const save = async () => {
+    if (!may('templates:edit')) return;
+    if (await saving.save()) say(words.saved);
+  };
+  useEffect(() => {
+    fitLabel();
+    const press = (event: KeyboardEvent) => {
+      if (pressAnywhere(event, editor, () => void save())) event.preventDefault();
+    };
+    const leave = (event: BeforeUnloadEvent) => {
+      if (saving.unsaved) event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    addEventListener('beforeunload', leave);
+    return () => {
+      removeEventListener('keydown', press);
+      removeEventListener('beforeunload', leave);
+      saving.end();
+      editor.end();
+    };
+  }, [editor, saving]);
+  useEffect(() => {
+    const isTyping = (target: EventTarget | null) =>
+      target instanceof Element && target.closest('input, textarea, select, dialog') !== null;
+    const copy = (event: ClipboardEvent) => {
+      if (!isTyping(event.target)) copyChosen(event, editor);
+    };
+    const paste = (event: ClipboardEvent) => {
+      if (!isTyping(event.target)) pasteInto(event, editor);
+    };
+    globalThis.document.addEventListener('copy', copy);
+    globalThis.document.addEventListener('cut', copy);
+    globalThis.document.addEventListener('paste', paste);
+    return () => {
+      globalThis.document.removeEventListener('copy', copy);
+      globalThis.document.removeEventListener('cut', copy);
+      globalThis.document.removeEventListener('paste', paste);
+    };
+  }, [editor]);
+  const unsaved = JSON.stringify(editor.history.value.now.document) !== saving.saved.value;
+  return (
+    <Page
+      title={document.name}
+      crumb={{ words: t.value.templates.title, href: to(['templates', id]) }}
+      beside={
+        <span class={unsaved ? 'badge warn' : 'badge good'}>{unsaved ? words.unsaved : words.allSaved}</span>
+      }
+      actions={
+        <>
+          {may('jobs:act') && !unsaved && (
+            <a class="button" href={to(['print'], { template: id })}>
+              {words.print}
+            </a>
+          )}
+          <button
+            type="button"
+            class="button primary"
+            disabled={!unsaved || saving.busy.value || !may('templates:edit')}
+            onClick={() => void save()}
+          >
+            {words.save}
+          </button>
+        </>
+      }
+    >
+      <div class="designer">
+        {saving.problem.value !== undefined && <Problem problem={saving.problem.value} />}
+        <Toolbar editor={editor} />
+        <div class="desk">
+          <section class="stage-column" aria-label={words.label}>
+            {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the elements within */}
+            <div
+              ref={stage}
+              class="stage-scroll"
+              onKeyDown={(event) => {
+                if (pressOnLabel(event, editor)) event.preventDefault();
+              }}
+            >
+              <Canvas editor={editor} />
+            </div>
+            <p id="canvas-hint" class="small muted">
+              {words.canvasHint}
+            </p>
+            <Status editor={editor} />
+            <ViewBar editor={editor} onFit={fitLabel} />
+          </section>
+          <Side editor={editor} />
+        </div>
+      </div>
+      {saving.conflict.value && <Conflict id={id} saving={saving} onReload={onReload} />}
+    </Page>
+  );
+}
+
+/** Whether what one sees is what a printer would get. */
+function Status({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { busy, problem, last } = editor.drawing;
+  if (problem.value !== undefined) return <Problem problem={problem.value} />;
+  const current = last.value?.scene.document === editor.scene.value.document;
+  const drawn = last.value?.preview.png !== null;
+  const says = busy.value || !current ? words.drawing : drawn ? words.exact : words.undrawable;
+  return (
+    <p class="small muted" data-drawn={!busy.value && current}>
+      {says}
+    </p>
+  );
+}
+
+function Conflict({ id, saving, onReload }: { id: string; saving: Saving; onReload: () => void }) {
+  const { designer: words, general } = t.value;
+  const close = () => {
+    saving.conflict.value = false;
+  };
+  const problem = useSignal<Error | undefined>(undefined);
+  const attempt = (work: () => Promise<void>) => () => {
+    work().catch((error: unknown) => {
+      problem.value = error instanceof Error ? error : new Error(String(error));
+    });
+  };
+  return (
+    <Dialog title={words.conflictTitle} onClose={close}>
+      <p>{words.conflictSays}</p>
+      {problem.value !== undefined && <Problem problem={problem.value} />}
+      <div class="row end">
+        <button type="button" class="button" onClick={close}>
+          {general.cancel}
+        </button>
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            close();
+            onReload();
+          }}
+        >
+          {words.seeTheirs}
+        </button>
+        <button type="button" class="button danger" onClick={attempt(() => saving.overwrite())}>
+          {words.overwrite}
+        </button>
+        <button
+          type="button"
+          class="button primary"
+          onClick={attempt(async () => {
+            const copy = await saving.saveCopy();
+            close();
+            go(['templates', copy, 'design']);
+            if (copy === id) onReload();
+          })}
+        >
+          {words.saveCopy}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,200 @@
+/**
+ * A label that is being drawn: the template's JSON as it is saved, with what only the designer knows of its elements.
+ * Every operation gives a new one that shares what it left alone, so what is not touched is saved as it was, byte for byte.
+ */
+import type { z } from 'zod';
+import { LIMITS } from '../../src/contract/limits.ts';
+import { designedTemplate, templateElement } from '../../src/contract/template.ts';
+
+/** As it is written: what is left out has its default. */
+export type LabelDocument = z.input<typeof designedTemplate>;
+export type LabelElement = z.input<typeof templateElement>;
+export type ElementType = LabelElement['type'];
+
+/** What the designer knows of an element, and nobody saves. */
+export type Layer = {
+  /** Stays the element's own, wherever it is moved among the others. */
+  readonly key: number;
+  readonly locked: boolean;
+  readonly hidden: boolean;
+};
+
+export type Scene = {
+  readonly document: LabelDocument;
+  /** One for each element, in their order. */
+  readonly layers: readonly Layer[];
+  /** Keys. */
+  readonly selected: readonly number[];
+};
+
+/** One element with its layer. */
+export type Placed = Layer & { readonly at: number; readonly element: LabelElement };
+
+export function isElement(value: unknown): value is LabelElement {
+  return templateElement.safeParse(value).success;
+}
+
+export function isLabel(value: unknown): value is LabelDocument {
+  return designedTemplate.safeParse(value).success;
+}
+
+let lastKey = 0;
+function layer(): Layer {
+  lastKey += 1;
+  return { key: lastKey, locked: false, hidden: false };
+}
+
+export function sceneOf(document: LabelDocument): Scene {
+  return { document, layers: document.elements.map(layer), selected: [] };
+}
+
+/** What is saved. */
+export function textOf({ document }: Scene): string {
+  return JSON.stringify(document);
+}
+
+export function placed({ document, layers }: Scene): Placed[] {
+  return document.elements.flatMap((element, at) => {
+    const own = layers[at];
+    return own === undefined ? [] : [{ ...own, at, element }];
+  });
+}
+
+export function selection(scene: Scene): Placed[] {
+  return placed(scene).filter(({ key }) => scene.selected.includes(key));
+}
+
+/** Locked and hidden elements are not taken. */
+export function select(scene: Scene, keys: readonly number[]): Scene {
+  const takes = new Set(placed(scene).flatMap(({ key, locked, hidden }) => (locked || hidden ? [] : [key])));
+  return { ...scene, selected: [...new Set(keys)].filter((key) => takes.has(key)) };
+}
+
+/** mm, a thousandth exact: finer than a dot of any printer, and short in the file. */
+export function rounded(mm: number): number {
+  return Math.round(mm * 1000) / 1000 + 0;
+}
+
+export function within(mm: number, least = -LIMITS.labelSide, most = LIMITS.labelSide): number {
+  return Math.min(most, Math.max(least, rounded(mm)));
+}
+
+/** Each of these elements by itself; one that would be none any more stays as it was. */
+export function change(
+  scene: Scene,
+  keys: readonly number[],
+  how: (element: LabelElement, own: Placed) => LabelElement,
+): Scene {
+  let changed = false;
+  const elements = placed(scene).map((own) => {
+    if (own.locked || !keys.includes(own.key)) return own.element;
+    const next = how(own.element, own);
+    changed ||= next !== own.element;
+    return next;
+  });
+  return changed ? { ...scene, document: { ...scene.document, elements } } : scene;
+}
+
+/** Members of an element by name; `undefined` takes one away. What the schema would refuse changes nothing. */
+export function changed(element: LabelElement, members: Readonly<Record<string, unknown>>): LabelElement {
+  const next = withMembers(element, members);
+  return isElement(next) ? next : element;
+}
+
+/** As `changed`, of the label itself. */
+export function changeLabel(scene: Scene, members: Readonly<Record<string, unknown>>): Scene {
+  const next = withMembers(scene.document, members);
+  return isLabel(next) ? { ...scene, document: next } : scene;
+}
+
+function withMembers(thing: object, members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(
+    Object.entries({ ...thing, ...members }).filter(([, value]) => value !== undefined),
+  );
+}
+
+/** Above all others, and selected. No more than a template may have. */
+export function add(scene: Scene, elements: readonly LabelElement[]): Scene {
+  const room = LIMITS.elements - scene.document.elements.length;
+  const added = elements.slice(0, Math.max(0, room)).filter(isElement);
+  if (added.length === 0) return scene;
+  const layers = added.map(layer);
+  return {
+    document: { ...scene.document, elements: [...scene.document.elements, ...added] },
+    layers: [...scene.layers, ...layers],
+    selected: layers.map(({ key }) => key),
+  };
+}
+
+export function remove(scene: Scene, keys: readonly number[]): Scene {
+  const rest = placed(scene).filter(({ key, locked }) => locked || !keys.includes(key));
+  return rest.length === scene.layers.length ? scene : arranged(scene, rest);
+}
+
+/** Beside where they are, mm; selected in their stead. */
+export function duplicate(scene: Scene, keys: readonly number[], by: { x: number; y: number }): Scene {
+  const copies = placed(scene).filter(({ key }) => keys.includes(key));
+  return add(
+    scene,
+    copies.map(({ element }) => moved(element, by.x, by.y)),
+  );
+}
+
+export type Direction = 'forward' | 'backward' | 'front' | 'back';
+
+/** Elements that are later lie above. */
+export function reorder(scene: Scene, keys: readonly number[], to: Direction): Scene {
+  const order = placed(scene);
+  const chosen = (own: Placed) => keys.includes(own.key);
+  if (to === 'front' || to === 'back') {
+    const [taken, others] = [order.filter(chosen), order.filter((own) => !chosen(own))];
+    return arranged(scene, to === 'front' ? [...others, ...taken] : [...taken, ...others]);
+  }
+  const step = to === 'forward' ? -1 : 1;
+  const start = to === 'forward' ? order.length - 2 : 1;
+  for (let at = start; at >= 0 && at < order.length; at += step) {
+    const [own, next] = [order[at], order[at - step]];
+    if (own === undefined || next === undefined || !chosen(own) || chosen(next)) continue;
+    order[at] = next;
+    order[at - step] = own;
+  }
+  return arranged(scene, order);
+}
+
+/** One element to a place among the others, from 0. */
+export function moveLayer(scene: Scene, key: number, to: number): Scene {
+  const order = placed(scene);
+  const own = order.find((one) => one.key === key);
+  if (own === undefined) return scene;
+  const others = order.filter((one) => one.key !== key);
+  return arranged(scene, [...others.slice(0, to), own, ...others.slice(to)]);
+}
+
+function arranged(scene: Scene, order: readonly Placed[]): Scene {
+  const keys = new Set(order.map(({ key }) => key));
+  if (order.length === scene.layers.length && order.every(({ at }, place) => at === place)) return scene;
+  return {
+    document: { ...scene.document, elements: order.map(({ element }) => element) },
+    layers: order.map(({ key, locked, hidden }) => ({ key, locked, hidden })),
+    selected: scene.selected.filter((key) => keys.has(key)),
+  };
+}
+
+/** What is locked cannot be changed, what is hidden is not drawn; neither is selected. */
+export function mark(scene: Scene, key: number, marks: { locked?: boolean; hidden?: boolean }): Scene {
+  const layers = scene.layers.map((own) => (own.key === key ? { ...own, ...marks } : own));
+  return select({ ...scene, layers }, scene.selected);
+}
+
+/** By mm. */
+export function moved(element: LabelElement, dx: number, dy: number): LabelElement {
+  const to = (from: number, by: number) => (by === 0 ? from : within(from + by));
+  const [x, y] = [to(element.x, dx), to(element.y, dy)];
+  if (x === element.x && y === element.y) return element;
+  if (element.type !== 'line') return { ...element, x, y };
+  return { ...element, x, y, x2: to(element.x2, dx), y2: to(element.y2, dy) };
+}
+
+export function move(scene: Scene, keys: readonly number[], dx: number, dy: number): Scene {
+  return change(scene, keys, (element) => moved(element, dx, dy));
+}

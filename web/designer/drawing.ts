@@ -1,0 +1,96 @@
+/** The service's picture of the label that is being drawn: one request is under way at a time, and the latest wins. */
+import { signal } from '@preact/signals';
+import type { Preview } from '../../src/contract/label-picture.ts';
+import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
+import type { TemplateProblem } from '../../src/contract/template-problem.ts';
+import { draw } from '../templates/preview.ts';
+import { type LabelElement, placed, type Scene } from './document.ts';
+import type { Box } from './frame.ts';
+
+export type Look = {
+  readonly dpi: number;
+  readonly orientation: Orientation;
+  /** Left out: the samples of the fields. */
+  readonly record: LabelRecord | undefined;
+};
+
+/** What is wrong, with the key of the element that it is wrong with. */
+export type Found = TemplateProblem & { readonly key: number | undefined };
+
+export type Drawn = {
+  readonly scene: Scene;
+  readonly look: Look;
+  readonly preview: Preview;
+  /** Where each element's ink is, mm, by key. */
+  readonly ink: ReadonlyMap<number, Box>;
+  /** As they were when this was drawn, by key. */
+  readonly elements: ReadonlyMap<number, LabelElement>;
+  readonly problems: readonly Found[];
+};
+
+/** ms before it is asked again when the service did not answer. */
+const AGAIN = 2_000;
+
+export class Drawing {
+  readonly last = signal<Drawn | undefined>(undefined);
+  readonly busy = signal(false);
+  readonly problem = signal<Error | undefined>(undefined);
+  readonly #stop = new AbortController();
+  #wanted: { scene: Scene; look: Look } | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  want(scene: Scene, look: Look): void {
+    this.#wanted = { scene, look };
+    if (!this.busy.peek()) void this.#ask();
+  }
+
+  end(): void {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+  }
+
+  async #ask(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.busy.value = true;
+    while (this.#wanted !== undefined && !this.#stop.signal.aborted) {
+      const { scene, look } = this.#wanted;
+      this.#wanted = undefined;
+      try {
+        this.last.value = await drawn(scene, look, this.#stop.signal);
+        this.problem.value = undefined;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        this.problem.value = error instanceof Error ? error : new Error(String(error));
+        this.#wanted ??= this.problem.value.name === 'NoAnswer' ? { scene, look } : undefined;
+        if (this.#wanted?.scene === scene) {
+          this.#timer = setTimeout(() => void this.#ask(), AGAIN);
+          break;
+        }
+      }
+    }
+    this.busy.value = false;
+  }
+}
+
+async function drawn(scene: Scene, look: Look, signal: AbortSignal): Promise<Drawn> {
+  // What is hidden is not drawn, so the places in what is sent are others than in the document.
+  const shown = placed(scene).filter(({ hidden }) => !hidden);
+  const template = { ...scene.document, elements: shown.map(({ element }) => element) };
+  const { dpi, orientation, record } = look;
+  const preview = await draw({ template, dpi, orientation, ...(record && { record }) }, signal);
+  const keyAt = (pointer: string) => {
+    const [, at] = /^\/elements\/(\d+)/.exec(pointer) ?? [];
+    return at === undefined ? undefined : shown[Number(at)]?.key;
+  };
+  const ink = new Map<number, Box>();
+  const mm = (dots: number) => (dots * 25.4) / dpi;
+  for (const { pointer, x, y, width, height } of preview.boxes) {
+    const key = keyAt(pointer);
+    if (key !== undefined) ink.set(key, { x: mm(x), y: mm(y), width: mm(width), height: mm(height) });
+  }
+  return {
+    ...{ scene, look, preview, ink },
+    elements: new Map(shown.map(({ key, element }) => [key, element])),
+    problems: preview.problems.map((problem) => ({ ...problem, key: keyAt(problem.pointer) })),
+  };
+}

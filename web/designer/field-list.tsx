@@ -1,0 +1,85 @@
+/** The fields of the label: what changes from one to the next, with what stands there for now, and when there is nothing. */
+import { useSignal } from '@preact/signals';
+import { TextField } from '../controls/field.tsx';
+import { t } from '../texts/texts.ts';
+import { changeLabel } from './document.ts';
+import type { Editor } from './editor.ts';
+
+export function FieldList({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const name = useSignal('');
+  const fault = useSignal(false);
+  const fields = editor.scene.value.document.fields ?? [];
+  const set = (at: number, member: 'sample' | 'default', text: string) =>
+    editor.do((scene) => {
+      const next = (scene.document.fields ?? []).map((field, place) => {
+        if (place !== at) return field;
+        const { [member]: _before, ...rest } = field;
+        return text === '' && member === 'sample' ? rest : { ...field, [member]: text };
+      });
+      return changeLabel(scene, { fields: next });
+    }, `field ${at} ${member}`);
+  const add = (event: SubmitEvent) => {
+    event.preventDefault();
+    const before = editor.scene.value;
+    editor.do((scene) =>
+      changeLabel(scene, {
+        fields: [...(scene.document.fields ?? []), { name: name.value.trim(), sample: '' }],
+      }),
+    );
+    fault.value = editor.scene.value === before;
+    if (!fault.value) name.value = '';
+  };
+  return (
+    <div class="stack">
+      {fields.length === 0 && <p class="muted">{words.noFields}</p>}
+      {fields.map((field, at) => (
+        <fieldset key={field.name} class="stack tight">
+          <legend class="label anywhere">{field.name}</legend>
+          <TextField
+            label={words.sample}
+            value={field.sample ?? ''}
+            onText={(text) => set(at, 'sample', text)}
+          />
+          <TextField
+            label={words.default}
+            value={field.default ?? ''}
+            onText={(text) => set(at, 'default', text)}
+          />
+          <div class="row">
+            <button
+              type="button"
+              class="button"
+              aria-label={words.about(words.removeField, field.name)}
+              onClick={() =>
+                editor.do((scene) =>
+                  changeLabel(scene, {
+                    fields: (scene.document.fields ?? []).filter((_, place) => place !== at),
+                  }),
+                )
+              }
+            >
+              {words.removeField}
+            </button>
+          </div>
+        </fieldset>
+      ))}
+      <form class="stack tight" onSubmit={add}>
+        <TextField
+          label={words.fieldName}
+          value={name.value}
+          maxLength={200}
+          fault={fault.value ? words.fieldFault : undefined}
+          onText={(text) => {
+            name.value = text;
+          }}
+        />
+        <div class="row">
+          <button type="submit" class="button" disabled={name.value.trim() === ''}>
+            {words.addField}
+          </button>
+        </div>
+      </form>
+    </div>
+  );
+}

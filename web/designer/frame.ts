@@ -1,0 +1,198 @@
+/** Where an element is on the label, and what becomes of it when its frame is pulled or turned. All in mm. */
+import { LIMITS } from '../../src/contract/limits.ts';
+import { changed, type LabelElement, rounded, within } from './document.ts';
+import { SYMBOLOGY_FACTS } from './symbologies.ts';
+
+export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+export type Corner = 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'nw';
+export type Handle = Corner | 'start' | 'end';
+
+/** The least side that a frame is pulled to. */
+const LEAST = 0.5;
+/** Of a module, where the element says nothing: `src/contract/template.ts`. */
+const MODULE = 0.33;
+
+/**
+ * The element's box as it is designed; where it has none, that of its ink.
+ * @param ink as it was drawn last; undefined: it was not
+ */
+export function frameOf(element: LabelElement, ink?: Box): Box {
+  const { x, y } = element;
+  switch (element.type) {
+    case 'line': {
+      const [left, top] = [Math.min(x, element.x2), Math.min(y, element.y2)];
+      const least = element.thickness ?? 0.25;
+      const width = Math.max(least, Math.abs(element.x2 - x));
+      return { x: left, y: top, width, height: Math.max(least, Math.abs(element.y2 - y)) };
+    }
+    case 'text': {
+      const guess = guessText(element.text, element.size, upright(element));
+      const around = ink ?? { x: x - offset(element.align, guess.width), y, ...guess };
+      const [left, width] = element.width === undefined ? [around.x, around.width] : [x, element.width];
+      const [top, height] =
+        element.height === undefined ? [Math.min(y, around.y), around.height] : [y, element.height];
+      return { x: left, y: top, width, height };
+    }
+    case 'barcode': {
+      const along = element.width;
+      const high = element.height ?? 10;
+      const guess = upright(element)
+        ? { width: along ?? 25, height: high }
+        : { width: high, height: along ?? 25 };
+      const right = ink === undefined ? x + guess.width : Math.max(x + LEAST, ink.x + ink.width);
+      const bottom = ink === undefined ? y + guess.height : Math.max(y + LEAST, ink.y + ink.height);
+      const width = along !== undefined && upright(element) ? along : right - x;
+      const height = along !== undefined && !upright(element) ? along : bottom - y;
+      return { x, y, width, height };
+    }
+    default:
+      return { x, y, width: element.width, height: element.height };
+  }
+}
+
+/** It is read from left to right, or upside down; not upwards or downwards. */
+function upright({ rotation = 0 }: { rotation?: number | undefined }): boolean {
+  return rotation % 180 === 0;
+}
+
+function offset(align: 'left' | 'center' | 'right' | undefined, width: number): number {
+  if (align === 'center') return width / 2;
+  return align === 'right' ? width : 0;
+}
+
+function guessText(text: string, size: number, lying: boolean): { width: number; height: number } {
+  const lines = text.split('\n');
+  const long = Math.max(size, Math.max(...lines.map(({ length }) => length)) * size * 0.5);
+  const high = lines.length * size * 1.2;
+  return lying ? { width: long, height: high } : { width: high, height: long };
+}
+
+const ALL: readonly Corner[] = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w'];
+
+/** What it can be pulled at. */
+export function handlesOf(element: LabelElement): readonly Handle[] {
+  if (element.type === 'line') return ['start', 'end'];
+  if (element.type !== 'barcode') return ALL;
+  return SYMBOLOGY_FACTS[element.symbology].kind === 'fixed' ? [] : ['e', 'se', 's'];
+}
+
+export function pointOf(handle: Handle, element: LabelElement, frame: Box): { x: number; y: number } {
+  if (element.type === 'line' && handle === 'start') return { x: element.x, y: element.y };
+  if (element.type === 'line' && handle === 'end') return { x: element.x2, y: element.y2 };
+  const middle = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 };
+  return {
+    x: handle.includes('w') ? frame.x : handle.includes('e') ? frame.x + frame.width : middle.x,
+    y: handle.includes('n') ? frame.y : handle.includes('s') ? frame.y + frame.height : middle.y,
+  };
+}
+
+/** The frame with one handle moved; never smaller than can be seen. */
+export function pulled(frame: Box, handle: Corner, dx: number, dy: number): Box {
+  const left = handle.includes('w') ? Math.min(frame.x + dx, frame.x + frame.width - LEAST) : frame.x;
+  const top = handle.includes('n') ? Math.min(frame.y + dy, frame.y + frame.height - LEAST) : frame.y;
+  const right = frame.x + Math.max(handle.includes('e') ? frame.width + dx : frame.width, LEAST);
+  const bottom = frame.y + Math.max(handle.includes('s') ? frame.height + dy : frame.height, LEAST);
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/**
+ * @param frame as it was when the pulling began
+ * @param dpi modules of barcodes are whole dots of this printer
+ */
+export function resized(
+  element: LabelElement,
+  frame: Box,
+  handle: Handle,
+  by: { dx: number; dy: number },
+  dpi: number,
+): LabelElement {
+  const { dx, dy } = by;
+  if (handle === 'start') return changed(element, { x: within(element.x + dx), y: within(element.y + dy) });
+  if (handle === 'end') {
+    return element.type === 'line'
+      ? { ...element, x2: within(element.x2 + dx), y2: within(element.y2 + dy) }
+      : element;
+  }
+  const next = pulled(frame, handle, dx, dy);
+  if (element.type === 'barcode') return resizedSymbol(element, frame, next, dpi);
+  const side = (mm: number) => within(mm, LEAST);
+  const across = /[ew]/.test(handle) ? { width: side(next.width) } : {};
+  const down = /[ns]/.test(handle) ? { height: side(next.height) } : {};
+  // A text without a box has one from now on, and where it hung it now begins.
+  const left = /w/.test(handle) || ('width' in across && !hasOwnWidth(element)) ? { x: within(next.x) } : {};
+  const top = /n/.test(handle) ? { y: within(next.y) } : {};
+  return changed(element, { ...left, ...top, ...across, ...down });
+}
+
+function hasOwnWidth(element: LabelElement): boolean {
+  return 'width' in element && element.width !== undefined;
+}
+
+type Barcode = Extract<LabelElement, { type: 'barcode' }>;
+
+/** Bars become higher; wider is the space that the symbol has, or else its modules, by whole dots. */
+function resizedSymbol(element: Barcode, from: Box, to: Box, dpi: number): LabelElement {
+  const [along, alongBefore] = upright(element) ? [to.width, from.width] : [to.height, from.height];
+  const [high, highBefore] = upright(element) ? [to.height, from.height] : [to.width, from.width];
+  const members: Record<string, number> = {};
+  const { kind } = SYMBOLOGY_FACTS[element.symbology];
+  if (kind === 'fixed') return element;
+  if (kind === 'bars') {
+    if (high !== highBefore) members['height'] = within((element.height ?? 10) + high - highBefore, LEAST);
+    if (along !== alongBefore) {
+      if (element.width !== undefined) members['width'] = within(along, LEAST);
+      else Object.assign(members, moduleOf(element, along / alongBefore, dpi));
+    }
+  } else {
+    const scale =
+      Math.abs(along - alongBefore) >= Math.abs(high - highBefore) ? along / alongBefore : high / highBefore;
+    if (scale !== 1) Object.assign(members, moduleOf(element, scale, dpi));
+  }
+  return changed(element, members);
+}
+
+function moduleOf(element: Barcode, scale: number, dpi: number): Record<string, number> {
+  const { moduleDots, module = MODULE } = element;
+  const before = moduleDots ?? Math.max(1, Math.round((module * dpi) / 25.4));
+  const after = Math.min(100, Math.max(1, Math.round(before * scale)));
+  if (after === before) return {};
+  return moduleDots === undefined ? { module: rounded((after * 25.4) / dpi) } : { moduleDots: after };
+}
+
+/** A quarter clockwise, about the middle of its frame. */
+export function turned(element: LabelElement, frame: Box): LabelElement {
+  const middle = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 };
+  if (element.type === 'line') {
+    const turn = (x: number, y: number) => ({
+      x: within(middle.x - (y - middle.y)),
+      y: within(middle.y + (x - middle.x)),
+    });
+    const [start, end] = [turn(element.x, element.y), turn(element.x2, element.y2)];
+    return { ...element, x: start.x, y: start.y, x2: end.x, y2: end.y };
+  }
+  const x = within(middle.x - frame.height / 2);
+  const y = within(middle.y - frame.width / 2);
+  if (element.type === 'box' || element.type === 'ellipse') {
+    return { ...element, x, y, width: element.height, height: element.width };
+  }
+  const rotation = quarter(element.rotation ?? 0);
+  if (element.type === 'barcode') return { ...element, x, y, rotation };
+  if (element.type === 'image') {
+    return { ...element, x, y, width: element.height, height: element.width, rotation };
+  }
+  const { width, height } = element;
+  // Without a box a text hangs at its point, which stays.
+  if (width === undefined && height === undefined) return { ...element, rotation };
+  const sides = { width: frame.height, height: frame.width };
+  return changed(element, {
+    rotation,
+    x,
+    y,
+    width: within(sides.width, LEAST, LIMITS.labelSide),
+    height: within(sides.height, LEAST, LIMITS.labelSide),
+  });
+}
+
+function quarter(rotation: 0 | 90 | 180 | 270): 0 | 90 | 180 | 270 {
+  return rotation === 0 ? 90 : rotation === 90 ? 180 : rotation === 180 ? 270 : 0;
+}

@@ -1,0 +1,145 @@
+/** What a pointer does on the label: choose, move, pull at a handle, or draw a lasso around several. Places are in mm. */
+import { signal } from '@preact/signals';
+import { around } from './align.ts';
+import { change, move, placed, type Scene, select } from './document.ts';
+import type { Editor } from './editor.ts';
+import { type Box, type Handle, pointOf, resized } from './frame.ts';
+import { drawnTo, type Guide, type Lines, linesOf, snapped } from './snapping.ts';
+
+type Point = { x: number; y: number };
+type Begun =
+  | { kind: 'move'; from: Point; base: Scene; box: Box; lines: Lines; moves: boolean; onTap: number[] }
+  | { kind: 'pull'; from: Point; base: Scene; key: number; handle: Handle; frame: Box }
+  | { kind: 'lasso'; from: Point; before: readonly number[] };
+
+/** Pixels before a press is a drag, and within which an edge is caught by another. */
+const THRESHOLD = 3;
+const REACH = 6;
+
+export class Gestures {
+  readonly guides = signal<readonly Guide[]>([]);
+  readonly lasso = signal<Box | undefined>(undefined);
+  readonly #editor: Editor;
+  #begun: Begun | undefined;
+
+  constructor(editor: Editor) {
+    this.#editor = editor;
+  }
+
+  /** The focus that comes with a press chooses nothing by itself. */
+  get pressing(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  /** On an element, or beside all of them. */
+  press(at: Point, key: number | undefined, adds: boolean): void {
+    const editor = this.#editor;
+    const { selected } = editor.scene.value;
+    if (key === undefined) {
+      this.#begun = { kind: 'lasso', from: at, before: adds ? selected : [] };
+      if (!adds) editor.select([]);
+      return;
+    }
+    const chosen = selected.includes(key);
+    if (adds) editor.select(chosen ? selected.filter((one) => one !== key) : [...selected, key]);
+    else if (!chosen) editor.select([key]);
+    const framed = editor.framed;
+    if (framed.length === 0) return;
+    this.#begun = {
+      kind: 'move',
+      from: at,
+      base: editor.scene.value,
+      box: around(framed.map(({ frame }) => frame)),
+      lines: linesOf(editor.others, editor.scene.value.document),
+      moves: false,
+      onTap: chosen && !adds ? [key] : [],
+    };
+  }
+
+  pressHandle(at: Point, key: number, handle: Handle): void {
+    const base = this.#editor.scene.value;
+    const own = placed(base).find((one) => one.key === key);
+    if (own === undefined) return;
+    this.#begun = { kind: 'pull', from: at, base, key, handle, frame: this.#editor.frame(own) };
+  }
+
+  /** @param free nothing is caught by anything */
+  drag(at: Point, free: boolean): void {
+    const begun = this.#begun;
+    if (begun === undefined) return;
+    const { zoom, raster, dragged } = this.#editor;
+    const [dx, dy] = [at.x - begun.from.x, at.y - begun.from.y];
+    if (begun.kind === 'lasso') {
+      this.lasso.value = around([
+        { ...begun.from, width: 0, height: 0 },
+        { ...at, width: 0, height: 0 },
+      ]);
+      return;
+    }
+    if (begun.kind === 'pull') {
+      dragged.value = this.#pulled(begun, { dx, dy }, free ? undefined : raster);
+      return;
+    }
+    begun.moves ||= Math.hypot(dx, dy) * zoom.value > THRESHOLD;
+    if (!begun.moves) return;
+    const reach = free ? 0 : REACH / zoom.value;
+    const to = drawnTo({
+      box: begun.box,
+      dx,
+      dy,
+      lines: begun.lines,
+      reach,
+      raster: free ? undefined : raster,
+    });
+    this.guides.value = to.guides;
+    dragged.value = move(begun.base, begun.base.selected, to.dx, to.dy);
+  }
+
+  release(): void {
+    const begun = this.#begun;
+    const editor = this.#editor;
+    const to = editor.dragged.value;
+    this.cancel();
+    if (begun?.kind === 'lasso') this.#caught(begun.before);
+    else if (to !== undefined) editor.do(() => to);
+    else if (begun?.kind === 'move' && begun.onTap.length > 0) editor.select(begun.onTap);
+    this.lasso.value = undefined;
+  }
+
+  /** Everything is as it was before. */
+  cancel(): void {
+    this.#begun = undefined;
+    this.guides.value = [];
+    this.#editor.dragged.value = undefined;
+  }
+
+  #caught(before: readonly number[]): void {
+    const editor = this.#editor;
+    const lasso = this.lasso.value;
+    if (lasso === undefined) return;
+    const caught = placed(editor.scene.value).filter((own) => inside(editor.frame(own), lasso));
+    editor.do((scene) => select(scene, [...before, ...caught.map(({ key }) => key)]));
+  }
+
+  #pulled(
+    { base, key, handle, frame }: Extract<Begun, { kind: 'pull' }>,
+    by: { dx: number; dy: number },
+    raster: number | undefined,
+  ): Scene {
+    return change(base, [key], (element) => {
+      const corner = pointOf(handle, element, frame);
+      const dx = snapped(corner.x + by.dx, raster) - corner.x;
+      const dy = snapped(corner.y + by.dy, raster) - corner.y;
+      return resized(element, frame, handle, { dx, dy }, this.#editor.dpi.value);
+    });
+  }
+}
+
+function inside(box: Box, lasso: Box): boolean {
+  return (
+    box.x >= lasso.x &&
+    box.y >= lasso.y &&
+    box.x + box.width <= lasso.x + lasso.width &&
+    box.y + box.height <= lasso.y + lasso.height
+  );
+}

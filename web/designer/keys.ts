@@ -1,0 +1,128 @@
+/** Everything that the keyboard does in the designer. */
+import {
+  add,
+  change,
+  changed,
+  duplicate,
+  isElement,
+  move,
+  placed,
+  remove,
+  reorder,
+  select,
+} from './document.ts';
+import type { Editor } from './editor.ts';
+import { handlesOf, resized } from './frame.ts';
+
+const ARROWS: Readonly<Record<string, { x: number; y: number }>> = {
+  ArrowLeft: { x: -1, y: 0 },
+  ArrowRight: { x: 1, y: 0 },
+  ArrowUp: { x: 0, y: -1 },
+  ArrowDown: { x: 0, y: 1 },
+};
+/** mm beside its original. */
+const BESIDE = { x: 2, y: 2 };
+
+/** @returns whether the key was one of the designer's, wherever the focus is */
+export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => void): boolean {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
+  const key = event.key.toLowerCase();
+  if (key === 's') save();
+  else if (key === 'z' && !event.shiftKey) editor.undo();
+  else if (key === 'y' || (key === 'z' && event.shiftKey)) editor.redo();
+  else return false;
+  return true;
+}
+
+/** With the focus on the label. @returns whether the key was one of the designer's */
+export function pressOnLabel(event: KeyboardEvent, editor: Editor): boolean {
+  const { selected } = editor.scene.value;
+  const arrow = ARROWS[event.key];
+  if (arrow !== undefined && selected.length > 0) {
+    const unit = event.shiftKey ? 1 : 25.4 / editor.dpi.value;
+    const [dx, dy] = [arrow.x * unit, arrow.y * unit];
+    if (event.altKey) grow(editor, dx, dy);
+    else editor.do((scene) => move(scene, selected, dx, dy), `nudge ${selected.join()}`);
+    return true;
+  }
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key === 'a') {
+      editor.do((scene) =>
+        select(
+          scene,
+          placed(scene).map(({ key }) => key),
+        ),
+      );
+      return true;
+    }
+    if (event.key !== 'd') return false;
+    editor.do((scene) => duplicate(scene, selected, BESIDE));
+    return true;
+  }
+  if (event.altKey) return false;
+  switch (event.key) {
+    case 'Delete':
+    case 'Backspace':
+      editor.do((scene) => remove(scene, selected));
+      return true;
+    case 'Escape':
+      editor.select([]);
+      return true;
+    case 'r':
+      editor.turn();
+      return true;
+    case ']':
+      editor.do((scene) => reorder(scene, selected, 'forward'));
+      return true;
+    case '[':
+      editor.do((scene) => reorder(scene, selected, 'backward'));
+      return true;
+    default:
+      return false;
+  }
+}
+
+function grow(editor: Editor, dx: number, dy: number): void {
+  const { selected } = editor.scene.value;
+  editor.do(
+    (scene) =>
+      change(scene, selected, (element, own) => {
+        const handle = handlesOf(element).find((one) => one === 'se' || one === 'end');
+        if (handle === undefined) return element;
+        return resized(element, editor.frame(own), handle, { dx, dy }, editor.dpi.value);
+      }),
+    `grow ${selected.join()}`,
+  );
+}
+
+/** What is copied goes to other labels too, and as text into an editor. */
+export function copyChosen(event: ClipboardEvent, editor: Editor): void {
+  const elements = editor.selected.map(({ element }) => element);
+  if (elements.length === 0 || event.clipboardData === null) return;
+  event.clipboardData.setData('text/plain', JSON.stringify(elements, null, 2));
+  event.preventDefault();
+  if (event.type === 'cut') editor.do((scene) => remove(scene, scene.selected));
+}
+
+/** @returns whether there was anything that is an element */
+export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
+  const elements = elementsIn(event.clipboardData?.getData('text/plain') ?? '');
+  if (elements.length === 0) return false;
+  event.preventDefault();
+  editor.do((scene) =>
+    add(
+      scene,
+      elements.map((element) => changed(element, { x: element.x + BESIDE.x, y: element.y + BESIDE.y })),
+    ),
+  );
+  return true;
+}
+
+function elementsIn(text: string) {
+  try {
+    const found: unknown = JSON.parse(text);
+    return (Array.isArray(found) ? found : [found]).filter(isElement);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,74 @@
+/** All elements, the topmost first: what lies over what, what is locked, and what is not shown for now. */
+import { t } from '../texts/texts.ts';
+import { mark, moveLayer, placed } from './document.ts';
+import type { Editor } from './editor.ts';
+import { nameOf } from './naming.ts';
+
+export function Layers({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { selected } = editor.scene.value;
+  const layers = placed(editor.scene.value).toReversed();
+  if (layers.length === 0) return <p class="muted">{words.nothingThere}</p>;
+  return (
+    <div class="stack tight">
+      <ol class="layers">
+        {layers.map(({ key, at, element, locked, hidden }) => {
+          const name = nameOf(element);
+          const button = (
+            what: string,
+            icon: string,
+            pressed: boolean | undefined,
+            act: () => void,
+            off = false,
+          ) => (
+            <button
+              type="button"
+              class="button quiet square"
+              aria-label={words.about(what, name)}
+              title={what}
+              {...(pressed === undefined ? {} : { 'aria-pressed': pressed })}
+              disabled={off}
+              onClick={act}
+            >
+              <span aria-hidden="true">{icon}</span>
+            </button>
+          );
+          return (
+            <li key={key} class={selected.includes(key) ? 'chosen' : ''}>
+              <button
+                type="button"
+                class="layer-name"
+                aria-pressed={selected.includes(key)}
+                disabled={locked || hidden}
+                onClick={({ shiftKey }) => editor.select(shiftKey ? [...selected, key] : [key])}
+              >
+                {name}
+              </button>
+              {button(
+                words.up,
+                '↑',
+                undefined,
+                () => editor.do((scene) => moveLayer(scene, key, at + 1)),
+                at + 1 === layers.length,
+              )}
+              {button(
+                words.down,
+                '↓',
+                undefined,
+                () => editor.do((scene) => moveLayer(scene, key, at - 1)),
+                at === 0,
+              )}
+              {button(words.lock, locked ? '🔒︎' : '🔓︎', locked, () =>
+                editor.do((scene) => mark(scene, key, { locked: !locked })),
+              )}
+              {button(words.hide, hidden ? '◌' : '◉', hidden, () =>
+                editor.do((scene) => mark(scene, key, { hidden: !hidden })),
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      {layers.some(({ hidden }) => hidden) && <p class="small muted">{words.hiddenNote}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+/** A picture out of a file, as a template holds it. */
+import { LIMITS } from '../../src/contract/limits.ts';
+import { say } from '../controls/toast.tsx';
+import { t } from '../texts/texts.ts';
+import type { LabelElement } from './document.ts';
+import { newPicture } from './new-elements.ts';
+
+/** Bytes that are made base64 at a time, a multiple of three: a call does not take more arguments. */
+const AT_ONCE = 32_766;
+
+/** base64, without a prefix. Undefined, and said, where it is more than a template takes. */
+export async function pictureText(file: File): Promise<string | undefined> {
+  if (Math.ceil(file.size / 3) * 4 > LIMITS.templateSource) {
+    say(t.value.designer.pictureTooLarge, true);
+    return undefined;
+  }
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = '';
+  for (let at = 0; at < bytes.length; at += AT_ONCE) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + AT_ONCE)));
+  }
+  return text;
+}
+
+export async function pictureElement(
+  file: File,
+  label: { width: number; height: number },
+): Promise<LabelElement | undefined> {
+  const data = await pictureText(file);
+  return data === undefined ? undefined : newPicture(data, label);
+}

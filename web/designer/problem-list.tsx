@@ -1,0 +1,65 @@
+/** What the service finds wrong with the label, beside what it is wrong with. */
+import { t } from '../texts/texts.ts';
+import { changeLabel, placed } from './document.ts';
+import type { Found } from './drawing.ts';
+import type { Editor } from './editor.ts';
+import { nameOf } from './naming.ts';
+
+/** Without the pointer that messages for files begin with. */
+function wordsOf({ message, pointer }: Found): string {
+  return message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
+}
+
+/** @param of the key of one element; left out: everything, by element */
+export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
+  const { designer: words } = t.value;
+  const all = editor.drawing.last.value?.problems ?? [];
+  const found = of === undefined ? all : all.filter(({ key }) => key === of);
+  if (found.length === 0) return of === undefined ? <p class="muted">{words.noProblems}</p> : null;
+  const names = new Map(placed(editor.scene.value).map(({ key, element }) => [key, nameOf(element)]));
+  return (
+    <ul class="stack tight problems" aria-label={words.problems}>
+      {found.map((problem) => (
+        <li
+          key={`${problem.pointer} ${problem.message}`}
+          class={problem.severity === 'error' ? 'note bad small' : 'note warn small'}
+        >
+          {of === undefined && problem.key !== undefined && (
+            <button
+              type="button"
+              class="link anywhere"
+              onClick={() => {
+                if (problem.key !== undefined) editor.select([problem.key]);
+              }}
+            >
+              {names.get(problem.key) ?? words.label}
+            </button>
+          )}
+          <span>{wordsOf(problem)}</span>
+          <Fix editor={editor} problem={problem} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A button where there is one thing that mends it. */
+function Fix({ editor, problem }: { editor: Editor; problem: Found }) {
+  const { designer: words } = t.value;
+  if (problem.code !== 'field-undeclared') return null;
+  const [, name] = /"([^"]+)"/.exec(problem.message) ?? [];
+  if (name === undefined) return null;
+  return (
+    <div class="row">
+      <button
+        type="button"
+        class="button"
+        onClick={() =>
+          editor.do((scene) => changeLabel(scene, { fields: [...(scene.document.fields ?? []), { name }] }))
+        }
+      >
+        {words.about(words.declare, name)}
+      </button>
+    </div>
+  );
+}

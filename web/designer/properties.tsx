@@ -1,0 +1,232 @@
+/** What the chosen element is, and how: every property of it in plain words. */
+import { useRef } from 'preact/hooks';
+import { ChoiceField, Field } from '../controls/field.tsx';
+import { t } from '../texts/texts.ts';
+import { change, changed, type LabelElement, type Placed } from './document.ts';
+import type { Editor } from './editor.ts';
+import { InsertField } from './insert-field.tsx';
+import { nameOf } from './naming.ts';
+import { NumberInput } from './number-input.tsx';
+import { PictureChoice } from './picture-choice.tsx';
+import { ProblemList } from './problem-list.tsx';
+import { kindOf, propertiesOf, type Section } from './property-kinds.ts';
+import { SymbologyChoice } from './symbology-choice.tsx';
+
+type Props = { editor: Editor; own: Placed };
+
+export function Properties({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { selected } = editor;
+  const [own, ...more] = selected;
+  if (own === undefined) {
+    const none = editor.scene.value.document.elements.length === 0;
+    return <p class="muted">{none ? words.nothingThere : words.nothingChosen}</p>;
+  }
+  if (more.length > 0) return <p>{words.several(selected.length)}</p>;
+  return (
+    <div class="stack" key={own.key}>
+      <h2 class="anywhere">{nameOf(own.element)}</h2>
+      <ProblemList editor={editor} of={own.key} />
+      <Content editor={editor} own={own} />
+      {(['place', 'look', 'more'] as const).map((section) => (
+        <Group key={section} editor={editor} own={own} section={section} />
+      ))}
+    </div>
+  );
+}
+
+/** Sets members of the element. @returns whether the schema takes it */
+function setter(editor: Editor, { key }: Placed) {
+  return (members: Readonly<Record<string, unknown>>, word = ''): boolean => {
+    let taken = false;
+    editor.do(
+      (scene) =>
+        change(scene, [key], (element) => {
+          const next = changed(element, members);
+          taken = next !== element;
+          return next;
+        }),
+      `${key} ${word}`,
+    );
+    return taken;
+  };
+}
+
+function Content({ editor, own }: Props) {
+  const { designer: words } = t.value;
+  const area = useRef<HTMLTextAreaElement>(null);
+  const { element } = own;
+  const set = setter(editor, own);
+  if (element.type === 'image') return <PictureChoice onPicture={(data) => set({ data })} />;
+  if (element.type !== 'text' && element.type !== 'barcode') return null;
+  const [name, text] =
+    element.type === 'text' ? (['text', element.text] as const) : (['value', element.value] as const);
+  return (
+    <section class="stack tight">
+      {element.type === 'barcode' && <SymbologyChoice editor={editor} own={own} element={element} />}
+      <Field label={words.property[name]}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            ref={area}
+            rows={2}
+            class="input"
+            value={text}
+            spellcheck={element.type === 'text'}
+            onInput={({ currentTarget }) => set({ [name]: currentTarget.value }, name)}
+          />
+        )}
+      </Field>
+      <InsertField editor={editor} area={area} onText={(next) => set({ [name]: next })} />
+    </section>
+  );
+}
+
+function Group({ editor, own, section }: Props & { section: Exclude<Section, 'content'> }) {
+  const { designer: words } = t.value;
+  const names = propertiesOf(own.element, section);
+  const fields = names.map((name) => <Property key={name} editor={editor} own={own} name={name} />);
+  if (section !== 'more') {
+    return (
+      <fieldset class="property-grid">
+        <legend class="label">{words.section[section]}</legend>
+        {fields}
+      </fieldset>
+    );
+  }
+  return (
+    <details>
+      <summary class="label">{words.section.more}</summary>
+      <div class="property-grid">{fields}</div>
+    </details>
+  );
+}
+
+function Property({ editor, own, name }: Props & { name: string }) {
+  const { designer: words } = t.value;
+  const { element } = own;
+  const kind = kindOf(element.type, name);
+  const label = isWord(words.property, name) ? words.property[name] : name;
+  const value = memberOf(element, name);
+  const set = setter(editor, own);
+  const hint = hintOf(element, name);
+  if (name === 'font') return <FontChoice editor={editor} label={label} value={value} set={set} />;
+  switch (kind.kind) {
+    case 'flag':
+      return (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={value === true}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.checked })}
+          />
+          {label}
+        </label>
+      );
+    case 'choice': {
+      const say = (option: string | number) =>
+        typeof option === 'number' ? `${option}${name === 'rotation' ? '°' : ''}` : optionWords(option);
+      const options = kind.options.map((option) => ({ value: String(option), words: say(option) }));
+      const empty = kind.fallback === undefined ? [{ value: '', words: words.automatic }] : [];
+      return (
+        <ChoiceField
+          label={label}
+          value={String(value ?? kind.fallback ?? '')}
+          options={[...empty, ...options]}
+          onChoice={(text) =>
+            set({ [name]: text === '' ? undefined : kind.options.find((option) => String(option) === text) })
+          }
+        />
+      );
+    }
+    case 'number':
+      return (
+        <NumberInput
+          label={label}
+          value={typeof value === 'number' ? value : undefined}
+          fallback={kind.fallback === undefined ? words.automatic : String(kind.fallback)}
+          hint={hint}
+          step={STEPS[name] ?? 0.5}
+          optional={kind.optional || kind.fallback !== undefined}
+          onNumber={(number) => set({ [name]: number }, name)}
+        />
+      );
+    case 'words':
+      return (
+        <Field label={label} hint={hint}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              class="input"
+              value={value === undefined ? '' : String(value)}
+              onInput={({ currentTarget }) => set({ [name]: written(name, currentTarget.value) }, name)}
+            />
+          )}
+        </Field>
+      );
+  }
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ratio: 0.5,
+  moduleDots: 1,
+  maxLines: 1,
+  columns: 1,
+  rowHeight: 1,
+  mode: 1,
+  module: 0.05,
+  thickness: 0.05,
+  lineSpacing: 0.1,
+  letterSpacing: 0.05,
+};
+
+/** Of PDF417 and Aztec it is a number, of QR codes a letter. */
+function written(name: string, text: string): unknown {
+  if (text === '') return undefined;
+  return name === 'ecLevel' && /^\d{1,2}$/.test(text)
+    ? Number(text)
+    : name === 'ecLevel'
+      ? text.toUpperCase()
+      : text;
+}
+
+function FontChoice(props: {
+  editor: Editor;
+  label: string;
+  value: unknown;
+  set: (members: Readonly<Record<string, unknown>>) => boolean;
+}) {
+  const { document: label } = props.editor.scene.value;
+  const own = new Set((label.fonts ?? []).map(({ name }) => name));
+  return (
+    <ChoiceField
+      label={props.label}
+      value={String(props.value ?? 'condensed')}
+      options={['condensed', 'sans', ...own].map((font) => ({ value: font, words: optionWords(font) }))}
+      onChoice={(font) => props.set({ font })}
+    />
+  );
+}
+
+function isWord<T extends object>(table: T, name: string): name is Extract<keyof T, string> {
+  return Object.hasOwn(table, name);
+}
+
+function optionWords(option: string): string {
+  const { option: table } = t.value.designer;
+  return isWord(table, option) ? table[option] : option;
+}
+
+function memberOf(element: LabelElement, name: string): unknown {
+  return new Map<string, unknown>(Object.entries(element)).get(name);
+}
+
+function hintOf(element: LabelElement, name: string): string | undefined {
+  const { hint } = t.value.designer;
+  if (name === 'when') return hint.when;
+  if (name === 'image') return hint.image;
+  if (element.type === 'barcode' && name === 'width') return hint.symbolWidth;
+  if (element.type === 'text' && (name === 'width' || name === 'height')) return hint[name];
+  return undefined;
+}

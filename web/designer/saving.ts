@@ -1,0 +1,119 @@
+/** The way of a drawn label to the service, and what the browser keeps of it until it is there. */
+import { effect, signal } from '@preact/signals';
+import { z } from 'zod';
+import { templateView } from '../../src/contract/admin.ts';
+import { call, Refusal } from '../service/call.ts';
+import { ofTenant } from '../service/session.ts';
+import { freeName } from '../templates/free-name.ts';
+import { isLabel, type LabelDocument } from './document.ts';
+import type { DraftPlace } from './draft.ts';
+import type { Editor } from './editor.ts';
+
+const versioned = templateView.extend({ version: z.string() });
+const opened = versioned.extend({ template: z.unknown() });
+
+export type Opened = { version: string; name: string; document: LabelDocument | undefined };
+
+const pathOf = (id: string) => ofTenant(`/templates/${encodeURIComponent(id)}`);
+
+/** The document is undefined where it is raw ZPL. @throws as `call` */
+export async function open(id: string, signal?: AbortSignal): Promise<Opened> {
+  const { version, name, template } = await call(opened, pathOf(id), { signal });
+  return { version, name, document: isLabel(template) ? template : undefined };
+}
+
+/** ms without a change before the browser keeps what there is. */
+const PAUSE = 400;
+
+export class Saving {
+  readonly busy = signal(false);
+  readonly problem = signal<Error | undefined>(undefined);
+  /** Somebody else has saved it meanwhile. */
+  readonly conflict = signal(false);
+  readonly saved: { readonly value: string };
+  readonly #saved = signal('');
+  readonly #id: string;
+  readonly #editor: Editor;
+  readonly #drafts: DraftPlace;
+  readonly #stop: () => void;
+  #version: string;
+
+  constructor(parts: {
+    id: string;
+    editor: Editor;
+    drafts: DraftPlace;
+    version: string;
+    saved: LabelDocument;
+  }) {
+    this.#id = parts.id;
+    this.#editor = parts.editor;
+    this.#drafts = parts.drafts;
+    this.#version = parts.version;
+    this.#saved.value = JSON.stringify(parts.saved);
+    this.saved = this.#saved;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = effect(() => {
+      const { document } = this.#editor.history.value.now;
+      const same = JSON.stringify(document) === this.#saved.value;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (same) this.#drafts.drop();
+        else this.#drafts.keep(this.#version, document);
+      }, PAUSE);
+    });
+    this.#stop = () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }
+
+  /** What is not saved yet is kept as it is now. */
+  end(): void {
+    this.#stop();
+    if (this.unsaved) this.#drafts.keep(this.#version, this.#editor.history.value.now.document);
+    else this.#drafts.drop();
+  }
+
+  get unsaved(): boolean {
+    return JSON.stringify(this.#editor.history.value.now.document) !== this.#saved.value;
+  }
+
+  /** @returns whether it is saved now */
+  async save(): Promise<boolean> {
+    if (this.busy.value) return false;
+    this.busy.value = true;
+    this.problem.value = undefined;
+    const { document } = this.#editor.history.value.now;
+    try {
+      const body = { version: this.#version, template: document };
+      const { version } = await call(versioned, pathOf(this.#id), { method: 'PUT', body });
+      this.#version = version;
+      this.#saved.value = JSON.stringify(document);
+      return true;
+    } catch (error) {
+      this.conflict.value = error instanceof Refusal && error.code === 'template-changed';
+      if (!this.conflict.value)
+        this.problem.value = error instanceof Error ? error : new Error(String(error));
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+
+  /** In the place of what somebody else has saved. */
+  async overwrite(): Promise<void> {
+    this.#version = (await open(this.#id)).version;
+    this.conflict.value = false;
+    await this.save();
+  }
+
+  /** @returns the ID of the copy */
+  async saveCopy(): Promise<string> {
+    const { document } = this.#editor.history.value.now;
+    const body = { ...document, name: await freeName(document.name) };
+    const { id } = await call(templateView, ofTenant('/templates'), { body });
+    this.#drafts.drop();
+    this.#saved.value = JSON.stringify(document);
+    return id;
+  }
+}

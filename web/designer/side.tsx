@@ -1,0 +1,84 @@
+/** Beside the label: what is chosen, all that is there, the fields, and what is wrong. */
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { TextField } from '../controls/field.tsx';
+import { t } from '../texts/texts.ts';
+import { changeLabel } from './document.ts';
+import type { Editor } from './editor.ts';
+import { FieldList } from './field-list.tsx';
+import { Layers } from './layers.tsx';
+import { NumberInput } from './number-input.tsx';
+import { ProblemList } from './problem-list.tsx';
+import { Properties } from './properties.tsx';
+import { RecordChoice } from './record-choice.tsx';
+
+const TABS = ['properties', 'layers', 'fields', 'label', 'problems'] as const;
+type Tab = (typeof TABS)[number];
+
+export function Side({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const id = useId();
+  const open = useSignal<Tab>('properties');
+  const count = editor.drawing.last.value?.problems.length ?? 0;
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = TABS.at((TABS.indexOf(open.value) + by) % TABS.length) ?? 'properties';
+    open.value = next;
+    document.getElementById(`${id}-${next}`)?.focus();
+  };
+  return (
+    <section class="card side-panel" aria-label={words[open.value]}>
+      <div class="panel-tabs" role="tablist" onKeyDown={move} tabIndex={-1}>
+        {TABS.map((tab) => (
+          <button
+            key={tab}
+            id={`${id}-${tab}`}
+            type="button"
+            role="tab"
+            aria-selected={open.value === tab}
+            aria-controls={`${id}-panel`}
+            tabIndex={open.value === tab ? 0 : -1}
+            onClick={() => {
+              open.value = tab;
+            }}
+          >
+            {words[tab]}
+            {tab === 'problems' && count > 0 && <span class="count">{count}</span>}
+          </button>
+        ))}
+      </div>
+      <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${open.value}`} class="stack">
+        {open.value === 'properties' && <Properties editor={editor} />}
+        {open.value === 'layers' && <Layers editor={editor} />}
+        {open.value === 'fields' && (
+          <>
+            <RecordChoice editor={editor} />
+            <FieldList editor={editor} />
+          </>
+        )}
+        {open.value === 'label' && <WholeLabel editor={editor} />}
+        {open.value === 'problems' && <ProblemList editor={editor} />}
+      </div>
+    </section>
+  );
+}
+
+function WholeLabel({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { name, width, height } = editor.scene.value.document;
+  const set = (member: 'name' | 'width' | 'height', value: string | number | undefined) => {
+    const before = editor.scene.value;
+    if (value === undefined) return false;
+    editor.do((scene) => changeLabel(scene, { [member]: value }), `label ${member}`);
+    return editor.scene.value !== before;
+  };
+  return (
+    <>
+      <TextField label={words.labelName} value={name} maxLength={200} onText={(text) => set('name', text)} />
+      <NumberInput label={words.width} value={width} onNumber={(value) => set('width', value)} />
+      <NumberInput label={words.height} value={height} onNumber={(value) => set('height', value)} />
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+/** Where a thing that is moved comes to lie: on whole dots or half millimetres, and in line with others. In mm. */
+import { rounded } from './document.ts';
+import type { Box } from './frame.ts';
+
+export type Snap = 'dots' | 'half' | 'none';
+
+/** The raster that things lie on. */
+export function rasterOf(snap: Snap, dpi: number): number | undefined {
+  if (snap === 'none') return undefined;
+  return snap === 'half' ? 0.5 : 25.4 / dpi;
+}
+
+export function snapped(mm: number, raster: number | undefined): number {
+  return rounded(raster === undefined ? mm : Math.round(mm / raster) * raster);
+}
+
+/** A line at which something is in line with something else. */
+export type Guide = { readonly axis: 'x' | 'y'; readonly at: number };
+
+export type Lines = { readonly x: readonly number[]; readonly y: readonly number[] };
+
+/** Edges and middles of the others, and of the label. */
+export function linesOf(boxes: readonly Box[], label: { width: number; height: number }): Lines {
+  const all = [...boxes, { x: 0, y: 0, ...label }];
+  const x = all.flatMap((box) => [box.x, box.x + box.width / 2, box.x + box.width]);
+  const y = all.flatMap((box) => [box.y, box.y + box.height / 2, box.y + box.height]);
+  return { x: [...new Set(x.map(rounded))], y: [...new Set(y.map(rounded))] };
+}
+
+/** The smallest step that brings one of these places to one of the lines, where there is one within reach. */
+function nearestStep(places: readonly number[], lines: readonly number[], reach: number): number | undefined {
+  let best: number | undefined;
+  for (const place of places) {
+    for (const line of lines) {
+      const by = line - place;
+      if (Math.abs(by) <= reach && Math.abs(by) < Math.abs(best ?? Number.POSITIVE_INFINITY)) best = by;
+    }
+  }
+  return best;
+}
+
+type Asked = {
+  /** Where it is now, before it is moved. */
+  box: Box;
+  dx: number;
+  dy: number;
+  lines: Lines;
+  /** How near it has to come to a line. */
+  reach: number;
+  raster: number | undefined;
+};
+
+/** How far a box goes that is moved by about so much, and the lines that it is in line with then. */
+export function drawnTo({ box, dx, dy, lines, reach, raster }: Asked): {
+  dx: number;
+  dy: number;
+  guides: Guide[];
+} {
+  const along = (axis: 'x' | 'y', from: number, side: number, by: number): [number, Guide[]] => {
+    const places = [from + by, from + by + side / 2, from + by + side];
+    const step = nearestStep(places, lines[axis], reach);
+    if (step === undefined) return [snapped(from + by, raster) - from, []];
+    const at = lines[axis].filter((line) => places.some((place) => Math.abs(place + step - line) < 0.002));
+    return [rounded(by + step), at.map((line) => ({ axis, at: line }))];
+  };
+  const [x, vertical] = along('x', box.x, box.width, dx);
+  const [y, horizontal] = along('y', box.y, box.height, dy);
+  return { dx: x, dy: y, guides: [...vertical, ...horizontal] };
+}

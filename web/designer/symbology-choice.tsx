@@ -1,0 +1,75 @@
+/** One of sixty symbologies, found by a part of its name. */
+import { useSignal } from '@preact/signals';
+import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
+import { Dialog } from '../controls/dialog.tsx';
+import { t } from '../texts/texts.ts';
+import { change, type LabelElement, type Placed } from './document.ts';
+import type { Editor } from './editor.ts';
+import { withSymbology } from './new-elements.ts';
+
+type Props = { editor: Editor; own: Placed; element: Extract<LabelElement, { type: 'barcode' }> };
+
+export function SymbologyChoice({ editor, own, element }: Props) {
+  const { designer: words } = t.value;
+  const open = useSignal(false);
+  const search = useSignal('');
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const found = SYMBOLOGIES.filter((name) => plain(name).includes(plain(search.value)));
+  const close = () => {
+    open.value = false;
+    search.value = '';
+  };
+  const choose = (symbology: Symbology) => {
+    editor.do((scene) =>
+      change(scene, [own.key], (now) => (now.type === 'barcode' ? withSymbology(now, symbology) : now)),
+    );
+    close();
+  };
+  return (
+    <div class="field">
+      <span class="label">{words.property.symbology}</span>
+      <button
+        type="button"
+        class="button"
+        aria-label={`${words.property.symbology}: ${element.symbology}`}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {element.symbology}
+      </button>
+      {open.value && (
+        <Dialog title={words.property.symbology} onClose={close}>
+          <input
+            type="search"
+            class="input"
+            aria-label={words.symbologySearch}
+            placeholder={words.symbologySearch}
+            value={search.value}
+            onInput={({ currentTarget }) => {
+              search.value = currentTarget.value;
+            }}
+            onKeyDown={(event) => {
+              const [first] = found;
+              if (event.key === 'Enter' && first !== undefined) choose(first);
+            }}
+          />
+          <ul class="symbologies">
+            {found.map((name) => (
+              <li key={name}>
+                <button
+                  type="button"
+                  class={name === element.symbology ? 'button chosen' : 'button quiet'}
+                  aria-pressed={name === element.symbology}
+                  onClick={() => choose(name)}
+                >
+                  {name}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </Dialog>
+      )}
+    </div>
+  );
+}

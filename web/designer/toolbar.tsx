@@ -1,0 +1,132 @@
+/** What can be added, and what can be done to what is chosen. */
+import { useRef } from 'preact/hooks';
+import { t } from '../texts/texts.ts';
+import { ALIGNMENTS, align, distribute } from './align.ts';
+import { add, duplicate, remove, reorder } from './document.ts';
+import type { Editor } from './editor.ts';
+import { newElement } from './new-elements.ts';
+import { pictureElement } from './picture-file.ts';
+
+const KINDS = ['text', 'barcode', 'box', 'ellipse', 'line'] as const;
+
+export function Toolbar({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { past, future } = editor.history.value;
+  const { selected } = editor.scene.value;
+  const put = (kind: (typeof KINDS)[number]) =>
+    editor.do((scene) => add(scene, [newElement(kind, scene.document, words.newText)]));
+  return (
+    <div class="tools" role="toolbar" aria-label={words.tools}>
+      <div class="row">
+        {KINDS.map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            class="button"
+            aria-label={words.addThing(words.element[kind])}
+            onClick={() => put(kind)}
+          >
+            <span aria-hidden="true">+</span> {words.element[kind]}
+          </button>
+        ))}
+        <AddPicture editor={editor} />
+      </div>
+      <div class="row">
+        <button type="button" class="button" disabled={past.length === 0} onClick={() => editor.undo()}>
+          {words.undo}
+        </button>
+        <button type="button" class="button" disabled={future.length === 0} onClick={() => editor.redo()}>
+          {words.redo}
+        </button>
+        <button type="button" class="button" disabled={selected.length === 0} onClick={() => editor.turn()}>
+          {words.turn}
+        </button>
+        <button
+          type="button"
+          class="button"
+          disabled={selected.length === 0}
+          onClick={() => editor.do((scene) => duplicate(scene, selected, { x: 2, y: 2 }))}
+        >
+          {words.duplicate}
+        </button>
+        <Arrange editor={editor} />
+        <button
+          type="button"
+          class="button"
+          disabled={selected.length === 0}
+          onClick={() => editor.do((scene) => remove(scene, selected))}
+        >
+          {words.remove}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Arrange({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { selected } = editor.scene.value;
+  const choices: Readonly<Record<string, { says: string; act: () => void }>> = {
+    ...Object.fromEntries(
+      ALIGNMENTS.map((to) => [
+        to,
+        { says: words.alignments[to], act: () => editor.do((scene) => align(scene, editor.framed, to)) },
+      ]),
+    ),
+    x: { says: words.distributeX, act: () => editor.do((scene) => distribute(scene, editor.framed, 'x')) },
+    y: { says: words.distributeY, act: () => editor.do((scene) => distribute(scene, editor.framed, 'y')) },
+    front: { says: words.front, act: () => editor.do((scene) => reorder(scene, selected, 'front')) },
+    back: { says: words.back, act: () => editor.do((scene) => reorder(scene, selected, 'back')) },
+  };
+  return (
+    <select
+      class="arrange"
+      aria-label={words.align}
+      value=""
+      disabled={selected.length === 0}
+      onChange={({ currentTarget }) => {
+        choices[currentTarget.value]?.act();
+        currentTarget.value = '';
+      }}
+    >
+      <option value="">{words.align} …</option>
+      {Object.entries(choices).map(([name, { says }]) => (
+        <option key={name} value={name} disabled={(name === 'x' || name === 'y') && selected.length < 3}>
+          {says}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function AddPicture({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const input = useRef<HTMLInputElement>(null);
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    const element = await pictureElement(file, editor.scene.value.document);
+    if (element !== undefined) editor.do((scene) => add(scene, [element]));
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="button"
+        aria-label={words.addThing(words.element.image)}
+        onClick={() => input.current?.click()}
+      >
+        <span aria-hidden="true">+</span> {words.element.image}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept="image/png,image/jpeg,image/svg+xml"
+        onChange={({ currentTarget }) => {
+          void take(currentTarget.files?.[0]);
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+/** How the label is looked at: how large, with the dots of which printer, and which way round. */
+import { ChoiceField } from '../controls/field.tsx';
+import { t } from '../texts/texts.ts';
+import type { Editor } from './editor.ts';
+import type { Snap } from './snapping.ts';
+
+const RESOLUTIONS = [203, 300, 600];
+const SNAPS: readonly Snap[] = ['dots', 'half', 'none'];
+/** Pixels a mm. */
+const [SMALLEST, LARGEST] = [0.5, 40];
+
+export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }) {
+  const { designer: words } = t.value;
+  const { zoom, dpi, orientation, snap } = editor;
+  const scale = (by: number) => {
+    zoom.value = Math.min(LARGEST, Math.max(SMALLEST, zoom.value * by));
+  };
+  const resolutions = [...new Set([...RESOLUTIONS, dpi.value])].toSorted((a, b) => a - b);
+  return (
+    <div class="view-bar">
+      <fieldset class="row zoom">
+        <legend class="unseen">{words.zoom}</legend>
+        <button
+          type="button"
+          class="button square"
+          aria-label={words.zoomOut}
+          onClick={() => scale(1 / 1.25)}
+        >
+          −
+        </button>
+        <button type="button" class="button" onClick={onFit}>
+          {words.fit}
+        </button>
+        <button type="button" class="button square" aria-label={words.zoomIn} onClick={() => scale(1.25)}>
+          +
+        </button>
+      </fieldset>
+      <ChoiceField
+        label={words.resolution}
+        value={String(dpi.value)}
+        options={resolutions.map((value) => ({ value: String(value), words: words.dpi(value) }))}
+        onChoice={(value) => {
+          dpi.value = Number(value);
+        }}
+      />
+      <ChoiceField
+        label={words.orientation}
+        value={orientation.value}
+        options={[
+          { value: 'portrait', words: words.portrait },
+          { value: 'landscape', words: words.landscape },
+        ]}
+        onChoice={(value) => {
+          orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
+        }}
+      />
+      <ChoiceField
+        label={words.snap}
+        value={snap.value}
+        options={SNAPS.map((value) => ({ value, words: words.snaps[value] }))}
+        onChoice={(value) => {
+          snap.value = SNAPS.find((one) => one === value) ?? 'dots';
+        }}
+      />
+    </div>
+  );
+}
