@@ -27,13 +27,27 @@ const SECRET_NAMES = [
   'values',
 ];
 
+/** Somebody else is not there: where in our code that was found out says nothing, and it is logged again and again. */
+const NOBODY_THERE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
 function errorForLog(error: Error): object {
   const plain = stdSerializers.err(error);
+  const code = 'code' in error ? error.code : undefined;
   return {
     type: plain.type,
     message: withoutCredentials(plain.message),
-    stack: withoutCredentials(plain.stack),
-    ...('code' in error ? { code: error.code } : {}),
+    ...(!NOBODY_THERE.has(String(code)) && { stack: withoutCredentials(plain.stack) }),
+    ...(code !== undefined && { code }),
   };
 }
 

@@ -32,6 +32,16 @@ describe('the log', () => {
     expect(text).toContain('redis://[redacted]@cache:6379/0');
     expect(text).not.toContain('pa55');
   });
+
+  test('has no stack of a refused connection, and one of an error of our own', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:9100'), { code: 'ECONNREFUSED' });
+    const ours = new TypeError('x is no function');
+    const [first = '', second = ''] = logged((log) => {
+      for (const err of [refused, ours]) log.warn({ err }, 'event');
+    }).split('\n');
+    expect(JSON.parse(first).err).toEqual({ type: 'Error', message: refused.message, code: 'ECONNREFUSED' });
+    expect(JSON.parse(second).err.stack).toContain('log.pure.test.ts');
+  });
 });
 
 test.each([

@@ -66,6 +66,8 @@ interface Running {
   told: AgentStatus['told'];
   /** The newest report. */
   report: AgentStateReport | null;
+  /** That it has no printer has been said. */
+  saidNone: boolean;
   telling: { timer: NodeJS.Timeout; at: number } | null;
   release: (() => void | Promise<void>)[];
 }
@@ -152,7 +154,10 @@ export class Agent {
       busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       onNews: () => this.#tell(STATUS_SOON),
-      onTurn: this.#options.onTurn ?? (() => {}),
+      onTurn: () => {
+        this.#sayThatNoneIsThere();
+        this.#options.onTurn?.();
+      },
       logger,
     });
     const pruning = setInterval(prune, PRUNE_EVERY).unref();
@@ -168,6 +173,7 @@ export class Agent {
       startedAt: new Date().toISOString(),
       told: { at: null, error: null },
       report: null,
+      saidNone: false,
       telling: null,
       release: [
         () => clearInterval(pruning),
@@ -209,6 +215,20 @@ export class Agent {
     for (const release of running.release) await release();
     this.#running = null;
     this.#logger.info({ agent: running.agentId }, 'agent stopped');
+  }
+
+  /** Once, and again after there was one: an agent alone says why nothing comes out. */
+  #sayThatNoneIsThere(): void {
+    const running = this.#running;
+    if (running === null) return;
+    const { all, unreached } = running.printers;
+    const isNone = all.length + unreached.length === 0;
+    if (isNone && !running.saidNone) {
+      this.#logger.warn(
+        'no printer: none is configured, and none was found; "platen discover" says what is seen',
+      );
+    }
+    running.saidNone = isNone;
   }
 
   #printerEvent(event: PrinterEvent, printer: Printer, journal: Journal, pool: RenderPool): void {

@@ -5,6 +5,7 @@ import { createLogger } from '../log.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { awaitedQueues, serverAt } from './awaiting.ts';
 import { agentFile, readConfigFile } from './config-file.ts';
+import { keepCrashReports } from './crash-report.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { append } from './option-values.ts';
@@ -67,6 +68,7 @@ export function agentCommand(): Command {
         ...(printer.length === 0 ? {} : { printers: printer.map((uri) => ({ uri })) }),
       });
       keepFilesPrivate();
+      keepCrashReports(data);
       const logger = createLogger();
       const stopSignal = untilToldToStop(logger);
       const manager = await serviceManager(logger);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { AgentView } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';
 import { localTime } from './times.ts';
 
@@ -25,9 +25,20 @@ export function agentsCommand(): Command {
         agent.version,
       ]);
       printLine(table(['ID', 'NAME', 'STATUS', 'LAST HEARD', 'PRINTERS', 'FOR', 'VERSION'], rows));
+      if (!agents.some(({ online }) => online)) printParagraph(noAgent(agents));
       const missed = unreachedRows(agents);
       if (missed.length > 0) printLine(`\nNever reached yet:\n${table(UNREACHED, missed)}`);
     });
+}
+
+/** Why nothing is printed by anybody. */
+export function noAgent(agents: readonly AgentView[]): string {
+  const [last] = agents.toSorted((a, b) => b.seenAt.localeCompare(a.seenAt));
+  const heard =
+    last === undefined
+      ? 'No agent has ever reported to this service.'
+      : `No agent reports: ${last.name} did last, at ${localTime(last.seenAt)}.`;
+  return `${heard} One runs somewhere? Then it has another redisUrl or queuePrefix than the service: "platen doctor", on its machine, says which.`;
 }
 
 export const UNREACHED = ['ADDRESS', 'NAME', 'AGENT', 'WHY'];

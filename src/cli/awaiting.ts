@@ -15,7 +15,7 @@ import {
 import { explain } from './failure.ts';
 
 /** How long a server may keep silent before that is said, ms, and how often it is said while it is away. */
-const SILENT_MS = 4_000;
+const SILENT_MS = 1_500;
 const SAY_AGAIN_MS = 30_000;
 /** Between two attempts, ms. */
 const RETRY_MS = 500;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { PrinterView } from '../contract/admin.ts';
+import type { AgentView, PrinterView } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
-import { UNREACHED, unreachedRows } from './agents.ts';
+import { noAgent, UNREACHED, unreachedRows } from './agents.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';
 import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';
@@ -27,9 +27,21 @@ export function printersCommand(): Command {
       ]);
       printLine(table(['ID', 'NAME', 'STATUS', 'FORMATS', 'CONFIRMED BY', 'AGENTS'], rows));
       if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
-      const missed = unreachedRows(await client.agents(options.tenant));
+      const agents = await client.agents(options.tenant);
+      const why = printers.length === 0 ? whyNoPrinters(agents) : null;
+      if (why !== null) printParagraph(why);
+      const missed = unreachedRows(agents);
       if (missed.length > 0) printLine(`\nNever reached yet:\n${table(UNREACHED, missed)}`);
     });
+}
+
+/** null: those that were never reached say it themselves. */
+function whyNoPrinters(agents: readonly AgentView[]): string | null {
+  const online = agents.filter((agent) => agent.online);
+  if (online.length === 0) return noAgent(agents);
+  if (online.some(({ unreached }) => unreached.length > 0)) return null;
+  const names = online.map(({ name }) => name).join(', ');
+  return `No printer was found by ${names}, and none is configured: "platen discover", on that machine, says what it sees.`;
 }
 
 /** The first is the one that is taken where a job names none. */

@@ -1,6 +1,7 @@
 /** Runs an installation until the process is told to stop, or until it cannot go on. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../log.ts';
+import { keepCrashReports } from './crash-report.ts';
 import { mustEnd } from './ending.ts';
 import { Installation, type InstallationOptions, type Ready } from './installation.ts';
 import { printLine } from './output.ts';
@@ -20,6 +21,7 @@ export async function runInstallation(
   whenReady: (installation: Installation, ready: Ready) => Promise<void> = async () => {},
 ): Promise<void> {
   keepFilesPrivate();
+  keepCrashReports(options.dataDir);
   const logger = createLogger();
   const toldToStop = untilToldToStop(logger);
   const lost = new AbortController();

@@ -84,6 +84,7 @@ test('it says what there is, and holds no secret and no label data', async () =>
     'printers.json',
     'agents.json',
     'jobs.json',
+    'crashes.json',
     'log.jsonl',
   ]);
   expect(JSON.parse(parts.get('jobs.json') ?? '')).toContainEqual(

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
 import type { JobView } from '../../contract/job.ts';
 import { readJson } from '../config-file.ts';
+import { CRASHES } from '../crash-report.ts';
 import { explain } from '../failure.ts';
 import { Secrets, withoutSecrets } from '../redaction.ts';
 import type { Finding } from './finding.ts';
@@ -48,6 +49,7 @@ export async function writeBundle(
     'printers.json': printers ?? null,
     'agents.json': agents ?? null,
     'jobs.json': jobs ?? null,
+    'crashes.json': crashes(subject.dataDir),
     'log.jsonl': await log(subject).catch(explain),
   };
   const mtime = new Date();
@@ -80,6 +82,12 @@ function namesIn(directory: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** They hold no message. */
+function crashes(dataDir: string): unknown[] {
+  const directory = join(dataDir, CRASHES);
+  return namesIn(directory).map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')));
 }
 
 function system(): object {

@@ -1,0 +1,52 @@
+/**
+ * What is left of a process that ended by an error nobody had thought of: where in the program, and no message, which may
+ * quote what was printed. The newest few are kept, beside the process's state.
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import metadata from '../../package.json' with { type: 'json' };
+
+export const CRASHES = 'crashes';
+const KEPT = 10;
+const FRAMES = 50;
+
+/** From now on, until the process ends. */
+export function keepCrashReports(dataDir: string): void {
+  // It only looks on: what Node does then, it does all the same.
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    try {
+      writeCrashReport(dataDir, error, origin);
+    } catch {
+      // The disk may be what is wrong.
+    }
+  });
+}
+
+/** @returns the file */
+export function writeCrashReport(dataDir: string, error: unknown, origin: string): string {
+  const directory = join(dataDir, CRASHES);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const at = new Date().toISOString();
+  const file = join(directory, `${at.replaceAll(':', '-')}.json`);
+  const report = {
+    at,
+    platen: metadata.version,
+    node: process.versions.node,
+    origin,
+    errors: chainOf(error),
+  };
+  writeFileSync(file, JSON.stringify(report, null, 2), { mode: 0o600 });
+  for (const old of readdirSync(directory).sort().slice(0, -KEPT)) rmSync(join(directory, old));
+  return file;
+}
+
+/** The error and what it came from. */
+function chainOf(error: unknown): object[] {
+  const chain: object[] = [];
+  for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) {
+    const frames = (one.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+    const code = 'code' in one && typeof one.code === 'string' ? one.code : undefined;
+    chain.push({ type: one.name, code, frames: frames.slice(0, FRAMES).map((line) => line.trim()) });
+  }
+  return chain;
+}

@@ -1,0 +1,44 @@
+/** Who is alone says so: a service without an agent, and an agent without a printer. */
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { RunningPrograms } from '../kit/service/running.ts';
+
+const programs = new RunningPrograms();
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+afterAll(async () => {
+  await programs.end();
+  await directory?.[Symbol.asyncDispose]();
+});
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const signal = AbortSignal.timeout(60_000);
+  while (!(await condition())) await pause(50, undefined, { signal });
+}
+
+test('a service that no agent reports to', async () => {
+  const data = join(directory.path, 'service');
+  const server = programs.start(['server', '--port', '0', '--data', data]);
+  await until(() => server.said().includes('platen is ready'));
+  for (const command of ['agents', 'printers']) {
+    const { code, stdout } = await platen([command, '--data', data]);
+    expect(code).toBe(0);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('No agent has ever reported to this service.');
+  }
+});
+
+test('an agent that has no printer', async () => {
+  const up = await PlatenUp.start({ dataDir: join(directory.path, 'up'), args: ['--virtual', '0'] });
+  const agents = async () => (await up.admin.agents()).filter(({ online }) => online);
+  const deadline = Date.now() + 30_000;
+  while ((await agents()).length === 0 && Date.now() < deadline)
+    await new Promise((next) => setTimeout(next, 50));
+  const { stdout } = await platen(['printers', '--data', up.dataDir]);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/No printer was found by \S+, and none is configured/);
+  expect(up.output).toContain('no printer: none is configured');
+  expect(await up.stop()).toBe(0);
+});
