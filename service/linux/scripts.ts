@@ -1,5 +1,5 @@
 /** What dpkg runs when a package is installed, upgraded, removed or purged. */
-import { CONFIGURATION, STATE, USER } from './unit.ts';
+import { CONFIGURATION, STATE, USER } from '../../src/cli/linux-service/unit.ts';
 
 export interface ServicePackage {
   /** Of the unit: `platen-agent`. */

@@ -15,6 +15,8 @@ import { type Edition, layOut, PACKAGE_NAMES, PLATFORM, settle } from './layout.
 export interface ArchiveBuild extends Build {
   /** PEM of the maintainer's private key, Ed25519; left out: nobody can update to it by `platen update`. */
   signingKey?: string;
+  /** gzip's, 1 to 9. */
+  level?: number;
 }
 
 /** @returns the names of the files that were made */
@@ -38,7 +40,7 @@ export async function versionArchive(build: ArchiveBuild, edition: Edition): Pro
 
 /** Archive and manifest of what lies in `<stage>/<version>`; the same files give the same bytes. */
 export function packArchive(stage: string, name: string, build: Omit<ArchiveBuild, 'root'>): string[] {
-  const { out, version, time, signingKey } = build;
+  const { out, version, time, signingKey, level = 6 } = build;
   const base = `${name}_${version}_${PLATFORM}`;
   const archive = `${base}.tar.gz`;
   const owner = [
@@ -49,7 +51,7 @@ export function packArchive(stage: string, name: string, build: Omit<ArchiveBuil
     `--mtime=@${time.getTime() / 1000}`,
   ];
   // Without the name and the time that gzip would put in.
-  const gzip = ['--format=gnu', '--use-compress-program=gzip -n -6'];
+  const gzip = ['--format=gnu', `--use-compress-program=gzip -n -${level}`];
   execFileSync('tar', ['-C', stage, ...owner, ...gzip, '-cf', join(build.out, archive), version]);
   if (signingKey === undefined) return [archive];
   const entries = [version, ...treeOf(join(stage, version)).map((path) => join(version, path))];

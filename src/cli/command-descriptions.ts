@@ -22,4 +22,5 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   config: 'the configuration files agent.json and platen.json',
   doctor: 'say why it does not print: look at this machine, its service, its agents and printers',
   update: 'bring this machine to another version; one that does not come up goes back by itself',
+  service: 'run this program as a service of this machine: install, status, uninstall',
 };

@@ -4,6 +4,10 @@ export interface Unit {
   description: string;
   /** Absolute path and arguments. */
   command: string;
+  /** Run as root before each start: what goes back from a version that does not come up. */
+  guard?: string;
+  /** The program lies in somebody's home, or in root's. */
+  inHome?: true;
 }
 
 /** Its user, and where it keeps its state: 0700. */
@@ -11,7 +15,7 @@ export const USER = 'platen';
 export const STATE = '/var/lib/platen';
 export const CONFIGURATION = '/etc/platen';
 
-export function unitText({ description, command }: Unit): string {
+export function unitText({ description, command, guard, inHome }: Unit): string {
   return `[Unit]
 Description=${description}
 Wants=network-online.target
@@ -20,7 +24,7 @@ After=network-online.target
 [Service]
 Type=notify
 NotifyAccess=main
-ExecStart=${command}
+${guard === undefined ? '' : `ExecStartPre=+-${guard}\n`}ExecStart=${command}
 User=${USER}
 Group=${USER}
 # The nodes of USB printers belong to it.
@@ -46,7 +50,7 @@ KillMode=mixed
 CapabilityBoundingSet=
 NoNewPrivileges=yes
 ProtectSystem=strict
-ProtectHome=yes
+ProtectHome=${inHome ? 'read-only' : 'yes'}
 ProtectClock=yes
 ProtectControlGroups=yes
 ProtectHostname=yes

@@ -1,0 +1,157 @@
+/** Makes a program a systemd service with a user of its own, and undoes it. Each step may be there already. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { CommandFailure } from '../failure.ts';
+import type { Program } from './program.ts';
+import { CONFIGURATION, STATE, USER, unitText } from './unit.ts';
+
+/** What runs: an agent alone, or service and agent. */
+export type Role = 'agent' | 'up';
+export const UNITS: Readonly<Record<Role, string>> = { agent: 'platen-agent', up: 'platen' };
+const ON_PATH = '/usr/local/bin/platen';
+const DESCRIPTIONS: Readonly<Record<Role, string>> = {
+  agent: 'Print agent that drives label printers',
+  up: 'Label print service, with the agent that drives the printers',
+};
+/** What a new installation begins with. */
+const SETTINGS: Readonly<Record<Role, object>> = {
+  agent: { printers: [], discovery: { dnsSd: true, usb: true } },
+  up: { host: '127.0.0.1', port: 8310, agent: { printers: [], discovery: { dnsSd: true, usb: true } } },
+};
+
+export const configOf = (role: Role) => join(CONFIGURATION, role === 'agent' ? 'agent.json' : 'platen.json');
+const unitFile = (role: Role) => `/etc/systemd/system/${UNITS[role]}.service`;
+
+/** @param says told of each thing that is done @returns whether it was started @throws CommandFailure */
+export function install(program: Program, role: Role, says: (line: string) => void): boolean {
+  const other = UNITS[role === 'agent' ? 'up' : 'agent'];
+  for (const unit of [UNITS[role], other]) {
+    if (existsSync(`/lib/systemd/system/${unit}.service`)) {
+      throw new CommandFailure(`apt has installed ${unit}: remove that first, or keep to it`);
+    }
+  }
+  if (existsSync(`/etc/systemd/system/${other}.service`)) {
+    throw new CommandFailure(`${other} is a service here already, and both keep their state in ${STATE}`);
+  }
+  makeUser(says);
+  makeDirectories(role, says);
+  if (program.home !== null) layBeside(program, program.home, says);
+  else if (!canBeRead(program.command)) {
+    throw new CommandFailure(
+      `the user ${USER} cannot run ${program.command}: have the checkout where others can read it, such as /opt/platen`,
+    );
+  }
+  const words = `${role} --config ${configOf(role)} --data ${STATE}`;
+  const text = unitText({
+    description: DESCRIPTIONS[role],
+    command: `${program.command} ${words}`,
+    ...(program.home !== null && { guard: `${program.home}/launch guard` }),
+    ...(/^\/(home|root|run\/user)\//.test(program.root) && { inHome: true as const }),
+  });
+  writeFileSync(unitFile(role), text);
+  says(`${unitFile(role)}: runs ${program.command} ${words}`);
+  systemctl('daemon-reload');
+  systemctl('enable', '--quiet', UNITS[role]);
+  says(`${UNITS[role]} starts with the machine`);
+  if (role === 'agent' && !readFileSync(configOf(role), 'utf8').includes('"redisUrl"')) {
+    says(`not started yet: set "redisUrl" in ${configOf(role)}, then: systemctl start ${UNITS[role]}`);
+    return false;
+  }
+  systemctl('restart', '--no-block', UNITS[role]);
+  says(`started: platen service status`);
+  return true;
+}
+
+function makeUser(says: (line: string) => void): void {
+  if (spawnSync('getent', ['passwd', USER], { stdio: 'ignore' }).status === 0) return;
+  const options = ['--system', '--user-group', '--home-dir', STATE, '--no-create-home'];
+  execFileSync('useradd', [...options, '--shell', '/usr/sbin/nologin', USER]);
+  says(`the user ${USER}, who cannot log in`);
+}
+
+function makeDirectories(role: Role, says: (line: string) => void): void {
+  execFileSync('install', ['-d', '-o', USER, '-g', USER, '-m', '0700', STATE]);
+  execFileSync('install', ['-d', '-o', 'root', '-g', USER, '-m', '0750', CONFIGURATION]);
+  says(`${STATE} for its state, which nobody else can read`);
+  const config = configOf(role);
+  if (existsSync(config)) {
+    says(`${config} stays as it is`);
+    return;
+  }
+  writeFileSync(config, `${JSON.stringify(SETTINGS[role], null, 2)}\n`, { mode: 0o640 });
+  execFileSync('chown', [`root:${USER}`, config]);
+  says(`${config}, to be edited`);
+}
+
+/** The link to the version that runs, what guards it, and the command on the PATH. */
+function layBeside({ root, version, command }: Program, home: string, says: (line: string) => void): void {
+  const link = join(home, 'current');
+  rmSync(`${link}.new`, { force: true });
+  symlinkSync(version, `${link}.new`);
+  renameSync(`${link}.new`, link);
+  copyFileSync(join(root, 'bin/launch'), join(home, 'launch.new'));
+  chmodSync(join(home, 'launch.new'), 0o755);
+  renameSync(join(home, 'launch.new'), join(home, 'launch'));
+  says(`${link} leads to ${version}`);
+  const there = lstatSync(ON_PATH, { throwIfNoEntry: false });
+  if (there !== undefined && !(there.isSymbolicLink() && readlinkSync(ON_PATH).endsWith('/bin/platen'))) {
+    says(`${ON_PATH} is something else, and stays`);
+    return;
+  }
+  rmSync(ON_PATH, { force: true });
+  mkdirSync('/usr/local/bin', { recursive: true });
+  symlinkSync(command, ON_PATH);
+  says(`${ON_PATH} leads to ${command}`);
+}
+
+function canBeRead(file: string): boolean {
+  return spawnSync('runuser', ['-u', USER, '--', 'test', '-x', file], { stdio: 'ignore' }).status === 0;
+}
+
+/** @param purge also what it kept: jobs, journal, keys, configuration */
+export function uninstall(role: Role, purge: boolean, says: (line: string) => void): void {
+  if (!existsSync(unitFile(role))) {
+    throw new CommandFailure(`${UNITS[role]} is no service that "platen service install" has made`);
+  }
+  systemctl('disable', '--quiet', '--now', UNITS[role]);
+  rmSync(unitFile(role));
+  systemctl('daemon-reload');
+  says(`${UNITS[role]} has ended, and does not start any more`);
+  if (lstatSync(ON_PATH, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    if (readlinkSync(ON_PATH).endsWith('/current/bin/platen')) rmSync(ON_PATH);
+  }
+  if (!purge) {
+    says(`${STATE} and ${CONFIGURATION} stay; --purge takes them away too`);
+    return;
+  }
+  rmSync(STATE, { recursive: true, force: true });
+  rmSync(CONFIGURATION, { recursive: true, force: true });
+  says(`${STATE} and ${CONFIGURATION} are gone`);
+}
+
+function systemctl(...args: string[]): void {
+  const { status, stderr } = spawnSync('systemctl', args, { encoding: 'utf8', timeout: 120_000 });
+  if (status !== 0)
+    throw new CommandFailure(`systemctl ${args.join(' ')}: ${stderr.trim() || `ended with ${status}`}`);
+}
+
+/** The role that is installed here; null: none. */
+export function installedRole(): Role | null {
+  const roles: readonly Role[] = ['up', 'agent'];
+  const isThere = (role: Role) =>
+    existsSync(unitFile(role)) || existsSync(`/lib/systemd/system/${UNITS[role]}.service`);
+  return roles.find(isThere) ?? null;
+}

@@ -1,0 +1,185 @@
+/**
+ * A machine that lays its versions side by side: unpacked, made a service, printing, updated under systemd while a job
+ * prints, back from a version that does not come up, and taken away again.
+ */
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packArchive } from '../../service/package/archive.ts';
+import { layOut, settle } from '../../service/package/layout.ts';
+import { createLogger } from '../../src/log.ts';
+import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { installMissing } from '../kit/servers/debian-packages.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { Machine, PROGRAMS } from './machine.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TIME = new Date('2026-11-01T12:00:00Z');
+const out = mkdtempSync(join(tmpdir(), 'platen-side-by-side-'));
+const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+});
+const printer = new VirtualZplPrinter({
+  name: 'dock',
+  outDir: join(out, 'printed'),
+  dpi: 203,
+  width: 50,
+  height: 25,
+  speed: 2,
+  logger: createLogger({ level: 'silent' }),
+});
+let machine: Machine;
+let backend: OpenBackend;
+let up: PlatenUp;
+let template: string;
+let next: string;
+let bad: string;
+
+/** An archive of what is in a directory. @returns its manifest's name */
+function archiveOf(version: string, fill: (directory: string) => void): string {
+  const stage = mkdtempSync(join(out, 'stage-'));
+  const directory = join(stage, version);
+  fill(directory);
+  rmSync(join(directory, 'package.json'), { force: true });
+  writeFileSync(
+    join(directory, 'package.json'),
+    JSON.stringify({ name: 'platen-agent', version, type: 'module' }),
+  );
+  const build = { out, version, time: TIME, signingKey: privateKey, level: 1 };
+  const [, manifest = ''] = packArchive(stage, 'platen-agent', build);
+  rmSync(stage, { recursive: true });
+  return manifest;
+}
+
+/** A version that says that it works, until it is to run. */
+function fillBad(directory: string): void {
+  mkdirSync(join(directory, 'bin'), { recursive: true });
+  mkdirSync(join(directory, 'app'));
+  const program = '#!/bin/sh\n[ "$1" = --version ] && echo 1.2.0\n[ "$1" = agent ] && exit 1\nexit 0\n';
+  for (const name of ['platen', 'node'])
+    writeFileSync(join(directory, 'bin', name), program, { mode: 0o755 });
+}
+
+// A machine is made of mounts and namespaces.
+describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
+  beforeAll(async () => {
+    installMissing(PROGRAMS);
+    const starting = Machine.start();
+    try {
+      const first = join(out, '1.0.0');
+      await layOut({ root: ROOT, edition: 'agent', version: '1.0.0', into: first });
+      cpSync(join(ROOT, 'service/package/launch'), join(first, 'bin/launch'));
+      writeFileSync(join(first, 'update-key.pem'), publicKey);
+      settle(first, TIME);
+      // Before anybody talks to the service: nothing else runs here while they are made.
+      next = archiveOf('1.1.0', (directory) => void execFileSync('cp', ['-al', first, directory]));
+      bad = archiveOf('1.2.0', fillBad);
+      backend = await onRedis().open();
+      await printer.start();
+      const { databaseUrl = '', redisUrl = '', prefix } = backend;
+      const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, PLATEN_QUEUE_PREFIX: prefix };
+      up = await PlatenUp.start({ dataDir: join(out, 'service'), args: ['--virtual', '0'], env });
+      const element = { type: 'text', x: 2, y: 2, width: 40, height: 8, size: 5, text: 'side by side' };
+      template = (
+        await up.admin.importTemplate('default', { name: 'x', width: 50, height: 25, elements: [element] })
+      ).id;
+    } finally {
+      machine = await starting;
+    }
+    mkdirSync(join(machine.root, 'opt/platen'));
+    for (const file of readdirSync(out).filter((name) => /\.(update\.json|tar\.gz)$/.test(name))) {
+      copyFileSync(join(out, file), join(machine.root, 'root', file));
+    }
+    execFileSync('cp', ['-a', join(out, '1.0.0'), join(machine.root, 'opt/platen/1.0.0')]);
+  }, 600_000);
+
+  afterAll(async () => {
+    await machine?.stop();
+    await up?.stop();
+    await printer.stop();
+    await backend?.close();
+    rmSync(out, { recursive: true, force: true });
+  }, 60_000);
+
+  async function until(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
+    const deadline = AbortSignal.timeout(90_000);
+    while (!(await condition())) {
+      if (deadline.aborted) throw new Error(`not within 90 s: ${what}`);
+      await pause(100);
+    }
+  }
+
+  const printed = () => readdirSync(join(out, 'printed')).filter((name) => name.endsWith('.png')).length;
+
+  test('only root makes it a service, and is told how', async () => {
+    const program = '/opt/platen/1.0.0/bin/platen';
+    await expect(machine.run('runuser', '-u', 'nobody', '--', program, 'service', 'install')).rejects.toThrow(
+      `sudo ${program} service install agent`,
+    );
+  });
+
+  test('made a service, it waits for its configuration, and then prints', async () => {
+    const said = await machine.run('/opt/platen/1.0.0/bin/platen', 'service', 'install');
+    expect(said).toContain('/opt/platen/current leads to 1.0.0');
+    expect(said).toContain('not started yet: set "redisUrl" in /etc/platen/agent.json');
+    expect(await machine.run('stat', '-c', '%A %U %G', '/var/lib/platen', '/etc/platen/agent.json')).toBe(
+      'drwx------ platen platen\n-rw-r----- root platen',
+    );
+    const { redisUrl, prefix: queuePrefix } = backend;
+    const printers = [{ uri: `socket://127.0.0.1:${printer.port}`, name: 'dock' }];
+    writeFileSync(
+      join(machine.root, 'etc/platen/agent.json'),
+      JSON.stringify({ redisUrl, queuePrefix, printers }),
+    );
+    expect(await machine.run('platen', 'service', 'install')).toContain('agent.json stays as it is');
+    await up.printerOnline('dock');
+    const job = await up.admin.print('default', { idT: template, printer: 'dock' });
+    expect(await up.ended(job)).toMatchObject({ status: 'printed' });
+    const status = JSON.parse(await machine.run('platen', 'service', 'status', '--json'));
+    expect(status).toMatchObject({ unit: 'platen-agent', state: 'active', restarts: 0, atStart: 'enabled' });
+    expect(await machine.run('ps', '-o', 'user=', '-p', String(status.process)).catch(() => 'platen')).toBe(
+      'platen',
+    );
+  }, 120_000);
+
+  test('updated in the middle of a job, no label is lost, and none printed twice', async () => {
+    const before = printed();
+    const job = await up.admin.print('default', { idT: template, printer: 'dock', numberCopies: 40 });
+    await until('some labels are out', () => printed() > before + 2);
+    expect(await machine.run('platen', 'update', `/root/${next}`)).toBe('1.0.0 → 1.1.0');
+    expect(await machine.run('platen', '--version')).not.toBe('');
+    expect(await machine.run('readlink', '/opt/platen/current')).toBe('1.1.0');
+    expect(await up.ended(job, 120_000)).toMatchObject({ status: 'printed' });
+    expect(printed()).toBe(before + 40);
+  }, 300_000);
+
+  test('a version that ends at once goes back by itself', async () => {
+    await expect(machine.run('platen', 'update', `/root/${bad}`, '--patience', '40')).rejects.toThrow(
+      'did-not-come-up',
+    );
+    expect(await machine.run('readlink', '/opt/platen/current')).toBe('1.1.0');
+    const before = printed();
+    const job = await up.admin.print('default', { idT: template, printer: 'dock' });
+    expect(await up.ended(job)).toMatchObject({ status: 'printed' });
+    expect(printed()).toBe(before + 1);
+  }, 300_000);
+
+  test('taken away, it leaves what it kept; purged, nothing', async () => {
+    expect(await machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'uninstall')).toContain('stay');
+    expect(await machine.run('ls', '/var/lib/platen')).toContain('agent.db');
+    await expect(machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'status')).rejects.toThrow(
+      'no service',
+    );
+    await machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'install');
+    await machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'uninstall', '--purge');
+    const left =
+      'ls -d /var/lib/platen /etc/platen /etc/systemd/system/platen* /usr/local/bin/platen 2>/dev/null || true';
+    expect(await machine.run('sh', '-c', left)).toBe('');
+  }, 120_000);
+});
