@@ -91,6 +91,15 @@ export const serverConfig = z.strictObject({
     .prefault({}),
   /** Connections to the database. */
   poolSize: z.int().min(4).max(500).default(16),
+  /** How long is kept what is over; a job that is under way or held is kept until it has ended. */
+  retention: z
+    .strictObject({
+      /** h after a job's end for which its records are kept, for pictures and reprints. */
+      labelDataHours: z.int().min(0).max(87_600).default(72),
+      /** Days after a job's end for which its row is kept: what was printed where and when, without the records. */
+      jobDays: z.int().min(2).max(36_500).default(400),
+    })
+    .prefault({}),
   /** ms between two sweeps. */
   sweepInterval: z.int().min(50).max(600_000).default(3_000),
 });
@@ -119,6 +128,8 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
   PLATEN_MAX_CONNECTIONS: { path: ['limits', 'connections'], kind: 'integer' },
+  PLATEN_KEEP_LABEL_DATA_HOURS: { path: ['retention', 'labelDataHours'], kind: 'integer' },
+  PLATEN_KEEP_JOB_DAYS: { path: ['retention', 'jobDays'], kind: 'integer' },
   PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },
   AUTH_ISSUER: { path: ['externalAuth', 'issuer'], kind: 'text' },
   AUTH_JWKS_URL: { path: ['externalAuth', 'jwksUrl'], kind: 'text' },

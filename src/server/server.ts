@@ -36,7 +36,7 @@ import { JobTable } from './jobs/outcome/job-table.ts';
 import { JobMoves } from './jobs/outcome/moves.ts';
 import { ReportIntake } from './jobs/outcome/report-intake.ts';
 import { Reports } from './jobs/outcome/reports.ts';
-import { forgetLabelData } from './jobs/outcome/retention.ts';
+import { forgetJobs } from './jobs/outcome/retention.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
@@ -183,7 +183,7 @@ export class Server {
       interval: config.sweepInterval,
       housekeeping: async () => {
         await forgetKeys(pool);
-        await forgetLabelData(pool);
+        await forgetJobs(pool, config.retention);
         await failures.forget();
         await sessions.forget();
         await forgetEntries(pool);

@@ -1,7 +1,8 @@
 /** What is told of one job: its life with times and who decided, its values, and what can be done. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JobDetails, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
-import { forgetLabelData } from '../../src/server/jobs/outcome/retention.ts';
+import { serverConfig } from '../../src/server/config.ts';
+import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
 import { codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
@@ -135,7 +136,7 @@ describe('the values of a job', () => {
       `UPDATE platen.jobs SET updated_at = now() - interval '73 hours' WHERE id = $1`,
       [id],
     );
-    await forgetLabelData(service.pool);
+    await forgetJobs(service.pool, serverConfig.parse({}).retention);
     expect(codeOf(await records(id))).toBe('label-data-gone');
     expect(await details(id)).toMatchObject({ actions: [], data: false, status: 'printed' });
   });

@@ -1,7 +1,8 @@
 /** What becomes of agents' reports, in whatever order they come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
-import { forgetLabelData } from '../../src/server/jobs/outcome/retention.ts';
+import { serverConfig } from '../../src/server/config.ts';
+import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
 import {
   codeOf,
   FORMAT_203,
@@ -125,7 +126,7 @@ describe('of a job', () => {
     await service.report(jobReport(held, { status: 'held' }));
     const aged = `UPDATE platen.jobs SET updated_at = now() - interval '73 hours' WHERE id = ANY($1)`;
     await service.pool.query(aged, [[printed, failed, held]]);
-    await forgetLabelData(service.pool);
+    await forgetJobs(service.pool, serverConfig.parse({}).retention);
     const { rows } = await service.pool.query(
       'SELECT id FROM platen.jobs WHERE id = ANY($1) AND payload IS NULL ORDER BY seq',
       [ids],

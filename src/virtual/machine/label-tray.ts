@@ -1,6 +1,6 @@
 /**
  * Where printed labels lie: `000001.png` and so on in one directory, with the format that made each beside it.
- * A document of several pages lies beside its first.
+ * A document of several pages lies beside its first. The last 10,000 labels lie there.
  *
  * The odometer is the number of the last picture, nothing else: a label counts as printed from the moment its PNG
  * has its name, and `printer.json` only remembers the count so that pictures may be thrown away while the printer is
@@ -14,6 +14,11 @@ import { z } from 'zod';
 const identity = z.object({ serial: z.string().regex(/^[\x21\x23-\x7e]{1,50}$/), odometer: z.int().min(0) });
 
 const LABEL = /^(\d{6,})\.png$/;
+/** Everything of one label. */
+const OF_LABEL = /^(\d{6,})\./;
+/** Labels that lie there; older ones are thrown away, so many at a time. */
+const KEPT = 10_000;
+const AT_ONCE = 100;
 const TEMPORARY = '.tmp';
 
 /** The output directory cannot be used: another printer writes to it, or its `printer.json` is unreadable. */
@@ -37,11 +42,13 @@ export type RawDocument = Uint8Array | { extension: string; content: Uint8Array 
 
 export class LabelTray {
   readonly #directory: string;
+  readonly #kept: number;
   #serial: string | undefined;
   #odometer = 0;
 
-  constructor(directory: string) {
+  constructor(directory: string, kept = KEPT) {
     this.#directory = directory;
+    this.#kept = kept;
   }
 
   /** Labels printed in this printer's life. */
@@ -95,7 +102,16 @@ export class LabelTray {
     await this.#flushDirectory().catch(() => undefined);
     // Counted in the moment in which whoever prints it hears of it: it is not pending and counted at once.
     this.#odometer = number;
+    if (number > this.#kept && number % AT_ONCE === 0) await this.#throwAway(number - this.#kept);
     return { number, file, rawFile };
+  }
+
+  /** Up to this label. One that cannot be removed stays. */
+  async #throwAway(last: number): Promise<void> {
+    const old = (await readdir(this.#directory).catch(() => [])).filter(
+      (name) => Number(OF_LABEL.exec(name)?.[1] ?? Number.POSITIVE_INFINITY) <= last,
+    );
+    for (const name of old) await rm(join(this.#directory, name), { force: true }).catch(() => undefined);
   }
 
   async #keep(name: string, raw: RawDocument): Promise<string> {

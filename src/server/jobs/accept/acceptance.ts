@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { onlyRow, type Pool, type Queryable, sqlState } from '../../store/pool.ts';
 import type { JobAnswer } from './idempotency.ts';
-import { jobAnswer } from './idempotency.ts';
+import { jobAnswer, KEPT } from './idempotency.ts';
 import type { CheckedRequest } from './request-check.ts';
 
 export type Candidate = {
@@ -135,7 +135,7 @@ async function ask(
   const { outcomes } = await onlyRow(
     db,
     answered,
-    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], '24 h') AS outcomes`,
+    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEPT})) AS outcomes`,
     [tenantId, JSON.stringify(batch.map(({ row }) => row)), ...batch.map(({ payload }) => payload)],
   );
   return outcomes;

@@ -9,8 +9,10 @@ import { z } from 'zod';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, type Queryable, rowOf } from '../../store/pool.ts';
 
-/** h that a key is kept. */
-const KEPT = 24;
+/** h that a key is kept: the interface lays it down. */
+export const KEPT = 24;
+/** Keys deleted in one statement. */
+const STEP = 1_000;
 
 export const idempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
@@ -64,9 +66,14 @@ export function keyReused(): ProblemError {
   );
 }
 
-/** Deletes keys that are no longer kept. */
+/** Deletes keys that are no longer kept, in small steps. */
 export async function forgetKeys(pool: Pool): Promise<void> {
-  await pool.query(
-    `DELETE FROM platen.idempotency_keys WHERE created_at <= now() - make_interval(hours => ${KEPT})`,
-  );
+  for (let forgotten = STEP; forgotten === STEP; ) {
+    const { rowCount } = await pool.query(
+      `DELETE FROM platen.idempotency_keys WHERE (tenant_id, key) IN (
+         SELECT tenant_id, key FROM platen.idempotency_keys
+         WHERE created_at <= now() - make_interval(hours => ${KEPT}) ORDER BY created_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
+    );
+    forgotten = rowCount ?? 0;
+  }
 }

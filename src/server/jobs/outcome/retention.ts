@@ -1,23 +1,41 @@
-/** Label data is personal: of jobs that are over it is kept for pictures and reprints, and then deleted. */
-import { JOB_STATES, JOB_STATUSES } from '../../../contract/job-life.ts';
+/**
+ * What is kept of jobs that are over, and for how long. Label data is personal: it is kept for pictures and reprints, and then
+ * deleted. What is under way or held is kept until it has ended.
+ */
+import { JOB_STATES, JOB_STATUSES, statesIn } from '../../../contract/job-life.ts';
+import type { ServerConfig } from '../../config.ts';
 import { inSql, type Pool } from '../../store/pool.ts';
 
-/** h after a job's end. */
-const KEPT = 72;
-/** Jobs in one statement, so that no row is locked for long. */
+/** Rows in one statement, so that none is locked for long. */
 const STEP = 500;
+/** Statements in one go: what is left is the next one's. */
+const MOST_STEPS = 200;
 
-const ENDED = inSql(JOB_STATUSES.filter((status) => JOB_STATES[status].data === 'kept for a while'));
+const WITH_DATA = inSql(JOB_STATUSES.filter((status) => JOB_STATES[status].data === 'kept for a while'));
 
-/** Deletes the label data of jobs that ended long enough ago. */
-export async function forgetLabelData(pool: Pool): Promise<void> {
-  for (let forgotten = STEP; forgotten === STEP; ) {
-    const { rowCount } = await pool.query(
-      `UPDATE platen.jobs SET payload = NULL WHERE id IN (
-         SELECT id FROM platen.jobs WHERE payload IS NOT NULL AND status IN (${ENDED})
-           AND updated_at < now() - make_interval(hours => ${KEPT})
-         ORDER BY updated_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
-    );
-    forgotten = rowCount ?? 0;
+/** Deletes what is kept no longer, in small steps. Several instances may do so at once. */
+export async function forgetJobs(pool: Pool, retention: ServerConfig['retention']): Promise<void> {
+  await inSteps(
+    pool,
+    `UPDATE platen.jobs SET payload = NULL WHERE id IN (
+       SELECT id FROM platen.jobs WHERE payload IS NOT NULL AND status IN (${WITH_DATA})
+         AND updated_at < now() - make_interval(hours => $1)
+       ORDER BY updated_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
+    retention.labelDataHours,
+  );
+  await inSteps(
+    pool,
+    `DELETE FROM platen.jobs WHERE id IN (
+       SELECT id FROM platen.jobs WHERE status IN (${inSql(statesIn('over'))})
+         AND created_at < now() - make_interval(days => $1) AND updated_at < now() - make_interval(days => $1)
+       LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
+    retention.jobDays,
+  );
+}
+
+async function inSteps(pool: Pool, sql: string, kept: number): Promise<void> {
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    const { rowCount } = await pool.query(sql, [kept]);
+    if ((rowCount ?? 0) < STEP) return;
   }
 }

@@ -1,0 +1,81 @@
+/** What is kept of jobs that are over, and for how long. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serverConfig } from '../../src/server/config.ts';
+import { forgetKeys } from '../../src/server/jobs/accept/idempotency.ts';
+import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
+import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+
+const TENANT = 'acme';
+let service: ServiceHarness;
+let token = '';
+let idT = '';
+
+beforeAll(async () => {
+  service = await ServiceHarness.start();
+  await service.tenant(TENANT);
+  token = await service.token(await service.integration(TENANT));
+  idT = await service.template(TENANT);
+  await service.agent([{}]);
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+async function newJob(status: string, daysAgo: number): Promise<string> {
+  const body = { idT, printerId: PRINTER, data: [{ sku: 'a' }] };
+  const id = jobIdOf(await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body }));
+  await service.pool.query(
+    `UPDATE platen.jobs SET status = $2, created_at = now() - make_interval(days => $3),
+       updated_at = now() - make_interval(days => $3) WHERE id = $1`,
+    [id, status, daysAgo],
+  );
+  return id;
+}
+
+async function left(ids: readonly string[]): Promise<{ id: string; data: boolean }[]> {
+  const { rows } = await service.pool.query<{ id: string; data: boolean }>(
+    'SELECT id, payload IS NOT NULL AS data FROM platen.jobs WHERE id = ANY($1) ORDER BY seq',
+    [ids],
+  );
+  return rows;
+}
+
+test('a job that is over is deleted after 400 days with its history; one that waits for a person never', async () => {
+  const old = await newJob('printed', 401);
+  const recent = await newJob('printed', 399);
+  const held = await newJob('held', 1_000);
+  const queued = await newJob('queued', 1_000);
+  await forgetJobs(service.pool, serverConfig.parse({}).retention);
+  expect(await left([old, recent, held, queued])).toEqual([
+    { id: recent, data: false },
+    { id: held, data: true },
+    { id: queued, data: true },
+  ]);
+  const { rows } = await service.pool.query('SELECT FROM platen.job_events WHERE job_id = $1', [old]);
+  expect(rows).toEqual([]);
+});
+
+test('how long can be set', async () => {
+  const [first, second] = [await newJob('printed', 3), await newJob('failed', 6)];
+  const retention = serverConfig.parse({ retention: { labelDataHours: 24 * 30, jobDays: 5 } }).retention;
+  await forgetJobs(service.pool, retention);
+  expect(await left([first, second])).toEqual([{ id: first, data: true }]);
+});
+
+test('more than one step of old keys goes at once, and those of today stay', async () => {
+  await service.pool.query(
+    `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response, created_at)
+     SELECT $1, 'old-' || n, '', gen_random_uuid(), '""', now() - interval '25 hours' FROM generate_series(1, 2500) AS n`,
+    [TENANT],
+  );
+  const today = async () => {
+    const { rows } = await service.pool.query<{ old: number; new: number }>(
+      `SELECT count(*) FILTER (WHERE key LIKE 'old-%')::int AS old,
+         count(*) FILTER (WHERE key NOT LIKE 'old-%')::int AS new FROM platen.idempotency_keys`,
+    );
+    return rows[0];
+  };
+  const before = await today();
+  await forgetKeys(service.pool);
+  expect(await today()).toEqual({ old: 0, new: before?.new });
+});
