@@ -21,6 +21,7 @@ import { build, type Plugin } from 'esbuild';
 const SOURCES = [
   'web/**/*.{ts,tsx,css,html,svg}',
   'src/contract/**/*.ts',
+  'templates/*.json',
   'service/console.ts',
   'package-lock.json',
 ];

@@ -199,9 +199,9 @@ test('what is not touched is the same text: members, their order and their numbe
     expect(JSON.stringify({ ...next.document, elements: [] })).toBe(
       JSON.stringify({ ...document, elements: [] }),
     );
-    const { x: _x, ...rest } = { x2: 0, ...document.elements[1] };
-    const { x2: _x2, ...others } = rest;
-    expect(next.document.elements[1]).toMatchObject(others);
+    const still = (element: unknown) =>
+      JSON.stringify(element, (name, value: unknown) => (name === 'x' || name === 'x2' ? undefined : value));
+    expect(still(next.document.elements[1])).toBe(still(document.elements[1]));
   }
 });
 

@@ -39,6 +39,7 @@ type PageEntry = {
 };
 
 const Designer = later(async () => (await import('../designer/designer.tsx')).Designer);
+const NewTemplate = later(async () => (await import('../designer/new-template.tsx')).NewTemplate);
 
 /** In the order of the navigation. */
 export const PAGES: Readonly<Record<PageName, PageEntry>> = {
@@ -63,6 +64,7 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
     key: 't',
     show: (id, what) => {
       if (id === undefined) return <Templates />;
+      if (id === 'new') return <NewTemplate />;
       return what === 'design' ? <Designer id={id} /> : <TemplatePage id={id} />;
     },
   },

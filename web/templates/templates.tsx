@@ -19,10 +19,15 @@ export function Templates() {
   const { live, reload } = useLive(z.array(templateView), ofTenant('/templates'), () => false);
   const search = useSignal('');
   const importing = useSignal(false);
+  const newLink = may('templates:edit') && (
+    <a class="button primary" href={to(['templates', 'new'])}>
+      {t.value.designer.create}
+    </a>
+  );
   const importButton = may('templates:edit') && (
     <button
       type="button"
-      class="button primary"
+      class="button"
       onClick={() => {
         importing.value = true;
       }}
@@ -32,13 +37,24 @@ export function Templates() {
     </button>
   );
   return (
-    <Page title={words.title} actions={importButton}>
+    <Page
+      title={words.title}
+      actions={
+        <>
+          {importButton}
+          {newLink}
+        </>
+      }
+    >
       <Shown of={live} onRetry={reload}>
         {(list) => {
           if (list.length === 0)
             return (
               <Empty icon="templates" title={words.empty} hint={words.emptyHint}>
-                {importButton}
+                <div class="row">
+                  {newLink}
+                  {importButton}
+                </div>
               </Empty>
             );
           const wanted = search.value.trim().toLocaleLowerCase();

@@ -1,0 +1,162 @@
+/** The beginning of a label: an empty one of a size, or one of the samples. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { templateView } from '../../src/contract/admin.ts';
+import { go, to } from '../address/place.ts';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { Page } from '../controls/page.tsx';
+import { Problem } from '../controls/problem.tsx';
+import { call } from '../service/call.ts';
+import { ofTenant } from '../service/session.ts';
+import { freeName } from '../templates/free-name.ts';
+import { drawInTurn, pngAddress } from '../templates/preview.ts';
+import { t } from '../texts/texts.ts';
+import { isLabel, type LabelDocument } from './document.ts';
+import { NumberInput } from './number-input.tsx';
+import { SAMPLES } from './samples.ts';
+
+/** mm; rolls as they are sold: the parcel label of 4 × 6 in first. */
+const SIZES = [
+  [101.6, 152.4],
+  [100, 150],
+  [100, 100],
+  [100, 70],
+  [100, 50],
+  [76, 51],
+  [70, 38],
+  [57, 32],
+  [50, 25],
+  [38, 25],
+  [25, 10],
+] as const;
+const OTHER = 'other';
+/** Pixels. */
+const WIDTH = 400;
+
+export function NewTemplate() {
+  const { designer: words, general } = t.value;
+  const name = useSignal(words.newName);
+  const size = useSignal('0');
+  const own = useSignal({ width: 100, height: 50 });
+  const problem = useSignal<Error | undefined>(undefined);
+  const busy = useSignal(false);
+  const sides = () => {
+    const [width, height] = SIZES[Number(size.value)] ?? [own.value.width, own.value.height];
+    return { width, height };
+  };
+  const begin = async (label: LabelDocument) => {
+    if (busy.value) return;
+    busy.value = true;
+    problem.value = undefined;
+    try {
+      const body = { ...label, name: await freeName(label.name) };
+      const { id } = await call(templateView, ofTenant('/templates'), { body });
+      go(['templates', id, 'design']);
+    } catch (error) {
+      problem.value = error instanceof Error ? error : new Error(String(error));
+      busy.value = false;
+    }
+  };
+  const empty: LabelDocument = { name: name.value.trim(), ...sides(), fields: [], elements: [] };
+  const side = (which: 'width' | 'height') => (value: number | undefined) => {
+    if (value === undefined || !isLabel({ ...empty, name: 'x', [which]: value })) return false;
+    own.value = { ...own.value, [which]: value };
+    return true;
+  };
+  return (
+    <Page title={words.create} crumb={{ words: t.value.templates.title, href: to(['templates']) }}>
+      <div class="stack wide">
+        <p class="muted">{words.createHint}</p>
+        {problem.value !== undefined && <Problem problem={problem.value} />}
+        <form
+          class="stack narrow"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void begin(empty);
+          }}
+        >
+          <TextField
+            label={words.labelName}
+            required
+            maxLength={190}
+            value={name.value}
+            onText={(text) => {
+              name.value = text;
+            }}
+          />
+          <ChoiceField
+            label={words.size}
+            value={size.value}
+            options={[
+              ...SIZES.map(([width, height], at) => ({
+                value: String(at),
+                words: general.mm(width, height),
+              })),
+              { value: OTHER, words: words.otherSize },
+            ]}
+            onChoice={(value) => {
+              size.value = value;
+            }}
+          />
+          {size.value === OTHER && (
+            <div class="property-grid">
+              <NumberInput label={words.width} value={own.value.width} onNumber={side('width')} />
+              <NumberInput label={words.height} value={own.value.height} onNumber={side('height')} />
+            </div>
+          )}
+          <div class="row">
+            <button type="submit" class="button primary" disabled={busy.value || !isLabel(empty)}>
+              {words.createEmpty}
+            </button>
+          </div>
+        </form>
+        <section class="stack tight">
+          <h2>{words.samples}</h2>
+          <ul class="gallery">
+            {SAMPLES.map((sample) => (
+              <li key={sample.name} class="tile">
+                <div class="stage">
+                  <SamplePicture label={sample} />
+                </div>
+                <div class="about">
+                  <span class="anywhere">{sample.name}</span>
+                  <div class="row">
+                    <button
+                      type="button"
+                      class="button"
+                      aria-label={words.about(words.useSample, sample.name)}
+                      disabled={busy.value}
+                      onClick={() => void begin(sample)}
+                    >
+                      {words.useSample}
+                    </button>
+                  </div>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+    </Page>
+  );
+}
+
+function SamplePicture({ label }: { label: LabelDocument }) {
+  const { templates: words, general } = t.value;
+  const png = useSignal<string | null | undefined>(undefined);
+  useEffect(() => {
+    const stop = new AbortController();
+    drawInTurn({ template: label, width: WIDTH }, stop.signal).then(
+      (drawn) => {
+        png.value = drawn.png;
+      },
+      () => {
+        if (!stop.signal.aborted) png.value = null;
+      },
+    );
+    return () => stop.abort();
+  }, [label]);
+  if (png.value === undefined) return <span class="muted small">{general.loading}</span>;
+  if (png.value === null) return <span class="muted small">{words.noPicture}</span>;
+  return <img class="paper" src={pngAddress(png.value)} alt={words.picture(label.name)} />;
+}
