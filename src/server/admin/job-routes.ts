@@ -97,6 +97,9 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
       const body = parseBody(jobBulk, request.body);
       const jobs = await chosenJobs(list, body, accessOf(request).tenant);
       const result = await bulk(parts, body, jobs, { who: whoOf(request), why: body.why });
+      request.changed = { jobs: body.dryRun ? [] : result.jobs.map(({ id }) => id) };
+      // A preview does nothing.
+      if (body.dryRun) request.deed.written = true;
       request.deed.details = {
         action: body.action,
         dryRun: body.dryRun,
