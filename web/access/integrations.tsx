@@ -127,7 +127,9 @@ function Accounts({ accounts, onRevoke }: AccountsProps) {
             <th>{words.scope}</th>
             <th>{words.created}</th>
             <th>{people.state}</th>
-            <th />
+            <th>
+              <span class="unseen">{t.value.general.more}</span>
+            </th>
           </tr>
         </thead>
         <tbody>

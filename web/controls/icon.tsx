@@ -26,7 +26,7 @@ export function Icon({ name }: { name: IconName }) {
       viewBox="0 0 20 20"
       fill="none"
       stroke="currentColor"
-      stroke-width="1.5"
+      stroke-width={name === 'more' ? 3 : 1.5}
       stroke-linecap="round"
       stroke-linejoin="round"
       aria-hidden="true"

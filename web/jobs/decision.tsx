@@ -77,10 +77,10 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
                 type="button"
                 class="button"
                 disabled={busy.value}
+                aria-label={`${range.to >= total ? words.done : words.choose}: ${words.there}`}
                 onClick={() => void decide(range.to)}
               >
                 {range.to >= total ? words.done : words.choose}
-                <span class="unseen">: {words.there}</span>
               </button>
             </div>
             <div class="choice">
@@ -90,10 +90,10 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
                 type="button"
                 class="button"
                 disabled={busy.value}
+                aria-label={`${words.choose}: ${words.notThere}`}
                 onClick={() => void decide(range.from)}
               >
                 {words.choose}
-                <span class="unseen">: {words.notThere}</span>
               </button>
             </div>
             {count > 1 && (
@@ -115,10 +115,10 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
                   type="button"
                   class="button"
                   disabled={busy.value || !within}
+                  aria-label={`${words.choose}: ${words.fromHere}`}
                   onClick={() => void decide(chosen - 1)}
                 >
                   {words.choose}
-                  <span class="unseen">: {words.fromHere}</span>
                 </button>
               </div>
             )}

@@ -41,19 +41,21 @@ export function ByHand({ fields, route, ready, onSent }: ByHandProps) {
       <div class="card stack">
         <h2>{words.values}</h2>
         {fields.length === 0 && <p class="muted">{words.noFields}</p>}
-        {fields.map((field) => (
-          <TextField
-            key={field.name}
-            label={field.name}
-            autocomplete="off"
-            hint={hintOf(field)}
-            value={values.value[field.name] ?? ''}
-            onText={(text) => {
-              values.value = { ...values.value, [field.name]: text };
-              key.value = newKey();
-            }}
-          />
-        ))}
+        <div class="fields">
+          {fields.map((field) => (
+            <TextField
+              key={field.name}
+              label={field.name}
+              autocomplete="off"
+              hint={hintOf(field)}
+              value={values.value[field.name] ?? ''}
+              onText={(text) => {
+                values.value = { ...values.value, [field.name]: text };
+                key.value = newKey();
+              }}
+            />
+          ))}
+        </div>
         {problem.value !== undefined && <Problem problem={problem.value} />}
         <div class="row">
           <button type="submit" class="button primary" disabled={!ready || busy.value}>

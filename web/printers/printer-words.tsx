@@ -58,9 +58,15 @@ export function PrinterState({ printer }: { printer: Printer }) {
   );
 }
 
+/** Whether the service says what waits for a printer, and so lets people act on it. */
+export function hasLane({ reportedName }: Printer): boolean {
+  return reportedName !== UNSAID.reportedName;
+}
+
 /** What several tenants share concerns all of them. */
-export function mayActOn({ tenant }: Printer): boolean {
-  return may('printers:act') && (tenant !== null || may('deployment'));
+export function mayActOn(printer: Printer): boolean {
+  const { tenant } = printer;
+  return hasLane(printer) && may('printers:act') && (tenant !== null || may('deployment'));
 }
 
 /** Path of what is done to a printer; which of two with the same ID is said, too. */

@@ -21,11 +21,11 @@ export function Navigation() {
   }, [place.value]);
   return (
     <>
-      <div class="side">
+      <header class="side">
         <Brand />
         <Links current={current} held={held} />
-      </div>
-      <div class="top">
+      </header>
+      <header class="top">
         <Brand />
         <button type="button" class="button quiet" popovertarget={DRAWER} aria-label={t.value.general.menu}>
           <Icon name="menu" />
@@ -34,7 +34,7 @@ export function Navigation() {
         <div id={DRAWER} class="drawer" popover="auto">
           <Links current={current} held={held} />
         </div>
-      </div>
+      </header>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Integrations } from '../access/integrations.tsx';
 import { People } from '../access/people.tsx';
 import type { IconName } from '../controls/icon.tsx';
 import { later } from '../controls/later.tsx';
-import { NotFound } from '../controls/page.tsx';
+import { NotFound, Page } from '../controls/page.tsx';
 import { HeldJobs } from '../jobs/held-jobs.tsx';
 import { JobPage } from '../jobs/job-page.tsx';
 import { Jobs } from '../jobs/jobs.tsx';
@@ -15,6 +15,7 @@ import { PrinterPage } from '../printers/printer-page.tsx';
 import { Printers } from '../printers/printers.tsx';
 import { TemplatePage } from '../templates/template-page.tsx';
 import { Templates } from '../templates/templates.tsx';
+import { t } from '../texts/texts.ts';
 import { Account } from './account.tsx';
 import { Start } from './start.tsx';
 
@@ -85,5 +86,10 @@ export const PAGE_NAMES: readonly PageName[] = [...names.values()];
 
 export function pageAt([first = 'start', id, what]: readonly string[]): ComponentChildren {
   const name = names.get(first);
-  return name === undefined ? <NotFound /> : PAGES[name].show(id, what);
+  if (name !== undefined) return PAGES[name].show(id, what);
+  return (
+    <Page title={t.value.problem.notFound}>
+      <NotFound />
+    </Page>
+  );
 }

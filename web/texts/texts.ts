@@ -12,8 +12,12 @@ export const t = computed<Texts>(() => {
   return language.toLowerCase().startsWith('de') ? de : en;
 });
 
+/** As the viewer's country writes, where the browser says so: the 24 hours of Britain, the 12 of America. */
+const locale = computed(() =>
+  navigator.language.toLowerCase().startsWith(t.value.locale) ? navigator.language : t.value.locale,
+);
 const format = (options: Intl.DateTimeFormatOptions) =>
-  computed(() => new Intl.DateTimeFormat(t.value.locale, options));
+  computed(() => new Intl.DateTimeFormat(locale.value, options));
 const clock = format({ hour: '2-digit', minute: '2-digit' });
 const seconds = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const day = format({ day: 'numeric', month: 'short' });

@@ -52,6 +52,8 @@ const NEEDED: Needed = {
   // hb-view, another eye on what fonts make of a text.
   'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
   ...PEER_PACKAGES,
+  // The console is looked at as people do.
+  chromium: () => onPath('chromium') !== undefined,
   // The Windows spooler.
   wine64: () => existsSync(WINE),
 };

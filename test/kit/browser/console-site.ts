@@ -1,0 +1,109 @@
+/** A whole Platen with people at it: a virtual printer, one that never says what came out, and a browser. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { buildConsole } from '../../../service/console.ts';
+import { signInLink } from '../../../src/contract/people.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../service/platen.ts';
+import { type Look, openBrowser, openPage } from './browser.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** What a stranger may have called it; a page that takes it for markup says so by its script. */
+export const HOSTILE = '<img src=x onerror="alert(1)">';
+
+export const MUTE = 'dock 4';
+
+/** Fields that keep what is typed: a name, and a number with a zero in front. */
+export const TEMPLATE = {
+  name: 'Bin label',
+  width: 60,
+  height: 30,
+  fields: [
+    { name: 'article', sample: 'Hex bolt M8' },
+    { name: 'number', sample: '00012345' },
+  ],
+  elements: [
+    { type: 'text', x: 3, y: 3, width: 54, height: 8, size: 6, text: '{{article}}' },
+    { type: 'barcode', x: 3, y: 13, symbology: 'code128', value: '{{number}}', height: 10, hri: 'below' },
+  ],
+};
+
+export class ConsoleSite {
+  readonly up: PlatenUp;
+  readonly dataDir: string;
+  readonly browser: Browser;
+  /** What pages have complained of so far. */
+  readonly faults: string[] = [];
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(up: PlatenUp, dataDir: string, browser: Browser, stack: AsyncDisposableStack) {
+    this.up = up;
+    this.dataDir = dataDir;
+    this.browser = browser;
+    this.#stack = stack;
+  }
+
+  /** @param args for `platen up`, besides those of the two printers */
+  static async start({
+    mute = MUTE,
+    args = [],
+  }: {
+    mute?: string;
+    args?: string[];
+  } = {}): Promise<ConsoleSite> {
+    await buildConsole(ROOT);
+    await using stack = new AsyncDisposableStack();
+    const directory = stack.use(await temporaryDirectory());
+    const dataDir = join(directory.path, 'data');
+    const config = join(directory.path, 'agent.json');
+    // A file takes all, and says nothing.
+    const output = join(directory.path, 'labels.zpl');
+    await writeFile(output, '');
+    const printer = {
+      uri: pathToFileURL(output).href,
+      name: mute,
+      language: 'zpl',
+      dpi: 203,
+      width: 60,
+      height: 30,
+    };
+    await writeFile(config, JSON.stringify({ printers: [printer] }));
+    const up = await PlatenUp.start({ dataDir, args: ['--virtual', '1', '--agent-config', config, ...args] });
+    stack.defer(async () => void (await up.stop()));
+    await up.printerOnline(mute);
+    const browser = await openBrowser();
+    stack.defer(() => browser.close());
+    return new ConsoleSite(up, dataDir, browser, stack.move());
+  }
+
+  async stop(): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  /** The link that `platen console` prints. */
+  async link(): Promise<string> {
+    const { stdout } = await platen(['console', '--data', this.dataDir, '--json']);
+    return signInLink.parse(JSON.parse(stdout)).url;
+  }
+
+  /** A page of somebody who has followed that link. */
+  async signedIn(look: Look = {}): Promise<Page> {
+    const page = await openPage(this.browser, look, this.faults);
+    await page.goto(await this.link());
+    await page.locator('nav, .top').first().waitFor({ state: 'attached' });
+    return page;
+  }
+
+  /** Another page of the console, by its address. */
+  async show(page: Page, address: string): Promise<void> {
+    await page.goto(`${this.up.url}/console/#/${address}`);
+    await page.locator('h1').waitFor();
+    // What is still being asked for is not what the page shows.
+    await page
+      .getByText(/^(Loading|Lädt) …$/)
+      .first()
+      .waitFor({ state: 'detached' });
+  }
+}

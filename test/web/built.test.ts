@@ -1,0 +1,31 @@
+/** What the set-up makes of the console: small, complete, and made again only when a source has changed. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { buildConsole } from '../../service/console.ts';
+
+const root = join(import.meta.dirname, '../..');
+const dist = join(root, 'web/dist');
+
+beforeAll(async () => void (await buildConsole(root)));
+
+test('what is built is not built again', async () => {
+  expect(await buildConsole(root)).toBe(false);
+});
+
+test('the first page is less than 150 KB, compressed', async () => {
+  const html = await readFile(join(dist, 'index.html'), 'utf8');
+  const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
+  expect(files.length).toBe(3);
+  const sizes = await Promise.all(['index.html', ...files].map((file) => stat(join(dist, `${file}.br`))));
+  const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(150_000);
+});
+
+test('the page has no script or style of its own, and names no other server', async () => {
+  const html = await readFile(join(dist, 'index.html'), 'utf8');
+  expect(html).not.toMatch(/<style|style=|<script(?![^>]* src=)|https?:/);
+  const styles = (await readdir(dist)).filter((name) => name.endsWith('.css'));
+  for (const name of styles) expect(await readFile(join(dist, name), 'utf8')).not.toMatch(/url\(|@import/);
+});

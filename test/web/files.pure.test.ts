@@ -1,0 +1,72 @@
+/** What the page Print makes of people's files, and labels as they write them. */
+import { expect, test } from 'vitest';
+import { labelRanges } from '../../web/jobs/label-ranges.ts';
+import { guessMapping, readTable, recordsOf, textOf } from '../../web/print/sheet-file.ts';
+
+test('a value stays the text that it is: zeros, spaces, quotes and line ends', () => {
+  const table = readTable('\uFEFFean;name\r\n012345678901;"Käse; ""jung"""\r\n0007; two\r\n\r\n');
+  expect(table).toEqual({
+    columns: ['ean', 'name'],
+    rows: [
+      ['012345678901', 'Käse; "jung"'],
+      ['0007', ' two'],
+    ],
+  });
+});
+
+test.each([
+  ['commas', 'a,b\n1,2', ['1', '2']],
+  ['semicolons with commas in them', 'a;b\n1,5;2,5', ['1,5', '2,5']],
+  ['tabs', 'a\tb\n1\t2', ['1', '2']],
+])('%s part the columns', (_, text, row) => {
+  expect(readTable(text)).toEqual({ columns: ['a', 'b'], rows: [row] });
+});
+
+test('bytes that are no UTF-8 are read as Windows writes them', () => {
+  expect(textOf(Uint8Array.from([0x4b, 0xe4, 0x73, 0x65, 0x80]))).toBe('Käse€');
+  expect(textOf(new TextEncoder().encode('Käse€'))).toBe('Käse€');
+});
+
+test('a file without rows is refused', () => {
+  expect(() => readTable('')).toThrow('no heading');
+  expect(() => readTable('only,a,heading')).toThrow('no row');
+});
+
+test('columns of one name can be told apart, and one without a name has its number', () => {
+  expect(readTable('a,a,\n1,2,3').columns).toEqual(['a', 'a (2)', '3']);
+});
+
+test('columns fill the fields that are called so; what has none is left out', () => {
+  const table = readTable('Product Name,EAN,price\nTea,4006381333931,2\nMilk,40170725');
+  const mapping = guessMapping(['product_name', 'ean', 'unit'], table.columns);
+  expect(mapping).toEqual({ product_name: 'Product Name', ean: 'EAN' });
+  expect(recordsOf(table, mapping)).toEqual([
+    { product_name: 'Tea', ean: '4006381333931' },
+    { product_name: 'Milk', ean: '40170725' },
+  ]);
+});
+
+test.each([
+  ['', []],
+  ['3', [{ from: 2, to: 3 }]],
+  [
+    '3, 7-9',
+    [
+      { from: 2, to: 3 },
+      { from: 6, to: 9 },
+    ],
+  ],
+  [
+    '1 – 2; 9',
+    [
+      { from: 0, to: 2 },
+      { from: 8, to: 9 },
+    ],
+  ],
+])('labels "%s"', (text, ranges) => {
+  expect(labelRanges(text, 9)).toEqual(ranges);
+});
+
+test.each(['0', '10', '5-4', '3-', 'all', '1.5', '-2', '3 7'])('"%s" names no labels of nine', (text) => {
+  expect(labelRanges(text, 9)).toBeUndefined();
+});

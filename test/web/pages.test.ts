@@ -1,0 +1,138 @@
+/** Each page by itself: nobody is kept out of it, strangers' names are text, and it fits the narrowest screen. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers, overflow } from '../kit/browser/browser.ts';
+import { ConsoleSite, HOSTILE, TEMPLATE } from '../kit/browser/console-site.ts';
+
+let site: ConsoleSite;
+const addresses: string[] = [];
+beforeAll(async () => {
+  site = await ConsoleSite.start({ mute: HOSTILE });
+  const { admin } = site.up;
+  const { id } = await admin.importTemplate('default', {
+    ...TEMPLATE,
+    name: `Bin ${HOSTILE}`,
+    fields: [{ name: HOSTILE, sample: HOSTILE, default: HOSTILE }],
+    elements: [
+      { type: 'text', x: 3, y: 3, width: 54, height: 20, size: 4, text: '{{article}}', overflow: 'wrap' },
+    ],
+  });
+  const held = await admin.print('default', { idT: id, printer: HOSTILE, data: [{ [HOSTILE]: HOSTILE }] });
+  await site.up.ended(held);
+  await admin.createIntegration('default', { name: HOSTILE });
+  const printer = (await admin.printers()).find(({ name }) => name === HOSTILE)?.id ?? '';
+  addresses.push(
+    '',
+    'print',
+    `print?template=${id}&printer=${encodeURIComponent(printer)}`,
+    'jobs',
+    `jobs/${held}`,
+    'held',
+    `held/${held}`,
+    'printers',
+    `printers/${encodeURIComponent(printer)}`,
+    'templates',
+    `templates/${id}`,
+    'integrations',
+    'people',
+    'audit',
+    'account',
+    'nowhere',
+  );
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+async function each(page: Page, look: (address: string) => Promise<void>): Promise<void> {
+  for (const address of addresses) {
+    await site.show(page, address);
+    await look(address);
+  }
+}
+
+test.each(['light', 'dark'] as const)('nothing keeps anybody out, %s', async (scheme) => {
+  const page = await site.signedIn({ scheme });
+  const found: Record<string, string[]> = {};
+  await each(page, async (address) => {
+    const wrong = await barriers(page);
+    if (wrong.length > 0) found[address] = wrong;
+  });
+  expect(found).toEqual({});
+  await page.context().close();
+});
+
+test('what strangers wrote is text on every page, and is there to be read', async () => {
+  const page = await site.signedIn();
+  const named: string[] = [];
+  await each(page, async (address) => {
+    expect(await page.locator('img[src="x"]').count(), address).toBe(0);
+    if ((await page.getByText(HOSTILE).count()) > 0) named.push(address.split(/[/?]/)[0] ?? '');
+  });
+  expect([...new Set(named)].sort()).toEqual(
+    expect.arrayContaining(['', 'held', 'integrations', 'jobs', 'printers', 'templates']),
+  );
+  await page.context().close();
+});
+
+test('every page fits 320 points, in German too', async () => {
+  const page = await site.signedIn({ width: 320, height: 700, locale: 'de-DE' });
+  await each(page, async (address) => {
+    expect([address, await overflow(page)]).toEqual([address, 0]);
+  });
+  expect(await page.locator('html').getAttribute('lang')).toBe('de');
+  await page.context().close();
+});
+
+test('every page is reached and used with the keyboard alone', async () => {
+  const page = await site.signedIn();
+  await page.getByRole('heading', { name: 'Start' }).waitFor();
+  for (const [key, title] of [
+    ['j', 'Jobs'],
+    ['d', 'Print'],
+    ['h', 'To decide'],
+    ['p', 'Printers'],
+    ['t', 'Templates'],
+    ['i', 'Integrations'],
+    ['e', 'People'],
+    ['a', 'Audit'],
+  ] as const) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(key);
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+    // Where one comes to, one begins.
+    expect(await page.evaluate('document.activeElement?.tagName')).toBe('H1');
+  }
+  await page.keyboard.press('?');
+  await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('heading', { name: 'Keyboard' }).waitFor({ state: 'detached' });
+
+  // All that can be clicked comes in turn, and shows that it has the focus.
+  await site.show(page, 'printers');
+  await page.getByRole('link', { name: 'virtual-1' }).waitFor();
+  const clickable = await page.locator('main :is(a, button, input, select):visible').count();
+  const reached = new Set<string>();
+  for (let step = 0; step < clickable + 30; step += 1) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate(`(() => {
+      const now = document.activeElement;
+      const all = [...document.querySelectorAll('main :is(a, button, input, select)')];
+      const seen = now && getComputedStyle(now).outlineStyle !== 'none';
+      return all.includes(now) && seen ? String(all.indexOf(now)) : '';
+    })()`);
+    if (typeof at === 'string' && at !== '') reached.add(at);
+  }
+  expect(reached.size).toBe(clickable);
+
+  // A menu opens, and its first thing has the focus.
+  await site.show(page, 'templates');
+  await page
+    .getByRole('button', { name: /^More: / })
+    .first()
+    .focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Rename …' }).waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement?.role')).toBe('menuitem');
+  await page.keyboard.press('Escape');
+  await page.context().close();
+});
