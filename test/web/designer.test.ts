@@ -1,0 +1,202 @@
+/** What a person does in the designer, in a real browser: from an empty label to one that comes out of the printer. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { buildConsole } from '../../service/console.ts';
+import { preview } from '../../src/contract/label-picture.ts';
+import { signInLink } from '../../src/contract/people.ts';
+import { onPath } from '../kit/servers/debian-packages.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** ms; the machine may be busy. */
+const PATIENCE = 30_000;
+/** Nothing that asks the internet for anything. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+];
+
+const stack = new AsyncDisposableStack();
+let up: PlatenUp;
+let browser: Browser;
+let page: Page;
+let dataDir = '';
+const faults: string[] = [];
+
+beforeAll(async () => {
+  await buildConsole(ROOT);
+  const directory = stack.use(await temporaryDirectory());
+  dataDir = join(directory.path, 'data');
+  up = await PlatenUp.start({ dataDir, args: ['--virtual', '1'] });
+  stack.defer(async () => void (await up.stop()));
+  await up.printerOnline('virtual-1');
+  const executablePath = onPath('chromium');
+  if (executablePath === undefined) throw new Error('there is no chromium on this machine');
+  browser = await chromium.launch({ executablePath, args: FLAGS });
+  stack.defer(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
+  context.setDefaultTimeout(PATIENCE);
+  page = await context.newPage();
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
+      faults.push(message.text());
+  });
+  const { stdout } = await platen(['console', '--data', dataDir, '--json']);
+  await page.goto(signInLink.parse(JSON.parse(stdout)).url);
+  await page.locator('nav').first().waitFor();
+});
+afterAll(() => stack.disposeAsync());
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+const thing = (name: RegExp) => page.locator('.thing').and(page.getByRole('button', { name }));
+/** The picture is that of what is there now. */
+const drawn = () => page.locator('[data-drawn="true"]').waitFor();
+
+const saved = z.object({
+  template: z.looseObject({ elements: z.array(z.looseObject({ type: z.string() })) }),
+});
+async function savedTemplate(id: string) {
+  return saved.parse(await up.admin.template('default', id)).template;
+}
+
+async function barriers(): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const verdict = z.object({
+    violations: z.array(z.object({ id: z.string(), nodes: z.array(z.unknown()) })),
+  });
+  const { violations } = verdict.parse(
+    await page.evaluate(
+      `axe.run('main').then(({ violations }) => ({ violations: violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })) }))`,
+    ),
+  );
+  return violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes)}`);
+}
+
+let id = '';
+
+test('an empty label of a size; a text and a barcode by mouse, dragged, undone, typed into, nudged and saved as drawn', async () => {
+  await page.goto(`${up.url}/console/#/templates/new`);
+  await page.getByLabel('Name').fill('Drawn here');
+  await page.getByLabel('Size').selectOption({ label: '50 × 25 mm' });
+  expect(await barriers()).toEqual([]);
+  await button('Start with an empty label').click();
+  await page.getByRole('heading', { name: 'Drawn here' }).waitFor();
+  id = /templates\/([^/]+)\/design/.exec(page.url())?.[1] ?? '';
+  await drawn();
+
+  await button('Add: Text').click();
+  await page.getByLabel('Text', { exact: true }).fill('Bolt {{size}}');
+  await drawn();
+
+  // Dragged down to the left; undone it is back, done again it is there.
+  const text = thing(/^Text Bolt/);
+  const before = await text.getAttribute('aria-label');
+  const box = (await text.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.move(box.x + 5, box.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(box.x - 40, box.y - 47, { steps: 6 });
+  await page.mouse.up();
+  const after = await text.getAttribute('aria-label');
+  expect(after).not.toBe(before);
+  await page.keyboard.press('Control+z');
+  expect(await text.getAttribute('aria-label')).toBe(before);
+  await page.keyboard.press('Control+Shift+z');
+  expect(await text.getAttribute('aria-label')).toBe(after);
+
+  await button('Add: Barcode').click();
+  await page.getByLabel('Data').fill('4711');
+  await drawn();
+  expect(await page.locator('.thing').count()).toBe(2);
+  // By keyboard: the barcode, a millimetre down and ten dots to the right.
+  await thing(/^Barcode 4711/).focus();
+  await page.keyboard.press('Shift+ArrowDown');
+  for (let dot = 0; dot < 10; dot += 1) await page.keyboard.press('ArrowRight');
+  await drawn();
+  expect(await barriers()).toEqual([]);
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+
+  const template = await savedTemplate(id);
+  expect(template).toMatchObject({ name: 'Drawn here', width: 50, height: 25 });
+  const [first, second] = template.elements;
+  expect(first).toMatchObject({ type: 'text', text: 'Bolt {{size}}' });
+  expect(after).toContain(
+    `at ${Number(first?.['x'])
+      .toFixed(2)
+      .replace(/\.?0+$/, '')}, `,
+  );
+  // As it was put in the middle, less what the keys have moved it.
+  expect(second).toMatchObject({ type: 'barcode', symbology: 'code128', value: '4711' });
+  expect(second?.['x']).toBeCloseTo(7 + (10 * 25.4) / 203, 2);
+  expect(second?.['y']).toBeCloseTo(7.5 + 1, 2);
+});
+
+test('what is seen are the dots of "platen render", and what is printed', async () => {
+  await page.goto('about:blank');
+  const answer = page.waitForResponse((response) => response.url().endsWith('/templates/preview'));
+  await page.goto(`${up.url}/console/#/templates/${id}/design`);
+  const body = preview.parse(await (await answer).json());
+  await drawn();
+  const file = join(dataDir, '..', 'drawn.json');
+  await writeFile(file, JSON.stringify(await savedTemplate(id)));
+  const out = join(dataDir, '..', 'drawn.png');
+  expect(await platen(['render', file, '--dpi', '203', '--out', out])).toMatchObject({ code: 0 });
+  expect(body.png).toBe((await readFile(out)).toString('base64'));
+
+  await page.getByRole('link', { name: 'Print', exact: true }).last().click();
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('size').fill('M8');
+  await button('Print 1 label').click();
+  await page.getByText('1 of 1').waitFor();
+  expect(await up.pictures()).toHaveLength(1);
+});
+
+test('what is wrong stands beside it, and what mends it', async () => {
+  await page.goto(`${up.url}/console/#/templates/${id}/design`);
+  await thing(/^Text Bolt/).focus();
+  await button('Declare it: size').click();
+  await page.getByText('is not declared').waitFor({ state: 'detached' });
+  await thing(/^Barcode 4711/).focus();
+  await button('Symbology: code128').click();
+  await page.getByLabel('Search symbologies').fill('ean13');
+  await page.keyboard.press('Enter');
+  await page.locator('.problems .bad').first().waitFor();
+  await page.keyboard.press('Control+z');
+  await page.locator('.problems .bad').first().waitFor({ state: 'detached' });
+});
+
+test('what was not saved is there after a crash; over what somebody else has saved nobody saves unasked', async () => {
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  await thing(/^Text Bolt/).focus();
+  await page.getByLabel('Text', { exact: true }).fill('Nut {{size}}');
+  await page.getByText('Not saved').waitFor();
+  const kept = `localStorage.getItem('platen.draft.default.${id}')?.includes('Nut') === true`;
+  await expect.poll(() => page.evaluate(kept), { timeout: PATIENCE }).toBe(true);
+
+  // Another page of the same browser, as after a crash of this one.
+  const again = await page.context().newPage();
+  await again.goto(`${up.url}/console/#/templates/${id}/design`);
+  await again.getByRole('button', { name: 'Go on with it' }).click();
+  await again
+    .locator('.thing')
+    .and(again.getByRole('button', { name: /^Text Nut/ }))
+    .waitFor();
+  await up.admin.importTemplate('default', { ...(await savedTemplate(id)), height: 30 });
+  await again.getByRole('button', { name: 'Save' }).click();
+  await again.getByRole('heading', { name: 'Somebody else has saved this template' }).waitFor();
+  expect(await savedTemplate(id)).toMatchObject({ height: 30 });
+  await again.getByRole('button', { name: 'Save mine as a copy' }).click();
+  await again.getByRole('heading', { name: 'Drawn here 2' }).waitFor();
+  const copy = (await up.admin.templates('default')).find(({ name }) => name === 'Drawn here 2');
+  expect(await savedTemplate(copy?.id ?? '')).toMatchObject({ height: 25 });
+  await again.close();
+  expect(faults).toEqual([]);
+});
