@@ -1,0 +1,160 @@
+/** What a person does at the console, from the printed link to labels out of the printer. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ConsoleSite, MUTE, TEMPLATE } from '../kit/browser/console-site.ts';
+
+let site: ConsoleSite;
+let page: Page;
+beforeAll(async () => {
+  site = await ConsoleSite.start();
+  page = await site.signedIn();
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+
+test('an empty installation leads to the first label, which comes out of the printer', async () => {
+  await heading('Start');
+  await page.getByText('Three steps to the first label').waitFor();
+  await page.getByRole('link', { name: 'See templates' }).click();
+  await heading('Templates');
+  await button('Import …').first().click();
+  const file = join(site.dataDir, '..', 'bin.json');
+  await writeFile(file, JSON.stringify(TEMPLATE));
+  await page.locator('dialog input[type=file]').setInputFiles(file);
+  await page.getByText('Bin label is imported.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Print: Bin label' }).click();
+
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('article').fill('Washer');
+  await page.getByLabel('number').fill('007');
+  await page.getByRole('img', { name: 'Preview' }).waitFor();
+  await button('Print 1 label').click();
+  await page.getByText('1 of 1').waitFor();
+  expect(await site.up.pictures()).toHaveLength(1);
+  await page.getByRole('link', { name: 'Open it' }).click();
+  await page.getByText('Every label is out. Nothing more happens.').waitFor();
+  await page.getByRole('cell', { name: '007' }).waitFor();
+});
+
+test('a job that nobody can know of is decided by its pictures, and what is missing is printed', async () => {
+  const [template] = await site.up.admin.templates('default');
+  const job = await site.up.admin.print('default', {
+    idT: template?.id ?? '',
+    printer: MUTE,
+    data: ['A-1', 'A-2', 'A-3'].map((number) => ({ article: 'Nut', number })),
+  });
+  expect(await site.up.ended(job)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 3 } });
+
+  // The page is told, nobody loads it again.
+  await page.getByRole('link', { name: 'To decide 1' }).click();
+  await page.getByRole('link', { name: /^Decide/ }).click();
+  for (const label of ['Label 1', 'Label 2', 'Label 3']) {
+    await page.getByRole('img', { name: label, exact: true }).waitFor();
+  }
+  await page.getByText('It prints on from label 1: 3 labels in all.').waitFor();
+  await page.getByLabel('The first that is missing').fill('3');
+  await page.getByText('It prints on from label 3: 1 label in all.').waitFor();
+  await page.getByLabel(/^Why/).fill('two lay in the tray');
+  await button(/^Print on: Some/).click();
+  await page.getByText('Decided. The job goes on.').waitFor();
+  expect(await site.up.ended(job)).toMatchObject({ status: 'held', uncertain: { from: 2, to: 3 } });
+
+  await page.getByRole('link', { name: 'Decide', exact: true }).click();
+  await button(/^Mark as done/).click();
+  await page.getByText('Every label is out. Nothing more happens.').waitFor();
+  await page.getByText('two lay in the tray').waitFor();
+  expect(await site.up.admin.job(job)).toMatchObject({ status: 'printed' });
+});
+
+test('a file with rows that cannot be printed names them before anything is', async () => {
+  await site.up.admin.importTemplate('default', {
+    name: 'Price',
+    width: 60,
+    height: 30,
+    fields: [{ name: 'ean', sample: '4006381333931' }],
+    elements: [{ type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 }],
+  });
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await button('From a file').click();
+  const csv = 'name;EAN\nzero;012345678905\nwrong;4006381333932\nright;4006381333931\n';
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'prices.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(csv),
+  });
+  expect(await page.getByLabel('ean').inputValue()).toBe('EAN');
+  await button('Check all rows').click();
+  await page.getByText('1 row cannot be printed:').waitFor();
+  await button('Row 2').waitFor();
+  expect(await site.up.admin.jobs()).toHaveLength(before);
+  await button('Leave them out and print the other 2').click();
+  await page.getByText('2 of 2').waitFor();
+});
+
+test('a job is found, and its filters stay in the address', async () => {
+  await site.show(page, 'jobs');
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: MUTE });
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+  expect(page.url()).toContain('printer=dock');
+  await page.reload();
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+});
+
+test('an integration shows its secret once', async () => {
+  await site.show(page, 'integrations');
+  await button('New integration …').first().click();
+  await page.getByLabel('What is it for?').fill('warehouse');
+  await button('Create').click();
+  await page.getByRole('heading', { name: 'Keep this secret now' }).waitFor();
+  const secret = (await page.locator('dd code').nth(1).textContent()) ?? '';
+  expect(secret.length).toBeGreaterThan(20);
+  await button('I have kept it').click();
+  await page.getByRole('cell', { name: 'warehouse', exact: true }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  await page.reload();
+  await page.getByRole('cell', { name: 'warehouse', exact: true }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+});
+
+test('the link that somebody was sent lets in once, with the role that it says', async () => {
+  await site.show(page, 'people');
+  await button('Invite …').click();
+  await page.getByLabel('E-mail address or short name').fill('kim');
+  await page.getByLabel('Role').selectOption('viewer');
+  await button('Make the invitation').click();
+  const url = (await page.locator('dialog code').textContent()) ?? '';
+  await page.keyboard.press('Escape');
+  const context = await site.browser.newContext({ locale: 'en-GB' });
+  const kim = await context.newPage();
+  await kim.goto(url);
+  expect(kim.url()).not.toContain('invitation=');
+  await kim.getByLabel('Choose a password').fill('correct horse battery');
+  await kim.getByRole('button', { name: 'Accept and sign in' }).click();
+  await kim.getByRole('heading', { name: 'Start' }).waitFor();
+  expect(await kim.getByRole('link', { name: 'Print', exact: true }).count()).toBe(0);
+  expect(await kim.getByRole('link', { name: 'People' }).count()).toBe(0);
+  await kim.goto('about:blank');
+  await kim.goto(url);
+  await kim.getByText('This link does not work any more.').waitFor();
+  await context.close();
+});
+
+test('without an answer the page says so, keeps what it knew, and comes back by itself', async () => {
+  await site.show(page, 'jobs');
+  await page.locator('tbody tr').first().waitFor();
+  await page.context().setOffline(true);
+  await page.getByText(/^No answer from the service since/).waitFor();
+  expect(await page.locator('tbody tr').count()).toBeGreaterThan(0);
+  await page.context().setOffline(false);
+  await page.getByText(/^No answer from the service since/).waitFor({ state: 'detached' });
+  site.faults.length = 0;
+});
