@@ -78,12 +78,14 @@ export function inkBounds(line: SetLine): { left: number; right: number; up: num
   const on = context();
   setTextStyle(on, { face, size, text, spacing });
   const metrics = on.measureText(text);
+  // Before 1.1, and Windows has no newer one, the library's box is that of the text's first font only.
+  const ems = process.platform === 'win32' ? size : 0;
   // One more on each side: hinting and antialiasing reach past the outline.
   return {
-    left: Math.ceil(metrics.actualBoundingBoxLeft) + 1,
-    right: Math.ceil(metrics.actualBoundingBoxRight) + 1,
-    up: Math.ceil(metrics.actualBoundingBoxAscent) + 1,
-    down: Math.ceil(metrics.actualBoundingBoxDescent) + 1,
+    left: Math.ceil(Math.max(metrics.actualBoundingBoxLeft, 0.25 * ems)) + 1,
+    right: Math.ceil(Math.max(metrics.actualBoundingBoxRight, ems && metrics.width + 0.25 * ems)) + 1,
+    up: Math.ceil(Math.max(metrics.actualBoundingBoxAscent, 1.3 * ems)) + 1,
+    down: Math.ceil(Math.max(metrics.actualBoundingBoxDescent, 0.6 * ems)) + 1,
   };
 }
 

@@ -37,6 +37,12 @@ export function updateCommand(): Command {
     .option('--patience <seconds>', 'how long the new version has to come up', numberFrom(5, 3_600), 180)
     .option('--json', 'print JSON')
     .action(async (source: string, options: UpdateCommandOptions) => {
+      if (process.platform === 'win32') {
+        throw new CommandFailure(
+          'On Windows, install the new package: it takes the place of this one.',
+          EXIT.usage,
+        );
+      }
       try {
         const home = Home.around(process.execPath);
         const pem = options.key === undefined ? home.key : readFileSync(options.key, 'utf8');
