@@ -14,6 +14,7 @@ import { standardDrivers } from '../src/agent/drivers.ts';
 import { PrinterStation } from '../src/agent/job/station.ts';
 import { Journal } from '../src/agent/journal.ts';
 import { CancelRequests } from '../src/agent/lease/cancel-requests.ts';
+import { LaneHold } from '../src/agent/lease/lane-hold.ts';
 import { Leases } from '../src/agent/lease/leases.ts';
 import { deviceFor } from '../src/agent/printer/devices.ts';
 import { Reporter } from '../src/agent/reports/reporter.ts';
@@ -58,6 +59,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     agentId: dataDir.agentId,
     printerId: device.expected,
     cancelRequests: new CancelRequests(),
+    hold: new LaneHold(),
     lane: laneOf({ scope: null, printerId: device.expected }),
     device: () => device,
     journal,
@@ -74,6 +76,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     busy: () => false,
     onServedElsewhere: () => {},
     onCanceled: () => {},
+    onHeld: () => {},
   });
   const station = new PrinterStation(source, lease, {
     ...context,
@@ -124,7 +127,7 @@ function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
     handler,
     source: {
       askLeases: async (_agentId, asks) =>
-        asks.map(({ lane }) => ({ lane, granted: LEASE_MS, wanted: false, canceled: [] })),
+        asks.map(({ lane }) => ({ lane, granted: LEASE_MS, wanted: false, canceled: [], held: false })),
       giveLeaseBack: nothing,
       consume: async (_lane, handle) => {
         resolve(handle);

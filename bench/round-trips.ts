@@ -114,6 +114,7 @@ function holding(real: Queues): { queue: JobQueue; hold: (on: boolean) => void }
     look: (...of) => real.look(...of),
     takeAway: (...of) => real.takeAway(...of),
     markCanceled: (...of) => real.markCanceled(...of),
+    markHeld: (...of) => real.markHeld(...of),
     leaseHolders: (lanes) => real.leaseHolders(lanes),
     consumeReports: (...how) => real.consumeReports(...how),
   };

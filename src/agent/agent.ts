@@ -24,6 +24,7 @@ import { type Drivers, standardDrivers } from './drivers.ts';
 import { PrinterStation } from './job/station.ts';
 import { Journal } from './journal.ts';
 import { CancelRequests } from './lease/cancel-requests.ts';
+import { LaneHold } from './lease/lane-hold.ts';
 import { Leases } from './lease/leases.ts';
 import { PinnedCertificates } from './printer/certificates.ts';
 import type { Printer } from './printer/printer.ts';
@@ -239,11 +240,13 @@ export class Agent {
       const { window, timings, tenantId: scope } = this.#config;
       const lane = laneOf({ scope, printerId: id });
       const cancelRequests = new CancelRequests();
+      const hold = new LaneHold();
       const lease = running.leases.of({
         lane,
         reached: () => printer.online,
         busy: () => station.uncertain,
         onCanceled: (queueIds) => cancelRequests.update(queueIds),
+        onHeld: (held) => hold.update(held),
         onServedElsewhere: (elsewhere) => {
           printer.device.servedElsewhere = elsewhere;
         },
@@ -253,6 +256,7 @@ export class Agent {
         printerId: id,
         lane,
         cancelRequests,
+        hold,
         device: () => printer.device,
         speaks: (language) => printer.speaks(language),
         confirmation: () => printer.confirmation(),

@@ -47,7 +47,14 @@ export interface LeaseAnswer {
   wanted: boolean;
   /** Where it is granted: jobs of the lane, by their names in the queue, that are not to be printed any more. */
   canceled: string[];
+  /** Where it is granted: a person holds the lane, and no further job is to be taken. */
+  held: boolean;
 }
+
+/** As a lane's store has it, which knows marks alone: names of jobs, and `HELD`. */
+export type StoredAnswer = Omit<LeaseAnswer, 'held'>;
+/** No job is called so: the mark of a lane that a person holds. Agents that do not know it look for such a job in vain. */
+export const HELD = 'held';
 
 /** Length of a lease, ms, while somebody else wants it, and while nobody does. */
 export interface LeaseLength {
@@ -58,11 +65,19 @@ export interface LeaseLength {
 /** What `postgres-lease.ts` and `redis-lease.ts` each provide. */
 export interface LeaseStore {
   /** Lanes that the server does not let us ask about are left out. */
-  ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
+  ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<StoredAnswer[]>;
   /** Ends this term at once; another term stays as it is. */
   giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
-  /** Names a job in every answer that grants the lane's lease, or does no more. */
-  markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;
+  /** Names a job, or `HELD`, in every answer that grants the lane's lease, or does no more. */
+  mark(lane: Lane, name: string, on: boolean): Promise<void>;
   /** The agent that holds each lease; free ones are left out. */
   holders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
+}
+
+export function answerOf({ canceled, ...answer }: StoredAnswer): LeaseAnswer {
+  return {
+    ...answer,
+    canceled: canceled.filter((name) => name !== HELD),
+    held: canceled.includes(HELD),
+  };
 }

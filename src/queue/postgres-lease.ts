@@ -107,11 +107,11 @@ export function postgresLeases(
         [of, agentId, term],
       );
     },
-    async markCanceled(of, queueId, canceled) {
+    async mark(of, name, on) {
       await query(
         `INSERT INTO ${TABLE} AS l (printer_id, canceled) VALUES ($1, CASE WHEN $3 THEN ARRAY[$2] ELSE '{}' END)
          ON CONFLICT (printer_id) DO UPDATE SET canceled = array_remove(l.canceled, $2) || excluded.canceled`,
-        [of, queueId, canceled],
+        [of, name, on],
       );
     },
     async holders(lanes) {

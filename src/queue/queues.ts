@@ -19,7 +19,7 @@ import {
   type Outcome,
   QueueConsumer,
 } from './consumer.ts';
-import type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+import { answerOf, HELD, type LeaseAnswer, type LeaseAsk, type LeaseLength } from './lease.ts';
 import { parse, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
@@ -186,10 +186,18 @@ export class Queues {
   /** Has the answers about the lane's lease name the job as canceled, or stop doing so. */
   async markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void> {
     checkQueueId(queueId);
+    await this.#mark(lane, queueId, canceled);
+  }
+
+  /** Has the answers about the lane's lease say that a person holds it, or stop doing so. */
+  async markHeld(lane: Lane, held: boolean): Promise<void> {
+    await this.#mark(lane, HELD, held);
+  }
+
+  async #mark(lane: Lane, name: string, on: boolean): Promise<void> {
     laneQueue(lane);
-    await this.#bounded(this.#commandTimeoutMs, 'marking a job', () =>
-      this.#backend.leases.markCanceled(lane, queueId, canceled),
-    );
+    const { leases } = this.#backend;
+    await this.#bounded(this.#commandTimeoutMs, 'marking a lane', () => leases.mark(lane, name, on));
   }
 
   /** Resolves when the queue's server answers. @throws QueueError `unavailable`, within 2 s; `closed` */
@@ -223,9 +231,8 @@ export class Queues {
   async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
     for (const { lane } of asks) laneQueue(lane);
     const limit = Math.min(this.#commandTimeoutMs, Math.max(1_000, length.contended / 4));
-    return await this.#bounded(limit, 'asking for leases', () =>
-      this.#backend.leases.ask(agentId, asks, length),
-    );
+    const ask = () => this.#backend.leases.ask(agentId, asks, length);
+    return (await this.#bounded(limit, 'asking for leases', ask)).map(answerOf);
   }
 
   /** Ends a lease at once. @throws QueueError `unavailable`, `closed` */

@@ -76,8 +76,8 @@ export function redisLeases(
     async giveBack(agentId, lane, term) {
       await redis.eval(GIVE_BACK, 1, keyOf(lane, 'lease'), `${agentId}/${term}`);
     },
-    async markCanceled(lane, queueId, canceled) {
-      await redis[canceled ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), queueId);
+    async mark(lane, name, on) {
+      await redis[on ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), name);
     },
     async holders(lanes) {
       const asked = lanes.map((lane) => ({ lane }));

@@ -12,6 +12,7 @@ import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { CheckPool } from '../rendering/check-pool.ts';
 import { appJobRoutes } from './admin/job-routes.ts';
+import { printerRoutes } from './admin/printer-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createApp } from './app.ts';
 import type { ServerConfig } from './config.ts';
@@ -27,6 +28,7 @@ import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
 import { Reprints } from './jobs/accept/reprints.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
+import { TestPrints } from './jobs/accept/test-prints.ts';
 import { Dispatcher } from './jobs/dispatch/dispatcher.ts';
 import type { JobQueue } from './jobs/dispatch/queue-port.ts';
 import { Sweep } from './jobs/dispatch/sweep.ts';
@@ -55,6 +57,7 @@ import { SessionCookie } from './people/session-cookie.ts';
 import { sessionRoutes } from './people/session-routes.ts';
 import { Sessions } from './people/sessions.ts';
 import { AskedPrinters } from './printers/asked-printers.ts';
+import { LaneHolds } from './printers/lane-holds.ts';
 import { ProblemError } from './problems.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
@@ -174,7 +177,9 @@ export class Server {
     const dispatcher = new Dispatcher(pool, queues, logger);
     const table = new JobTable(pool);
     const cancellations = new Cancellations({ pool, queue: queues, table, logger });
+    const holds = new LaneHolds({ pool, queue: queues, logger });
     const sweep = new Sweep({
+      holds,
       pool,
       queue: queues,
       dispatcher,
@@ -279,7 +284,6 @@ export class Server {
     });
     await app.register(adminRoutes, {
       pool,
-      queue: queues,
       tenants,
       templates,
       checks,
@@ -297,10 +301,20 @@ export class Server {
     });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
+    const list = new JobList(pool);
+    await app.register(printerRoutes, {
+      pool,
+      queue: queues,
+      list,
+      holds,
+      tests: new TestPrints({ pool, printers, dispatcher }),
+      cancellations,
+      decisions,
+    });
     await app.register(appJobRoutes, {
       pool,
       checks,
-      list: new JobList(pool),
+      list,
       decisions,
       cancellations,
       moves: new JobMoves({ pool, printers, queue: queues, table, dispatcher, logger }),

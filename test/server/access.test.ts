@@ -16,7 +16,8 @@ import { SignedIn } from '../kit/service/signed-in.ts';
 const OWN = 'acme';
 const OTHER = 'globex';
 const MARK = 'globex-secret';
-const OTHER_PRINTER = 'serial-of-globex';
+const OWN_PRINTER = 'serial-0000000000aa';
+const OTHER_PRINTER = 'serial-0000000000bb';
 const SAFE = ['GET', 'HEAD'];
 /** What refuses a caller, and nothing else. */
 const REFUSALS = /^(?:permission-missing|tenant-forbidden|tenant-not-found|session-ended|origin-foreign)$/;
@@ -34,6 +35,7 @@ beforeAll(async () => {
   service = await ServiceHarness.start();
   for (const tenant of [OWN, OTHER, 'default']) await service.tenant(tenant);
   await service.agent([{}]);
+  await service.agent([{ id: OWN_PRINTER, name: 'Own' }], { agentId: 'agent-acme', tenantId: OWN });
   await service.agent([{ id: OTHER_PRINTER, name: MARK }], { agentId: 'agent-globex', tenantId: OTHER });
   const made = async (tenant: string, name: string) => {
     const template = await service.template(tenant, {
@@ -68,9 +70,15 @@ function personOf(who: Who): SignedIn {
 function addressOf({ url, about }: AppRoute, tenant: string): string {
   const values: Record<string, string | undefined> = {
     id:
-      about === 'tenant' ? tenant : about === 'job' ? jobs[tenant] : tenant === OWN ? PRINTER : OTHER_PRINTER,
+      about === 'tenant'
+        ? tenant
+        : about === 'job'
+          ? jobs[tenant]
+          : tenant === OWN
+            ? OWN_PRINTER
+            : OTHER_PRINTER,
     templateId: templates[tenant],
-    printerId: tenant === OWN ? PRINTER : OTHER_PRINTER,
+    printerId: tenant === OWN ? OWN_PRINTER : OTHER_PRINTER,
     label: '0',
   };
   const path = url.replaceAll(/:(\w+)(?:\([^)]*\))?/g, (_all, name: string) =>
@@ -191,6 +199,30 @@ describe.each(WHO)('%s', (who) => {
       expect([named(route), answer.text]).toEqual([named(route), expect.not.stringContaining(MARK)]);
     }
   });
+});
+
+test('what tenants share is the deployment’s: a tenant’s people hold no shared printer, and clear their own jobs there', async () => {
+  const path = `/app/printers/${PRINTER}`;
+  const asked = [
+    ['POST', '/hold'],
+    ['POST', '/resume'],
+    ['PUT', '/name'],
+    ['DELETE', ''],
+  ] as const;
+  for (const [method, action] of asked) {
+    const body = method === 'DELETE' ? undefined : action === '/name' ? { name: 'mine' } : {};
+    const answer = await personOf('admin').call(path + action, { method, body });
+    expect([action, codeOf(answer)]).toEqual([action, 'permission-missing']);
+  }
+  const cleared = await personOf('operator').call(`${path}/clear`, {
+    method: 'POST',
+    body: { dryRun: true },
+  });
+  expect([cleared.status, cleared.text]).toEqual([
+    200,
+    expect.not.stringContaining(jobs[OTHER] ?? 'nothing'),
+  ]);
+  expect((await personOf('keeper').call(`${path}/resume`, { method: 'POST', body: {} })).status).toBe(200);
 });
 
 test('a tenant’s administrator can do nothing to the keeper of the installation', async () => {

@@ -43,6 +43,7 @@ describe('health', () => {
         look: (lane, jobId) => real.look(lane, jobId),
         takeAway: (lane, jobId) => real.takeAway(lane, jobId),
         markCanceled: (lane, jobId, canceled) => real.markCanceled(lane, jobId, canceled),
+        markHeld: (lane, held) => real.markHeld(lane, held),
         leaseHolders: (lanes) => (away ? Promise.reject(new Error('away')) : real.leaseHolders(lanes)),
         consumeReports: (handler) =>
           away ? Promise.reject(new Error('away')) : real.consumeReports(handler),

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { type Lane, laneOf } from '../../contract/lane.ts';
 import { queueIdOf } from '../../contract/queued-job.ts';
 import type { CancelRequests } from '../lease/cancel-requests.ts';
+import type { LaneHold } from '../lease/lane-hold.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/leases.ts';
 import { Backoff, pause } from '../pause.ts';
@@ -23,6 +24,7 @@ export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone
   /** Of which the jobs are this printer's. */
   lane: Lane;
   cancelRequests: CancelRequests;
+  hold: LaneHold;
 };
 
 /** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
@@ -96,7 +98,9 @@ export class PrinterStation {
     const enough = AbortSignal.any([this.#stopped.signal, term.ending]);
     this.#row = new Row();
     this.#context.device().distrust();
+    await this.#context.hold.becomes(false, enough);
     const consumer = await this.#consume(enough, (delivery) => this.#handle(delivery, term, stages));
+    if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
     const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
     // The consumer waits for its handler, which ends in time.
@@ -105,6 +109,21 @@ export class PrinterStation {
     // Before the lease is over: whoever has the printer next finds nobody on it.
     await this.#context.device().drop();
     await stopping;
+  }
+
+  /** While a person holds the printer, the job that it has is printed, and no other is taken. */
+  async #followHold(consumer: Consumer, enough: AbortSignal): Promise<void> {
+    const { hold, printerId, logger } = this.#context;
+    for (let held = true; ; held = !held) {
+      await hold.becomes(held, enough);
+      if (enough.aborted) return;
+      logger.info({ printer: printerId }, held ? 'the printer is held' : 'the printer is not held any more');
+      try {
+        await (held ? consumer.pause() : consumer.resume());
+      } catch (error) {
+        logger.warn({ err: error, printer: printerId }, 'the queue of the printer could not be paused');
+      }
+    }
   }
 
   async #consume(

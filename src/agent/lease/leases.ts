@@ -28,6 +28,8 @@ export interface LeasedPrinter {
   onServedElsewhere(elsewhere: boolean): void;
   /** Jobs of the lane, by their names in the queue, that are not to be printed any more: all of them, each time. */
   onCanceled(queueIds: readonly string[]): void;
+  /** Whether a person holds the printer; told each time. */
+  onHeld(held: boolean): void;
 }
 
 export interface LeasesOptions {
@@ -211,9 +213,12 @@ export class PrinterLease {
     return { lane: this.lane, term, fresh: this.#fresh, keeps, reaches: this.#printer.reached() };
   }
 
-  answered(at: Instant, asked: string, { granted, wanted, canceled }: LeaseAnswer): void {
+  answered(at: Instant, asked: string, { granted, wanted, canceled, held }: LeaseAnswer): void {
     this.#unanswered = false;
-    if (granted !== null) this.#printer.onCanceled(canceled);
+    if (granted !== null) {
+      this.#printer.onCanceled(canceled);
+      this.#printer.onHeld(held);
+    }
     const term = this.#term;
     if (term !== null && term.id === asked) {
       if (granted === null) term.lose();

@@ -17,12 +17,10 @@ import {
 import type { CheckPool } from '../../rendering/check-pool.ts';
 import type { Jobs } from '../jobs/accept/enqueue.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
-import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
 import { answer, idParam } from '../jobs/routes.ts';
 import type { Integrations } from '../oauth/integrations.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
 import { listAgents } from '../printers/agents.ts';
-import { listPrinters } from '../printers/printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { templatePreview } from '../templates/preview.ts';
@@ -31,7 +29,6 @@ import type { Tenants } from '../tenants/tenants.ts';
 
 export type AdminParts = {
   pool: Pool;
-  queue: Pick<JobQueue, 'leaseHolders'>;
   tenants: Tenants;
   templates: Templates;
   checks: CheckPool;
@@ -174,17 +171,6 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       const { id, templateId } = templateParam.parse(request.params);
       return templates.delete(id, templateId);
     },
-  );
-
-  app.get('/app/printers', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>
-    listPrinters(parts.pool, accessOf(request).tenant, async (lanes) => {
-      try {
-        return await parts.queue.leaseHolders(lanes);
-      } catch (error) {
-        request.log.warn({ err: error }, 'the queue does not say which agents serve the printers');
-        return null;
-      }
-    }),
   );
 
   app.get('/app/agents', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>

@@ -115,17 +115,23 @@ export async function askedPrinters(
 /**
  * All printers that an agent has, for one tenant or (undefined) for the whole deployment, where each scope's counts as
  * one of its own. The agent that serves a printer knows best how it is.
+ * @param one this printer alone, also if no agent has it any more
  * @param holdersOf tells which agent serves each; null: that can't be known now
  */
 export async function listPrinters(
   db: Queryable,
   tenantId: string | undefined,
   holdersOf: (lanes: Lane[]) => Promise<Map<Lane, string> | null>,
+  one?: Lane,
 ): Promise<PrinterView[]> {
   const seen =
-    tenantId === undefined
-      ? await sightings(db, 'p.gone_at IS NULL', [])
-      : [...ofOneTenant(await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId])).values()].flat();
+    one !== undefined
+      ? await sightings(db, `coalesce(a.tenant_id || '/', '') || p.printer_id = $1`, [one])
+      : tenantId === undefined
+        ? await sightings(db, 'p.gone_at IS NULL', [])
+        : [
+            ...ofOneTenant(await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId])).values(),
+          ].flat();
   const lanes = Map.groupBy(seen, (row) => laneOf({ scope: row.tenant_id, printerId: row.printer_id }));
   const holders = lanes.size === 0 ? null : await holdersOf([...lanes.keys()]);
   return [...lanes]
@@ -134,7 +140,7 @@ export async function listPrinters(
         online && heard && holders?.get(lane) === agent_id;
       const best = rows.find(serves) ?? rows[0];
       if (best === undefined) return [];
-      const online = rows.some((row) => row.online);
+      const online = rows.some((row) => row.online && !row.gone);
       return [
         {
           id: best.printer_id,
@@ -143,12 +149,14 @@ export async function listPrinters(
           status: online ? best.state : 'offline',
           reasons: online ? best.reasons : [],
           formats: best.formats,
-          agents: rows.map((row) => ({
-            id: row.agent_id,
-            name: row.agent_name,
-            online: row.online,
-            serves: holders === null ? null : serves(row),
-          })),
+          agents: rows
+            .filter(({ gone }) => !gone)
+            .map((row) => ({
+              id: row.agent_id,
+              name: row.agent_name,
+              online: row.online,
+              serves: holders === null ? null : serves(row),
+            })),
           uri: best.uri,
           model: best.model,
           confirmedBy: best.confirmed_by,

@@ -46,6 +46,10 @@ export class BreakableQueue implements JobQueue {
     if (this.broken) throw new Error('the queue is away');
     await this.#real.markCanceled(lane, jobId, canceled);
   }
+  async markHeld(lane: Lane, held: boolean): Promise<void> {
+    if (this.broken) throw new Error('the queue is away');
+    await this.#real.markHeld(lane, held);
+  }
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
     return this.#real.leaseHolders(lanes);
   }

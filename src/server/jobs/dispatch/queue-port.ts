@@ -20,6 +20,8 @@ export interface JobQueue {
   takeAway(lane: Lane, queueId: string): Promise<boolean>;
   /** Tells whoever serves the lane that a job is not to be printed any more, or takes that back. May be repeated. */
   markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;
+  /** Tells whoever serves the lane to take no further job, or takes that back. May be repeated. */
+  markHeld(lane: Lane, held: boolean): Promise<void>;
   /** By lane, the agent that serves it at this moment; one that none serves is left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
   /**

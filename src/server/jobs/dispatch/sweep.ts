@@ -51,6 +51,7 @@ export class Sweep {
   readonly #queue: JobQueue;
   readonly #dispatcher: Dispatcher;
   readonly #cancellations: { sweep(): Promise<void> };
+  readonly #holds: { sweep(): Promise<void> };
   readonly #housekeeping: () => Promise<void>;
   readonly #logger: Logger;
   /** ms */
@@ -67,6 +68,7 @@ export class Sweep {
     queue: JobQueue;
     dispatcher: Dispatcher;
     cancellations: { sweep(): Promise<void> };
+    holds: { sweep(): Promise<void> };
     housekeeping: () => Promise<void>;
     logger: Logger;
     interval: number;
@@ -75,6 +77,7 @@ export class Sweep {
     this.#queue = parts.queue;
     this.#dispatcher = parts.dispatcher;
     this.#cancellations = parts.cancellations;
+    this.#holds = parts.holds;
     this.#housekeeping = parts.housekeeping;
     this.#logger = parts.logger;
     this.#interval = parts.interval;
@@ -107,6 +110,7 @@ export class Sweep {
   async once(): Promise<void> {
     await this.#forgotten();
     await this.#cancellations.sweep();
+    await this.#holds.sweep();
     const due = await rowsOf(
       this.#pool,
       z.object({ lane }),

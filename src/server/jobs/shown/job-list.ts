@@ -15,6 +15,7 @@ import {
   type JobPage,
   MOST_COUNTED,
 } from '../../../contract/job-search.ts';
+import type { Lane } from '../../../contract/lane.ts';
 import { jobId } from '../../../contract/queued-job.ts';
 import { type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
@@ -103,6 +104,18 @@ export class JobList {
       jobRow,
       `SELECT ${COLUMNS} FROM platen.jobs WHERE id = ANY($1) AND ($2::text IS NULL OR tenant_id = $2) ORDER BY seq`,
       [ids.filter((id) => jobId.safeParse(id).success), tenant ?? null],
+    );
+    return rows.map(jobViewOf);
+  }
+
+  /** What waits in a lane, of a tenant or (undefined) of any; what would be printed last comes first. */
+  async waitingIn(lane: Lane, tenant: string | undefined, most: number): Promise<JobView[]> {
+    const rows = await rowsOf(
+      this.#pool,
+      jobRow,
+      `SELECT ${COLUMNS} FROM platen.jobs
+       WHERE lane = $1 AND status = 'queued' AND ($2::text IS NULL OR tenant_id = $2) ORDER BY seq DESC LIMIT $3`,
+      [lane, tenant ?? null, most],
     );
     return rows.map(jobViewOf);
   }

@@ -1,0 +1,153 @@
+/** The internal interface's printers: what is seen of them, and what a person does to them. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { PrinterView } from '../../contract/admin.ts';
+import { MOST_AT_ONCE } from '../../contract/job-actions.ts';
+import type { Lane } from '../../contract/lane.ts';
+import {
+  printerClear,
+  printerHold,
+  printerRename,
+  printerTarget,
+  printerTest,
+} from '../../contract/printer-actions.ts';
+import { parseKey } from '../jobs/accept/idempotency.ts';
+import type { TestPrints } from '../jobs/accept/test-prints.ts';
+import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
+import { bulk } from '../jobs/outcome/bulk.ts';
+import type { Cancellations } from '../jobs/outcome/cancellations.ts';
+import type { JobDecisions } from '../jobs/outcome/decisions.ts';
+import { idParam } from '../jobs/routes.ts';
+import type { JobList } from '../jobs/shown/job-list.ts';
+import { accessOf, accountOf, demand } from '../people/visitor.ts';
+import type { LaneHolds } from '../printers/lane-holds.ts';
+import { laneMeant, withLanes } from '../printers/one-printer.ts';
+import { listPrinters } from '../printers/printers.ts';
+import { ProblemError, parseBody } from '../problems.ts';
+import { type Pool, transaction } from '../store/pool.ts';
+
+export type PrinterParts = {
+  pool: Pool;
+  queue: Pick<JobQueue, 'leaseHolders'>;
+  list: JobList;
+  holds: LaneHolds;
+  tests: TestPrints;
+  cancellations: Cancellations;
+  decisions: JobDecisions;
+};
+
+export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): Promise<void> {
+  const { pool, list, holds } = parts;
+  const act = (audit: string) => ({ config: { needs: 'printers:act', about: 'caller', audit } }) as const;
+
+  /** @throws ProblemError `printer-not-found`, `printer-ambiguous`; `permission-missing`: it is everybody's */
+  const theLane = async (request: FastifyRequest, all = true): Promise<Lane> => {
+    const { visitor, tenant } = accessOf(request);
+    const { scope } = parseBody(printerTarget, request.query);
+    const meant = await laneMeant(pool, idParam.parse(request.params).id, scope, tenant);
+    if (all && meant.scope === null && visitor.kind === 'person') demand(visitor, 'deployment');
+    return meant.lane;
+  };
+  const seen = async (request: FastifyRequest, gone?: Lane): Promise<PrinterView[]> => {
+    const { tenant } = accessOf(request);
+    const holdersOf = async (lanes: Lane[]) => {
+      try {
+        return await parts.queue.leaseHolders(lanes);
+      } catch (error) {
+        request.log.warn({ err: error }, 'the queue does not say which agents serve the printers');
+        return null;
+      }
+    };
+    return withLanes(pool, await listPrinters(pool, tenant, holdersOf, gone), tenant);
+  };
+  const answer = async (request: FastifyRequest, lane: Lane) => {
+    const [printer] = await seen(request, lane);
+    if (printer === undefined)
+      throw new ProblemError('printer-not-found', 'no agent has told of such a printer');
+    return printer;
+  };
+
+  app.get('/app/printers', { config: { needs: 'jobs:read', about: 'query' } }, (request) => seen(request));
+  app.get('/app/printers/:id', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) =>
+    answer(request, await theLane(request, false)),
+  );
+
+  app.post('/app/printers/:id/hold', act('printer.hold'), async (request) => {
+    const { why } = parseBody(printerHold, request.body ?? {});
+    const lane = await theLane(request);
+    await holds.hold(lane, { who: accountOf(accessOf(request)), why });
+    return answer(request, lane);
+  });
+  app.post('/app/printers/:id/resume', act('printer.resume'), async (request) => {
+    const lane = await theLane(request);
+    await holds.resume(lane);
+    return answer(request, lane);
+  });
+
+  app.post('/app/printers/:id/clear', act('printer.clear'), async (request) => {
+    const { dryRun, why } = parseBody(printerClear, request.body ?? {});
+    const { tenant } = accessOf(request);
+    // Of a shared printer only the caller's own jobs.
+    const lane = await theLane(request, false);
+    const jobs = await list.waitingIn(lane, tenant, MOST_AT_ONCE + 1);
+    const by = { who: accountOf(accessOf(request)), why };
+    const result = await bulk(parts, { action: 'cancel', dryRun }, jobs, by);
+    request.deed.details = { dryRun, jobs: result.jobs.map(({ id }) => id) };
+    request.changed = { jobs: dryRun ? [] : result.jobs.map(({ id }) => id) };
+    // A preview does nothing.
+    if (dryRun) request.deed.written = true;
+    return result;
+  });
+
+  app.put('/app/printers/:id/name', act('printer.rename'), async (request) => {
+    const { name } = parseBody(printerRename, request.body);
+    const lane = await theLane(request);
+    await pool.query(
+      `INSERT INTO platen.lane_settings (lane, display_name) VALUES ($1, $2)
+       ON CONFLICT (lane) DO UPDATE SET display_name = excluded.display_name`,
+      [lane, name?.replaceAll('\0', '') ?? null],
+    );
+    return answer(request, lane);
+  });
+
+  app.delete('/app/printers/:id', act('printer.forget'), async (request, reply) => {
+    const lane = await theLane(request);
+    await transaction(pool, async (client) => {
+      const ofLane = `agent_printers p USING platen.agents a WHERE a.id = p.agent_id
+        AND coalesce(a.tenant_id || '/', '') || p.printer_id = $1`;
+      const { rowCount } = await client.query(
+        `DELETE FROM platen.${ofLane} AND (p.gone_at IS NOT NULL OR a.seen_at < now() - interval '1 day')`,
+        [lane],
+      );
+      const { rows } = await client.query(
+        `SELECT FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+         WHERE coalesce(a.tenant_id || '/', '') || p.printer_id = $1`,
+        [lane],
+      );
+      if (rows.length > 0 || rowCount === 0) {
+        throw new ProblemError(
+          'printer-in-use',
+          'an agent has it: take it out of the agent, or stop that for a day',
+        );
+      }
+      // The mark goes with the hold.
+      await client.query('UPDATE platen.lane_settings SET display_name = NULL WHERE lane = $1', [lane]);
+    });
+    await holds.resume(lane);
+    return reply.code(204).send();
+  });
+
+  app.post('/app/printers/:id/test', act('printer.test'), async (request, reply) => {
+    const { tenant, format } = parseBody(printerTest, request.body);
+    const access = accessOf(request);
+    if (access.tenant !== undefined && access.tenant !== tenant) {
+      throw new ProblemError('tenant-forbidden', `you have no access to tenant "${tenant}"`);
+    }
+    const header = request.headers['idempotency-key'];
+    const key = header === undefined ? undefined : parseKey(header);
+    const { id } = idParam.parse(request.params);
+    const made = await parts.tests.print(tenant, id, { format, account: accountOf(access), key });
+    request.facts.jobs = [made.id];
+    request.deed.details = { job: made.id };
+    return reply.code(201).send(made);
+  });
+}

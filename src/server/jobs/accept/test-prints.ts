@@ -1,0 +1,77 @@
+/** A job of one label that tells where it came from: does this printer print? It counts like any other. */
+import { createHash } from 'node:crypto';
+import type { AskedPrinters } from '../../printers/asked-printers.ts';
+import { testJob } from '../../printers/test-label.ts';
+import { ProblemError } from '../../problems.ts';
+import { type Pool, transaction } from '../../store/pool.ts';
+import { quotaExceeded } from '../../tenants/tenants.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import { acceptIn } from './acceptance.ts';
+import { keyReused } from './idempotency.ts';
+import { route } from './route.ts';
+
+export class TestPrints {
+  readonly #pool: Pool;
+  readonly #printers: AskedPrinters;
+  readonly #dispatcher: Pick<Dispatcher, 'accept'>;
+
+  constructor(parts: { pool: Pool; printers: AskedPrinters; dispatcher: Pick<Dispatcher, 'accept'> }) {
+    this.#pool = parts.pool;
+    this.#printers = parts.printers;
+    this.#dispatcher = parts.dispatcher;
+  }
+
+  /**
+   * @param key undefined: each request is an event of its own
+   * @throws ProblemError `printer-not-found`, `printer-unassigned`, `format-…`, `quota-exceeded`, `idempotency-key-reused`
+   */
+  async print(
+    tenantId: string,
+    printerId: string,
+    { format, account, key }: { format: string | undefined; account: string; key: string | undefined },
+  ): Promise<{ id: string }> {
+    const found = await this.#printers.find(tenantId, { id: printerId, name: null });
+    const [first] = found.byId?.formats ?? [];
+    if (found.byId === undefined || first === undefined) {
+      throw new ProblemError('printer-not-found', 'the tenant has no such printer');
+    }
+    const request = {
+      idT: 'test-label',
+      printerId,
+      format,
+      orientation: 'portrait',
+      numberCopies: 1,
+    } as const;
+    const way = route(request, found, testJob(tenantId, found.byId, first).template);
+    const job = testJob(tenantId, way.printer, way.format);
+    const { template } = job;
+    const bodyHash = createHash('sha256')
+      .update(JSON.stringify(['test', printerId, format]))
+      .digest();
+    const outcome = await transaction(this.#pool, (client) =>
+      acceptIn(client, {
+        job,
+        checked: { request, template, printerCommands: false, route: way, labels: 1, stamps: undefined },
+        account,
+        ownAccount: false,
+        key: key === undefined ? undefined : { name: key, bodyHash },
+        answer: job.jobId,
+      }),
+    );
+    switch (outcome.outcome) {
+      case 'accepted':
+        this.#dispatcher.accept(job);
+        return { id: job.jobId };
+      case 'replayed':
+        return { id: outcome.jobId };
+      case 'reused':
+        throw keyReused();
+      case 'quota':
+        throw quotaExceeded(outcome, 1);
+      case 'tenant-gone':
+        throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
+      default:
+        throw new ProblemError('enqueue-failed', 'the job was not queued; send it again');
+    }
+  }
+}

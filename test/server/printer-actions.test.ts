@@ -1,0 +1,185 @@
+/** What a person does to a printer: hold and resume, clear its lane, rename, forget, a test label. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { printerView } from '../../src/contract/admin.ts';
+import { jobBulkResult } from '../../src/contract/job-actions.ts';
+import { laneOf } from '../../src/contract/lane.ts';
+import { printerLane, printerTested } from '../../src/contract/printer-actions.ts';
+import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { type Answer, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+
+const LENGTH = { contended: 60_000, alone: 60_000 };
+const OWN = 'serial-bbbbbbbbbbbb';
+const printer = printerView.extend(printerLane);
+
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let service: ServiceHarness;
+  let queue: BreakableQueue | undefined;
+  let idT = '';
+
+  beforeAll(async () => {
+    backend = await open();
+    service = await ServiceHarness.start({
+      backend,
+      config: { sweepInterval: 100 },
+      queue: (real) => {
+        queue = new BreakableQueue(real);
+        return queue;
+      },
+    });
+    await service.tenant('acme');
+    await service.tenant('globex');
+    idT = await service.template('acme');
+    await service.agent([{ id: OWN, name: 'Own' }], { agentId: 'agent-acme', tenantId: 'acme' });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await backend.close();
+  });
+  beforeEach(async () => {
+    await service.agent([{}]);
+    await act('resume');
+  });
+
+  const act = (action: string, body: object = {}, id: string = PRINTER): Promise<Answer> =>
+    service.admin('POST', `/printers/${id}/${action}`, body);
+  const seen = async (id: string = PRINTER) =>
+    printer.parse((await service.admin('GET', `/printers/${id}`)).body);
+  const show = async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body;
+
+  async function enqueue(tenant = 'acme'): Promise<string> {
+    const template = tenant === 'acme' ? idT : await service.template(tenant);
+    const body = { idT: template, printerId: PRINTER, numberCopies: 2 };
+    return jobIdOf(await service.admin('POST', `/tenants/${tenant}/jobs`, body));
+  }
+
+  async function held(): Promise<boolean | undefined> {
+    const ask = { lane: PRINTER, term: 'process.1', fresh: true, reaches: true };
+    const [answer] = await service.queues.askLeases('agent-one', [ask], LENGTH);
+    expect(answer?.canceled).toEqual([]);
+    return answer?.held;
+  }
+
+  test('held, its jobs say who holds it, and its agent is told; resumed, nothing of it is left', async () => {
+    expect(await held()).toBe(false);
+    const answer = await act('hold', { why: 'new ribbon' });
+    expect(printer.parse(answer.body).held).toMatchObject({ by: 'admin', why: 'new ribbon' });
+    expect(await held()).toBe(true);
+    const id = await enqueue();
+    expect(await show(id)).toMatchObject({
+      status: 'queued',
+      reasons: ['printer-held'],
+      hold: { by: 'admin', why: 'new ribbon' },
+    });
+    // Who held it first is who is asked.
+    await act('hold', { why: 'me too' });
+    expect((await seen()).held).toMatchObject({ why: 'new ribbon' });
+    await act('resume');
+    expect([await held(), (await seen()).held]).toEqual([false, null]);
+    expect(await show(id)).toMatchObject({ reasons: [], hold: null });
+    await service.admin('POST', `/jobs/${id}/cancel`);
+  });
+
+  test('of two who hold and resume at once, the queue says what the database says', async () => {
+    for (let turn = 0; turn < 5; turn++) {
+      await Promise.all([act('hold'), act('resume'), act('hold'), act('resume')]);
+      expect(await held()).toBe((await seen()).held !== null);
+    }
+  });
+
+  test('while the queue is away it is written down, and told when it is back, or has lost it', async () => {
+    if (queue === undefined) throw new Error('no queue');
+    queue.broken = true;
+    expect((await act('hold')).status).toBe(200);
+    expect(await held()).toBe(false);
+    queue.broken = false;
+    await expect.poll(held, { timeout: 10_000 }).toBe(true);
+    await service.queues.markHeld(PRINTER, false);
+    await expect.poll(held, { timeout: 10_000 }).toBe(true);
+    queue.broken = true;
+    await act('resume');
+    queue.broken = false;
+    await expect.poll(held, { timeout: 10_000 }).toBe(false);
+  });
+
+  test('its lane is cleared of what waits, after a look at what that is', async () => {
+    const ids = [await enqueue(), await enqueue('globex'), await enqueue()];
+    for (const id of ids)
+      await expect.poll(() => service.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
+    expect(await seen()).toMatchObject({ jobs: { queued: 3, printing: 0, held: 0 } });
+    const plan = jobBulkResult.parse((await act('clear', { dryRun: true })).body);
+    expect(plan.jobs.map(({ id, outcome, labels }) => [id, outcome, labels])).toEqual(
+      ids.toReversed().map((id) => [id, 'done', 2]),
+    );
+    expect(await seen()).toMatchObject({ jobs: { queued: 3 } });
+    const done = jobBulkResult.parse((await act('clear', { why: 'wrong batch' })).body);
+    expect(done.jobs.map(({ status }) => status)).toEqual(['canceled', 'canceled', 'canceled']);
+    expect(await seen()).toMatchObject({ jobs: { queued: 0 } });
+    expect(await show(ids[0] ?? '')).toMatchObject({
+      events: [{}, { kind: 'canceled', why: 'wrong batch' }],
+    });
+  });
+
+  test('renamed it is shown so, and still known by the name that its agent reports', async () => {
+    const rename = (name: string | null) => service.admin('PUT', `/printers/${PRINTER}/name`, { name });
+    expect((await rename('Dock 3 <img src=x>')).body).toMatchObject({
+      name: 'Dock 3 <img src=x>',
+      reportedName: 'Zebra',
+    });
+    const listed = z.array(printer).parse((await service.admin('GET', '/printers')).body);
+    expect(listed.find(({ id }) => id === PRINTER)?.name).toBe('Dock 3 <img src=x>');
+    expect((await rename(null)).body).toMatchObject({ name: 'Zebra' });
+    expect(codeOf(await rename('  '))).toBe('payload-invalid');
+  });
+
+  test('forgotten once no agent has it, and not before', async () => {
+    const id = 'serial-999999999999';
+    await service.agent([{}, { id, name: 'Old' }]);
+    const forget = () => service.admin('DELETE', `/printers/${id}`);
+    await act('hold', {}, id);
+    expect(codeOf(await forget())).toBe('printer-in-use');
+    await service.agent([{}]);
+    expect(await seen(id)).toMatchObject({ gone: true, agents: [] });
+    expect((await forget()).status).toBe(204);
+    expect(codeOf(await forget())).toBe('printer-not-found');
+    await service.agent([{}, { id, name: 'Old' }]);
+    expect(await seen(id)).toMatchObject({ gone: false, held: null });
+  });
+
+  test('a test label is a job like any other, asked for once with one key', async () => {
+    const ask = () =>
+      service.call(`/app/printers/${OWN}/test`, {
+        body: { tenant: 'acme' },
+        key: 'one-test',
+        headers: { authorization: 'Bearer admin-token-for-tests-0123456789' },
+      });
+    const { id } = printerTested.parse((await ask()).body);
+    expect(printerTested.parse((await ask()).body)).toEqual({ id });
+    expect(await show(id)).toMatchObject({ printer: { id: OWN }, labels: { total: 1 }, account: 'admin' });
+    expect(
+      (
+        await fetch(`${service.url}/app/jobs/${id}/labels/0.png`, {
+          headers: { authorization: 'Bearer admin-token-for-tests-0123456789' },
+        })
+      ).status,
+    ).toBe(200);
+    await expect
+      .poll(() => service.queues.has(laneOf({ scope: 'acme', printerId: OWN }), id), { timeout: 10_000 })
+      .toBe(true);
+    expect(codeOf(await act('test', { tenant: 'globex' }, OWN))).toBe('printer-not-found');
+    expect(codeOf(await act('test', { tenant: 'acme', format: 'A0' }, OWN))).toBe('format-unknown');
+  });
+
+  test('one that is not there', async () => {
+    for (const id of ['serial-nobody00', 'nonsense', '%00']) {
+      expect(codeOf(await act('hold', {}, id))).toBe('printer-not-found');
+      expect(codeOf(await service.admin('GET', `/printers/${id}`))).toBe('printer-not-found');
+    }
+    expect(codeOf(await act('hold', { reason: 'x' }))).toBe('payload-invalid');
+    expect(codeOf(await service.admin('POST', `/printers/${OWN}/hold?scope=globex`, {}))).toBe(
+      'printer-not-found',
+    );
+  });
+});
