@@ -61,6 +61,7 @@ describe.each(backends())('leases on $name', ({ open }) => {
       granted: LONG.alone,
       wanted: false,
       canceled: [],
+      held: false,
     });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
     expect(await ask(ONE)).toEqual({
@@ -68,6 +69,7 @@ describe.each(backends())('leases on $name', ({ open }) => {
       granted: LONG.contended,
       wanted: true,
       canceled: [],
+      held: false,
     });
     expect(await ask(OTHER)).toMatchObject({ granted: null });
     expect(await queues.leaseHolders([printer, printerId()])).toEqual(new Map([[printer, ONE]]));
