@@ -214,6 +214,8 @@ export class ChangeFeed {
   async #connected(client: PostgresClient): Promise<void> {
     const { signal } = this.#ended;
     const lost = Promise.withResolvers<void>();
+    // It may be lost before anybody waits for that: what is under way then says so itself.
+    lost.promise.catch(() => undefined);
     client.on('error', lost.reject);
     client.on('end', () => lost.resolve());
     client.on('notification', (notification) => this.#heard(notification));
