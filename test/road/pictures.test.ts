@@ -33,15 +33,20 @@ test.each(SAMPLES)('%s', async (sample) => {
 });
 
 test('each is shown, and what is shown is there', async () => {
-  const pages = ['README.md', join('docs', 'templates.md')];
+  const pages = ['README.md', ...(await readdir(join(ROOT, 'docs'))).filter((file) => file.endsWith('.md'))];
   const shown = await Promise.all(
-    pages.map(async (page) => {
+    pages.map(async (file) => {
+      const page = file === 'README.md' ? file : join('docs', file);
       const text = await readFile(join(ROOT, page), 'utf8');
-      const links = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, link = '']) => link);
-      return links.map((link) => join(page, '..', link));
+      const links = [...text.matchAll(/<img src="([^"]+)"|!\[[^\]]*\]\(([^)]+\.png)\)/g)];
+      return links.map(([, tag, link = tag ?? '']) => ({ page, picture: join(page, '..', link) }));
     }),
   );
+  for (const { picture } of shown.flat()) await access(join(ROOT, picture));
   const pictures = (await readdir(join(ROOT, PICTURES))).map((file) => join(PICTURES, file));
-  expect(shown[1]?.toSorted()).toEqual(pictures.toSorted());
-  for (const link of shown.flat()) await access(join(ROOT, link));
+  expect(pictures.filter((one) => !shown.flat().some(({ picture }) => picture === one))).toEqual([]);
+  const ofSamples = shown.flat().filter(({ page }) => page === join('docs', 'templates.md'));
+  expect(ofSamples.map(({ picture }) => picture).sort()).toEqual(
+    SAMPLES.map((sample) => join(PICTURES, `${sample}.png`)).sort(),
+  );
 });
