@@ -223,7 +223,7 @@ export class Agent {
     const running = this.#running;
     if (running === null) return;
     const { all, unreached } = running.printers;
-    const isNone = all.length + unreached.length === 0;
+    const isNone = this.#config.printers.length + all.length + unreached.length === 0;
     if (isNone && !running.saidNone) {
       this.#logger.warn(
         'no printer: none is configured, and none was found; "platen discover" says what is seen',
