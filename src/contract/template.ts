@@ -283,6 +283,21 @@ export const templateElement = z.discriminatedUnion('type', [
 export type TemplateElement = z.infer<typeof templateElement>;
 export type TextElement = z.infer<typeof textElement>;
 export type BarcodeElement = z.infer<typeof barcodeElement>;
+/** The options of a barcode that only some symbologies have. */
+export const SYMBOLOGY_OPTIONS = [
+  'codeSet',
+  'fullAscii',
+  'checkDigit',
+  'ratio',
+  'bearer',
+  'ecLevel',
+  'shape',
+  'columns',
+  'rowHeight',
+  'version',
+  'mode',
+] as const satisfies readonly (keyof BarcodeElement)[];
+export type SymbologyOption = (typeof SYMBOLOGY_OPTIONS)[number];
 export type BoxElement = z.infer<typeof boxElement>;
 export type EllipseElement = z.infer<typeof ellipseElement>;
 export type LineElement = z.infer<typeof lineElement>;

@@ -16,6 +16,16 @@ export interface Rect {
   readonly height: number;
 }
 
+/** The smallest rectangle around some; undefined around none. */
+export function enclosing(rects: readonly Rect[]): Rect | undefined {
+  if (rects.length === 0) return undefined;
+  const x = Math.min(...rects.map((rect) => rect.x));
+  const y = Math.min(...rects.map((rect) => rect.y));
+  const right = Math.max(...rects.map((rect) => rect.x + rect.width));
+  const bottom = Math.max(...rects.map((rect) => rect.y + rect.height));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
 export type Ink = 'black' | 'white';
 
 /** A filled rectangle. */

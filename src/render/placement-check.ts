@@ -3,7 +3,7 @@
 import { dots } from '../contract/dots.ts';
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
 import { isBlack } from './bitmap.ts';
-import type { Item, Rect } from './display-list.ts';
+import { enclosing, type Item, type Rect } from './display-list.ts';
 import { type Stamp, stampOf } from './ink.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
@@ -81,16 +81,6 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
     height: symbol.height + side(0) + side(2),
   };
   return enclosing([quietly, all]);
-}
-
-/** The smallest rectangle around some; undefined around none. */
-function enclosing(rects: readonly Rect[]): Rect | undefined {
-  if (rects.length === 0) return undefined;
-  const x = Math.min(...rects.map((rect) => rect.x));
-  const y = Math.min(...rects.map((rect) => rect.y));
-  const right = Math.max(...rects.map((rect) => rect.x + rect.width));
-  const bottom = Math.max(...rects.map((rect) => rect.y + rect.height));
-  return { x, y, width: right - x, height: bottom - y };
 }
 
 /** Does an item leave dots in a rectangle? Its own dots are asked, so that a frame around a symbol is none. */

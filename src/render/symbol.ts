@@ -3,7 +3,7 @@
  *
  * A value is encoded as it is or refused (`SymbolError`): what a scanner reads is what was posted.
  */
-import type { Symbology } from '../contract/template.ts';
+import { SYMBOLOGY_OPTIONS, type Symbology } from '../contract/template.ts';
 import { SymbolError } from './bwip.ts';
 import { COMPOSITE } from './symbology/composite.ts';
 import { DATABAR } from './symbology/databar.ts';
@@ -13,13 +13,7 @@ import { MATRIX } from './symbology/matrix.ts';
 import { MAXICODE } from './symbology/maxicode.ts';
 import { POSTAL } from './symbology/postal.ts';
 import { RETAIL } from './symbology/retail.ts';
-import {
-  type BarcodeSymbol,
-  type QuietZone,
-  SYMBOLOGY_OPTIONS,
-  type SymbolOptions,
-  type SymbologyRules,
-} from './symbology/rules.ts';
+import type { BarcodeSymbol, QuietZone, SymbolOptions, SymbologyRules } from './symbology/rules.ts';
 import { STACKED } from './symbology/stacked.ts';
 
 const RULES: Readonly<Record<Symbology, SymbologyRules>> = {

@@ -7,7 +7,7 @@ import { JobFaultError } from '../contract/fault.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { createAssets } from '../render/assets.ts';
-import type { DisplayList, Item, Rect } from '../render/display-list.ts';
+import { type DisplayList, enclosing, type Item } from '../render/display-list.ts';
 import { requireDots } from '../render/dot-limit.ts';
 import { compileElement } from '../render/element.ts';
 import { smallerPng } from '../render/grey-picture.ts';
@@ -90,7 +90,7 @@ async function designed(
       const drawn = await elementItems(async () =>
         (await compileElement(template, at, grid, scope, assets)).layout(values, false),
       );
-      const box = around(drawn.map(itemBounds));
+      const box = enclosing(drawn.map(itemBounds));
       if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box });
       items.push(...(orientation === 'landscape' ? drawn.map((item) => turnItem(item, 90, whole)) : drawn));
       // Gives the memory back that pictures were drawn in.
@@ -111,15 +111,6 @@ async function elementItems(make: () => Promise<Item[]>): Promise<Item[]> {
     if (error instanceof ElementFault || error instanceof JobFaultError) return [];
     throw error;
   }
-}
-
-function around(rects: readonly Rect[]): Rect | undefined {
-  if (rects.length === 0) return undefined;
-  const x = Math.min(...rects.map((rect) => rect.x));
-  const y = Math.min(...rects.map((rect) => rect.y));
-  const right = Math.max(...rects.map((rect) => rect.x + rect.width));
-  const bottom = Math.max(...rects.map((rect) => rect.y + rect.height));
-  return { x, y, width: right - x, height: bottom - y };
 }
 
 /** As the check of a template says them, with this record for the fields' samples. */

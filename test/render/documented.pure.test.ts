@@ -10,11 +10,11 @@ import {
   lineElement,
   rawZplTemplate,
   SYMBOLOGIES,
+  SYMBOLOGY_OPTIONS,
   textElement,
 } from '../../src/contract/template.ts';
 import { TEMPLATE_PROBLEMS } from '../../src/contract/template-problem.ts';
 import { symbologyRules } from '../../src/render/symbol.ts';
-import { SYMBOLOGY_OPTIONS } from '../../src/render/symbology/rules.ts';
 
 const page = await readFile(new URL('../../docs/templates.md', import.meta.url), 'utf8');
 

@@ -4,6 +4,7 @@ import { readReport } from '../../src/contract/read-report.ts';
 import type { Reported } from '../../src/server/jobs/dispatch/queue-port.ts';
 import { Reports } from '../../src/server/jobs/outcome/reports.ts';
 import { describePrinter, jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 
 const TENANT = 'acme';
 let service: ServiceHarness;
@@ -28,22 +29,6 @@ async function newJob(): Promise<string> {
   const body = { idT, printerId: PRINTER, numberCopies: 10 };
   const answer = await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
   return jobIdOf(answer);
-}
-
-function jobReport(jobId: string, changes: object): object {
-  return {
-    kind: 'job',
-    jobId,
-    agentId: 'agent-one',
-    printerId: PRINTER,
-    at: '2026-11-21T08:00:00.000Z',
-    delivery: 1,
-    seq: 0,
-    status: 'printing',
-    labels: { sent: 0, printed: 0 },
-    reasons: [],
-    ...changes,
-  };
 }
 
 async function job(id: string): Promise<unknown> {

@@ -2,29 +2,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { buildConsole } from '../../service/console.ts';
 import { preview } from '../../src/contract/label-picture.ts';
 import { signInLink } from '../../src/contract/people.ts';
-import { onPath } from '../kit/servers/debian-packages.ts';
+import { openBrowser, openPage } from '../kit/browser/browser.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** ms; the machine may be busy. */
 const PATIENCE = 30_000;
-/** Nothing that asks the internet for anything. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-];
-
 const stack = new AsyncDisposableStack();
 let up: PlatenUp;
-let browser: Browser;
 let page: Page;
 let dataDir = '';
 const faults: string[] = [];
@@ -36,18 +27,9 @@ beforeAll(async () => {
   up = await PlatenUp.start({ dataDir, args: ['--virtual', '1'] });
   stack.defer(async () => void (await up.stop()));
   await up.printerOnline('virtual-1');
-  const executablePath = onPath('chromium');
-  if (executablePath === undefined) throw new Error('there is no chromium on this machine');
-  browser = await chromium.launch({ executablePath, args: FLAGS });
+  const browser = await openBrowser();
   stack.defer(() => browser.close());
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
-  context.setDefaultTimeout(PATIENCE);
-  page = await context.newPage();
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
-      faults.push(message.text());
-  });
+  page = await openPage(browser, {}, faults);
   const { stdout } = await platen(['console', '--data', dataDir, '--json']);
   await page.goto(signInLink.parse(JSON.parse(stdout)).url);
   await page.locator('nav').first().waitFor();

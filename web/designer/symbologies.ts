@@ -1,42 +1,27 @@
 /** What a person has to know of a symbology to choose it and to set it: its kind, and the options that it has. */
-import type { Symbology } from '../../src/contract/template.ts';
-
-export const SYMBOL_OPTIONS = [
-  'codeSet',
-  'fullAscii',
-  'checkDigit',
-  'ratio',
-  'bearer',
-  'ecLevel',
-  'shape',
-  'columns',
-  'rowHeight',
-  'version',
-  'mode',
-] as const;
-export type SymbolOption = (typeof SYMBOL_OPTIONS)[number];
+import type { Symbology, SymbologyOption } from '../../src/contract/template.ts';
 
 /** `bars` have a height that one chooses; `code` is as high as its content; `fixed` has one size. */
 export type SymbolKind = 'bars' | 'code' | 'fixed';
 
 type SymbolFacts = {
   kind: SymbolKind;
-  options: readonly SymbolOption[];
+  options: readonly SymbologyOption[];
   /** A value that it takes, for a new element. */
   example: string;
 };
 
-const bars = (example: string, ...options: SymbolOption[]): SymbolFacts => ({
+const bars = (example: string, ...options: SymbologyOption[]): SymbolFacts => ({
   kind: 'bars',
   example,
   options,
 });
-const code = (example: string, ...options: SymbolOption[]): SymbolFacts => ({
+const code = (example: string, ...options: SymbologyOption[]): SymbolFacts => ({
   kind: 'code',
   example,
   options,
 });
-const fixed = (example: string, ...options: SymbolOption[]): SymbolFacts => ({
+const fixed = (example: string, ...options: SymbologyOption[]): SymbolFacts => ({
   kind: 'fixed',
   example,
   options,

@@ -13,7 +13,7 @@ import { say } from '../controls/toast.tsx';
 import { call, newKey } from '../service/call.ts';
 import { may, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
-import { actionPath, hasLane, mayActOn, type Printer } from './printer-words.tsx';
+import { actionPath, mayActOn, type Printer } from './printer-words.tsx';
 
 type Props = { printer: Printer; onDone: () => void };
 type Question = 'hold' | 'clear' | 'rename' | 'forget';
@@ -58,7 +58,7 @@ export function PrinterActions({ printer, onDone }: Props) {
       <Menu
         about={printer.name}
         items={[
-          ...(may('printers:act') && hasLane(printer) && !printer.gone
+          ...(may('printers:act') && !printer.gone
             ? [{ words: words.test, onPick: () => void test(printer) }]
             : []),
           ...(act ? [{ words: words.rename, onPick: ask('rename') }] : []),

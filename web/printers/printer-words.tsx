@@ -5,20 +5,7 @@ import { printerLane } from '../../src/contract/printer-actions.ts';
 import { may } from '../service/session.ts';
 import { listed, t, when } from '../texts/texts.ts';
 
-/** Of a service that says nothing of lanes. */
-const UNSAID = {
-  reportedName: '',
-  held: null,
-  jobs: { queued: 0, printing: 0, held: 0 },
-  labelsToday: 0,
-  since: null,
-  lastJob: null,
-  gone: false,
-};
-export const printer = z.preprocess(
-  (said) => (typeof said === 'object' ? { ...UNSAID, ...said } : said),
-  printerView.extend(printerLane),
-);
+export const printer = printerView.extend(printerLane);
 export const printerList = z.array(printer);
 export type Printer = z.infer<typeof printer>;
 
@@ -58,15 +45,10 @@ export function PrinterState({ printer }: { printer: Printer }) {
   );
 }
 
-/** Whether the service says what waits for a printer, and so lets people act on it. */
-export function hasLane({ reportedName }: Printer): boolean {
-  return reportedName !== UNSAID.reportedName;
-}
-
 /** What several tenants share concerns all of them. */
 export function mayActOn(printer: Printer): boolean {
   const { tenant } = printer;
-  return hasLane(printer) && may('printers:act') && (tenant !== null || may('deployment'));
+  return may('printers:act') && (tenant !== null || may('deployment'));
 }
 
 /** Path of what is done to a printer; which of two with the same ID is said, too. */

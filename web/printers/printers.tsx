@@ -7,7 +7,7 @@ import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
-import { hasLane, type Printer, PrinterState, printerList } from './printer-words.tsx';
+import { type Printer, PrinterState, printerList } from './printer-words.tsx';
 
 export function Printers() {
   const { printers: words } = t.value;
@@ -62,8 +62,8 @@ function Row({ printer, onDone }: { printer: Printer; onDone: () => void }) {
       </div>
       <PrinterState printer={printer} />
       <div class="small muted">
-        {hasLane(printer) && <div>{words.waiting(printer.jobs.queued)}</div>}
-        {hasLane(printer) && <div>{words.today(printer.labelsToday)}</div>}
+        <div>{words.waiting(printer.jobs.queued)}</div>
+        <div>{words.today(printer.labelsToday)}</div>
       </div>
       <div class="row end">
         <PrinterActions printer={printer} onDone={onDone} />

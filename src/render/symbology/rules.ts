@@ -1,5 +1,5 @@
 /** What the renderer has to know of a symbology, and what a value becomes in it. */
-import type { BarcodeElement } from '../../contract/template.ts';
+import type { BarcodeElement, SymbologyOption } from '../../contract/template.ts';
 import type { NativeSymbol } from '../../zpl/bars.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { SymbolError } from '../bwip.ts';
@@ -87,22 +87,7 @@ export interface MaxiCodeSymbol {
 
 export type BarcodeSymbol = LinearSymbol | MatrixSymbol | PostalSymbol | MaxiCodeSymbol;
 
-/** The element's options that only some symbologies have. */
-export const SYMBOLOGY_OPTIONS = [
-  'codeSet',
-  'fullAscii',
-  'checkDigit',
-  'ratio',
-  'bearer',
-  'ecLevel',
-  'shape',
-  'columns',
-  'rowHeight',
-  'version',
-  'mode',
-] as const;
-export type OptionName = (typeof SYMBOLOGY_OPTIONS)[number];
-export type SymbolOptions = Pick<BarcodeElement, OptionName>;
+export type SymbolOptions = Pick<BarcodeElement, SymbologyOption>;
 
 export interface SymbologyRules {
   readonly kind: 'linear' | 'stacked' | 'matrix' | 'four-state' | 'maxicode';
@@ -111,7 +96,7 @@ export interface SymbologyRules {
   readonly command?: true;
   /** The value is a GS1 element string. */
   readonly gs1?: true;
-  readonly options: readonly OptionName[];
+  readonly options: readonly SymbologyOption[];
   /** What an option may be, where the contract leaves more room. @throws SymbolError */
   readonly checkOptions?: (options: SymbolOptions) => void;
   /** Wide to narrow, of a symbology with two widths. */

@@ -1,6 +1,5 @@
 /** One job with its life: what happened to it and when, who decided what, and what can be done now. */
 import { z } from 'zod';
-import { jobFault } from '../../../contract/fault.ts';
 import type { JobView } from '../../../contract/job.ts';
 import {
   type JobAction,
@@ -10,7 +9,6 @@ import {
   jobEventKind,
 } from '../../../contract/job-details.ts';
 import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
-import { printerReason } from '../../../contract/printer.ts';
 import { jobId } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf, rowsOf } from '../../store/pool.ts';
@@ -30,20 +28,24 @@ const detailsRow = jobRow.extend({
   held_why: z.string().nullable(),
 });
 
-const eventRow = z.object({
-  at: z.date(),
-  kind: jobEventKind,
-  sent: z.int(),
-  printed: z.int(),
-  reasons: z.array(printerReason),
-  error: jobFault.nullable(),
-  uncertain_from: z.int().nullable(),
-  uncertain_to: z.int().nullable(),
-  printer_id: z.string(),
-  printer_name: z.string(),
-  who: z.string().nullable(),
-  why: z.string().nullable(),
-});
+/** What the job said at that moment, and why. */
+const eventRow = jobRow
+  .pick({
+    sent: true,
+    printed: true,
+    reasons: true,
+    error: true,
+    uncertain_from: true,
+    uncertain_to: true,
+    printer_id: true,
+    printer_name: true,
+  })
+  .extend({
+    at: z.date(),
+    kind: jobEventKind,
+    who: z.string().nullable(),
+    why: z.string().nullable(),
+  });
 
 const reprintRow = z.object({ id: z.string(), status: jobStatus, created_at: z.date() });
 
