@@ -1,6 +1,6 @@
 /** A page's frame: its heading, which has the focus when one comes to it, and what it shows of the service. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Refusal } from '../service/call.ts';
 import type { Live } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
@@ -20,7 +20,8 @@ export function Page({ title, crumb, beside, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · ${t.value.general.product}`;
   }, [title]);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  // With the page and not after it is drawn: a key pressed at once would go to the page that one has left.
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <>
       <header class="page-head">
