@@ -1,5 +1,5 @@
 /** The internal interface, and the documents about the external one. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { integrationCreated } from '../../src/contract/admin.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
@@ -14,15 +14,12 @@ import {
   ServiceHarness,
   TEMPLATE,
 } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
+const service = useService();
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   await service.tenant('acme');
   await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 describe('/app', () => {

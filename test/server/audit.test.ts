@@ -1,19 +1,18 @@
 /** Who did what: everything that is done under `/app` is in the audit, with the deed or not at all. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditPage } from '../../src/contract/people.ts';
-import { ADMIN_TOKEN, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { ADMIN_TOKEN, jobIdOf, PRINTER } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
+const service = useService();
 let admin: SignedIn;
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
   await service.agent([{}]);
   admin = await SignedIn.as(service, 'acme', 'admin');
 });
-afterAll(() => service?.stop());
 
 async function entries(query = '') {
   return auditPage.parse((await admin.call(`/app/audit?limit=1000${query}`)).body).entries;

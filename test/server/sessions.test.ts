@@ -1,19 +1,16 @@
 /** Signing in and out, and what keeps a session its person's own. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { CONSOLE_HEADER, invitationCreated, sessionView, signInLink } from '../../src/contract/people.ts';
 import { type Answer, codeOf, ServiceHarness } from '../kit/service/harness.ts';
 import { cookieOf, PASSWORD, SignedIn, tokenIn } from '../kit/service/signed-in.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const PAGE = { [CONSOLE_HEADER]: '1' };
 
-let service: ServiceHarness;
+const service = useService();
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   await service.tenant('acme');
   await service.tenant('default');
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 const signIn = (login: string, password: string, headers: Record<string, string> = {}): Promise<Answer> =>
