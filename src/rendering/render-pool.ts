@@ -190,7 +190,7 @@ export class RenderSession {
   }
 
   /**
-   * Makes every label once.
+   * Makes the first labels, and finds out whether all others can be made.
    * @throws JobFaultError for the first that cannot be made; RenderCrash; the signal's reason
    */
   async check(signal: AbortSignal): Promise<void> {
