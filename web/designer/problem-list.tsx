@@ -1,4 +1,5 @@
 /** What the service finds wrong with the label, beside what it is wrong with. */
+import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { t } from '../texts/texts.ts';
 import { changeLabel, placed } from './document.ts';
 import type { Found } from './drawing.ts';
@@ -6,8 +7,14 @@ import type { Editor } from './editor.ts';
 import { nameOf } from './naming.ts';
 
 /** Without the pointer that messages for files begin with. */
-function wordsOf({ message, pointer }: Found): string {
+export function wordsOf({ message, pointer }: TemplateProblem): string {
   return message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
+}
+
+/** What is said of one element, in words. */
+export function problemsOf(editor: Editor, key: number): string[] {
+  const all = editor.drawing.last.value?.problems ?? [];
+  return all.filter((problem) => problem.key === key).map(wordsOf);
 }
 
 /** @param of the key of one element; left out: everything, by element */

@@ -2,6 +2,7 @@
 import { accessWords } from './de/access.ts';
 import { jobs, labels, many } from './de/counted.ts';
 import { designerWords } from './de/designer.ts';
+import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
 import type { Texts } from './en.ts';
@@ -126,4 +127,5 @@ export const de: Texts = {
   ...printingWords,
   ...accessWords,
   designer: designerWords,
+  gs1: gs1Words,
 };

@@ -2,6 +2,7 @@
 import { accessWords } from './en/access.ts';
 import { jobs, labels, many } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
+import { gs1Words } from './en/gs1.ts';
 import { jobWords } from './en/jobs.ts';
 import { printingWords } from './en/printing.ts';
 
@@ -126,6 +127,7 @@ export const en = {
   ...printingWords,
   ...accessWords,
   designer: designerWords,
+  gs1: gs1Words,
 };
 
 export type Texts = typeof en;
