@@ -67,6 +67,16 @@ export const serverConfig = z.strictObject({
       labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
       /** Of HTTP; over it the one that is idle for longest is closed. */
       connections: z.int().min(10).max(100_000).default(1_000),
+      /** Of one tenant to `/v2`, at each instance. */
+      requestsPerSecond: z.int().min(1).max(1_000_000).default(1_000),
+      /** Of one tenant: jobs that have not ended, those of them at one printer, and bytes of their data. */
+      waitingJobs: z.int().min(1).max(100_000_000).default(100_000),
+      waitingJobsPerPrinter: z.int().min(1).max(100_000_000).default(50_000),
+      waitingBytes: z
+        .int()
+        .min(1024 * 1024)
+        .max(1024 ** 5)
+        .default(2 * 1024 ** 3),
     })
     .prefault({}),
   /** Failed token requests in `window` s after which more are refused. */
@@ -128,6 +138,10 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
   PLATEN_MAX_CONNECTIONS: { path: ['limits', 'connections'], kind: 'integer' },
+  PLATEN_MAX_REQUESTS_PER_SECOND: { path: ['limits', 'requestsPerSecond'], kind: 'integer' },
+  PLATEN_MAX_WAITING_JOBS: { path: ['limits', 'waitingJobs'], kind: 'integer' },
+  PLATEN_MAX_WAITING_JOBS_PER_PRINTER: { path: ['limits', 'waitingJobsPerPrinter'], kind: 'integer' },
+  PLATEN_MAX_WAITING_BYTES: { path: ['limits', 'waitingBytes'], kind: 'integer' },
   PLATEN_KEEP_LABEL_DATA_HOURS: { path: ['retention', 'labelDataHours'], kind: 'integer' },
   PLATEN_KEEP_JOB_DAYS: { path: ['retention', 'jobDays'], kind: 'integer' },
   PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },

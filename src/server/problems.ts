@@ -39,6 +39,8 @@ export const PROBLEMS = {
   'format-incompatible': kind(400, 'The template cannot be printed in this format'),
   'data-unprintable': kind(400, 'A value cannot be printed'),
   'quota-exceeded': kind(403, 'The print quota blocks the request'),
+  'too-many-requests': kind(429, 'The tenant sends too many requests', true),
+  'too-many-waiting': kind(429, 'Too many jobs of the tenant wait to be printed', true),
   'enqueue-failed': kind(500, 'The job could not be enqueued', true),
   // The interface knows no other status for it than 500.
   overloaded: kind(500, 'The service has too much in hand', true),

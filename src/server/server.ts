@@ -24,6 +24,7 @@ import { toldOf } from './events/told-changes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
+import { Backlog } from './jobs/accept/backlog.ts';
 import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
 import { Reprints } from './jobs/accept/reprints.ts';
@@ -59,6 +60,7 @@ import { Sessions } from './people/sessions.ts';
 import { AskedPrinters } from './printers/asked-printers.ts';
 import { LaneHolds } from './printers/lane-holds.ts';
 import { ProblemError } from './problems.ts';
+import { RequestRate } from './request-rate.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
 import { createPool } from './store/pool.ts';
@@ -210,7 +212,7 @@ export class Server {
     const tenants = new Tenants(pool);
     const printers = new AskedPrinters(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
-    const acceptance = new Acceptance(pool);
+    const acceptance = new Acceptance(pool, new Backlog(pool, config.limits));
     const jobs = new Jobs({
       pool,
       check,
@@ -280,6 +282,7 @@ export class Server {
       identify: (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
       jobs,
       table,
+      rate: new RequestRate(config.limits.requestsPerSecond),
       publicJobStatus: config.publicJobStatus,
     });
     await app.register(adminRoutes, {

@@ -326,7 +326,7 @@ describe('documents', () => {
       expect(told, code).toContain(`urn:platen:problem:${code}`);
     }
     const enqueue = api.paths['/v2/jobs']?.['post']?.responses ?? {};
-    expect(Object.keys(enqueue)).toEqual(['200', '201', '400', '401', '403', '404', '413', '500']);
+    expect(Object.keys(enqueue)).toEqual(['200', '201', '400', '401', '403', '404', '413', '429', '500']);
   });
 
   test('/docs/ is a page that asks nobody else', async () => {

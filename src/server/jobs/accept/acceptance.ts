@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { onlyRow, type Pool, type Queryable, sqlState } from '../../store/pool.ts';
+import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer, KEPT } from './idempotency.ts';
 import type { CheckedRequest } from './request-check.ts';
@@ -54,21 +55,28 @@ type OfTenant = { waiting: Waiting[]; running: number };
 
 export class Acceptance {
   readonly #pool: Pool;
+  readonly #backlog: Backlog;
   readonly #tenants = new Map<string, OfTenant>();
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, backlog: Backlog) {
     this.#pool = pool;
+    this.#backlog = backlog;
   }
 
-  /** @throws when the database fails; whether the job was accepted is not known then, and its key tells */
-  accept(candidate: Candidate): Promise<Outcome> {
+  /**
+   * @throws ProblemError `too-many-waiting`; when the database fails: whether the job was accepted is not known then, and its
+   * key tells
+   */
+  async accept(candidate: Candidate): Promise<Outcome> {
     const { tenantId } = candidate.job;
+    const payload = JSON.stringify(candidate.job);
+    await this.#backlog.admit(candidate.job, payload.length);
     const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0 };
     this.#tenants.set(tenantId, tenant);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    tenant.waiting.push({ candidate, payload: JSON.stringify(candidate.job), settle: { resolve, reject } });
+    tenant.waiting.push({ candidate, payload, settle: { resolve, reject } });
     this.#next(tenantId, tenant);
-    return promise;
+    return await promise;
   }
 
   #next(tenantId: string, tenant: OfTenant): void {

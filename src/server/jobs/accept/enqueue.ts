@@ -16,7 +16,7 @@ import { type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { checkQuota, quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
-import type { Acceptance } from './acceptance.ts';
+import type { Acceptance, Outcome } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
@@ -104,27 +104,31 @@ export class Jobs {
       key === undefined ? undefined : await previousAnswer(this.#pool, tenantId, key, bodyHash);
     /** undefined: something has changed since it was looked up. */
     const attempt = async (fresh: boolean): Promise<Accepted | undefined> => {
+      const jobId = uuid();
+      const { account, ownAccount } = submission;
       let checked: CheckedRequest;
+      let answer: JobAnswer;
+      let job: QueuedJob;
+      let result: Outcome;
       try {
         checked = await this.#check.references(tenantId, parsed, { fresh });
+        answer = checked.request.data === undefined ? jobId : [jobId];
+        job = queuedJob(jobId, tenantId, checked);
+        result = await this.#acceptance.accept({
+          job,
+          checked,
+          account,
+          ownAccount,
+          key: key === undefined ? undefined : { name: key, bodyHash },
+          answer,
+        });
       } catch (error) {
-        // An identical retry gets its answer even if the template or the printer has gone since.
+        if (!(error instanceof ProblemError)) throw error;
+        // An identical retry gets its answer even if the template or the printer has gone since, or too much waits.
         const first = await before();
         if (first === undefined) throw error;
         return { ...first, replayed: true };
       }
-      const jobId = uuid();
-      const answer: JobAnswer = checked.request.data === undefined ? jobId : [jobId];
-      const job = queuedJob(jobId, tenantId, checked);
-      const { account, ownAccount } = submission;
-      const result = await this.#acceptance.accept({
-        job,
-        checked,
-        account,
-        ownAccount,
-        key: key === undefined ? undefined : { name: key, bodyHash },
-        answer,
-      });
       switch (result.outcome) {
         case 'accepted':
           this.#dispatcher.accept(job);
