@@ -10,7 +10,7 @@ export type Handle = Corner | 'start' | 'end';
 /** The least side that a frame is pulled to. */
 const LEAST = 0.5;
 /** Of a module, where the element says nothing: `src/contract/template.ts`. */
-const MODULE = 0.33;
+export const MODULE = 0.33;
 
 /**
  * The element's box as it is designed; where it has none, that of its ink.

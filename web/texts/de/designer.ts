@@ -118,7 +118,15 @@ export const designerWords: Texts['designer'] = {
   sample: 'Beispiel',
   default: 'Wenn ein Datensatz keines hat',
   noFields: 'Ein Feld ist, was sich von Etikett zu Etikett ändert: {{name}} in einem Text oder Barcode.',
-  declare: 'Feld anlegen',
+  fixes: {
+    declare: 'Anlegen',
+    removeUnused: 'Entfernen',
+    narrower: 'Striche um einen Punkt schmaler',
+    ownWidth: 'So breit, wie es braucht',
+    wrap: 'In der nächsten Zeile weiter',
+    wholeDots: 'In ganzen Punkten, mm',
+    ontoLabel: 'Auf das Etikett schieben',
+  },
   record: 'Gezeigt mit',
   recordFrom: {
     samples: 'Beispiele der Felder',

@@ -116,7 +116,15 @@ export const designerWords = {
   sample: 'Sample',
   default: 'If a record has none',
   noFields: 'A field is what changes from label to label: {{name}} in a text or a barcode.',
-  declare: 'Declare it',
+  fixes: {
+    declare: 'Declare it',
+    removeUnused: 'Remove it',
+    narrower: 'Bars narrower by a dot',
+    ownWidth: 'As wide as it needs',
+    wrap: 'Go on in the next line',
+    wholeDots: 'In whole dots, mm',
+    ontoLabel: 'Move onto the label',
+  },
   record: 'Shown with',
   recordFrom: {
     samples: 'Samples of the fields',
