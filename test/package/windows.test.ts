@@ -191,7 +191,7 @@ test('unpacked from the archive: installed, started, stopped and removed by its 
   expect(await status(unpacked)).toMatchObject({ state: 'running' });
   const registered = await wine.run(['reg', 'query', `${SERVICES}\\${SERVICE}`, '/v', 'ImagePath']);
   expect(registered).toContain(
-    `"${unpacked}\\bin\\node.exe" "${unpacked}\\app\\platen.js" service run "${HOME}"`,
+    `"${unpacked}\\bin\\node.exe" "--max-semi-space-size=2" "${unpacked}\\app\\platen.js" service run "${HOME}"`,
   );
   await platen(unpacked, 'service', 'stop');
   expect(await status(unpacked)).toMatchObject({ state: 'stopped', exitCode: 0 });
