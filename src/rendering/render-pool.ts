@@ -160,6 +160,7 @@ class RenderThread {
     if (!this.dead) this.send({ kind: 'close', session });
     if (this.#receivers.size > 0) return;
     this.#worker.unref();
+    clearTimeout(this.#resting);
     if (this.#rest !== null) this.#resting = setTimeout(this.#rest.rests, this.#rest.idleMs).unref();
   }
 
