@@ -179,8 +179,8 @@ describe('a session', () => {
     const other = cookieOf(await signIn('password', PASSWORD));
     const set = (current: string | undefined) =>
       person.call('/app/session/password', { method: 'PUT', body: { current, password: 'a new password' } });
-    expect(codeOf(await set('wrong'))).toBe('sign-in-refused');
-    expect(codeOf(await set(undefined))).toBe('sign-in-refused');
+    expect(codeOf(await set('wrong'))).toBe('password-wrong');
+    expect(codeOf(await set(undefined))).toBe('password-wrong');
     const done = await set(PASSWORD);
     expect(done.status).toBe(200);
     person.cookie = other;

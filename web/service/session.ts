@@ -9,6 +9,7 @@ import {
   sessionView,
 } from '../../src/contract/people.ts';
 import { call, Refusal, whenSignedOut } from './call.ts';
+import { signedOut } from './provider.ts';
 
 /** `undefined`: not known yet. `null`: nobody. */
 export const session = signal<SessionView | null | undefined>(undefined);
@@ -52,6 +53,7 @@ export async function acceptInvitation(token: string, password: string, name: st
 
 export async function signOut(everywhere: boolean): Promise<void> {
   await call(z.unknown(), everywhere ? '/sessions' : '/session', { method: 'DELETE' });
+  signedOut.keep('yes');
   session.value = null;
 }
 
