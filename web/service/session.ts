@@ -63,9 +63,8 @@ async function enter(ask: () => Promise<SessionView>): Promise<void> {
     sessionProblem.value = undefined;
   } catch (error) {
     const problem = error instanceof Error ? error : new Error(String(error));
-    // Nobody is signed in: no fault, unless somebody followed a link.
-    sessionProblem.value =
-      problem instanceof Refusal && problem.code === 'session-missing' ? undefined : problem;
+    // Nobody is signed in: no fault, unless somebody followed a link, which is gone then.
+    sessionProblem.value = problem instanceof Refusal && problem.status === 401 ? undefined : problem;
     session.value = null;
   }
 }
