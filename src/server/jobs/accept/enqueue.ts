@@ -12,11 +12,11 @@ import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { revoked } from '../../oauth/caller.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Also, type Pool, sqlState, transaction } from '../../store/pool.ts';
+import { type Also, type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { checkQuota, quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
-import { type Acceptance, acceptIn, type Candidate, type Outcome } from './acceptance.ts';
+import type { Acceptance, Outcome } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
@@ -116,15 +116,11 @@ export class Jobs {
         checked = await this.#check.references(tenantId, parsed, { fresh });
         answer = checked.request.data === undefined ? jobId : [jobId];
         job = queuedJob(jobId, tenantId, checked);
-        const candidate: Candidate = {
-          job,
-          checked,
-          account,
-          ownAccount,
-          key: key === undefined ? undefined : { name: key, bodyHash },
-          answer,
-        };
-        result = await this.#acceptedOr(candidate, submission.also);
+        const name = key === undefined ? undefined : { name: key, bodyHash };
+        result = await this.#acceptance.accept(
+          { job, checked, account, ownAccount, key: name, answer },
+          submission.also,
+        );
       } catch (error) {
         if (!(error instanceof ProblemError)) throw error;
         // An identical retry gets its answer even if the template or the printer has gone since, or too much waits.
@@ -154,16 +150,6 @@ export class Jobs {
     const accepted = (await attempt(false)) ?? (await attempt(true));
     if (accepted === undefined) throw new Error('an idempotency key was deleted twice meanwhile');
     return accepted;
-  }
-
-  /** Together with others, unless more is done in its transaction. */
-  async #acceptedOr(candidate: Candidate, also: Also<string> | undefined): Promise<Outcome> {
-    if (also === undefined) return await this.#acceptance.accept(candidate);
-    return await transaction(this.#pool, async (db) => {
-      const result = await acceptIn(db, candidate);
-      if (result.outcome === 'accepted') await also(db, candidate.job.jobId);
-      return result;
-    });
   }
 }
 
