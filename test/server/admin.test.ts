@@ -78,6 +78,9 @@ describe('/app', () => {
       name: 'ERP',
       scope: 'jobs:enqueue jobs:read',
       createdAt: expect.any(String),
+      lastUsedAt: null,
+      secretCreatedAt: expect.any(String),
+      oldSecret: null,
       revokedAt: null,
     };
     expect((await service.admin('GET', '/tenants/acme/integrations')).body).toContainEqual(row);
@@ -315,6 +318,13 @@ describe('documents', () => {
       'sign-in-refused',
       'sign-in-too-often',
       'link-spent',
+      'password-wrong',
+      'passkey-refused',
+      'passkey-not-found',
+      'passkeys-limit',
+      'passkeys-unavailable',
+      'provider-away',
+      'secrets-limit',
       'origin-foreign',
       'person-not-found',
       'person-exists',

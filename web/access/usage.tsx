@@ -124,7 +124,7 @@ function Table({ days }: { days: Counted['days'] }) {
           .toReversed()
           .map(({ day, jobs, labels }) => (
             <tr key={day}>
-              <td>{dayOf(day)}</td>
+              <td class="nowrap">{dayOf(day)}</td>
               <td class="right numbers">{words.number(jobs)}</td>
               <td class="right numbers">{words.number(labels)}</td>
             </tr>

@@ -23,6 +23,13 @@ export function SignIn() {
   useEffect(() => {
     document.title = `${words.title} · ${general.product}`;
   });
+  // Who has come in and leaves again is told nothing of the time before.
+  useEffect(
+    () => () => {
+      refused.value = undefined;
+    },
+    [],
+  );
   useEffect(() => {
     // Without an answer there is the password, and what is wrong is said when it is tried.
     call(waysIn, '/sign-in').then(
