@@ -10,6 +10,8 @@ import { labelRecord } from '../../src/contract/print-request.ts';
 import { drawn } from '../kit/browser/browser.ts';
 import { ConsoleSite, MUTE } from '../kit/browser/console-site.ts';
 
+import { designerPictures } from './designer-pictures.ts';
+
 const ROOT = join(import.meta.dirname, '../..');
 const OUT = join(ROOT, 'docs/pictures');
 
@@ -40,6 +42,7 @@ try {
   await take(light, 'held', `held/${held.job}`);
   const dark = await site.signedIn({ width: 1200, height: 760, scheme: 'dark' });
   await take(dark, 'printers', 'printers');
+  await designerPictures(site, OUT);
 } finally {
   await site.stop();
 }

@@ -45,7 +45,7 @@ export function Layers({ editor }: { editor: Editor }) {
                 {element.group !== undefined && (
                   <span class="badge" title={words.groupOf(element.group)}>
                     <span class="unseen">{words.groupOf(element.group)}</span>
-                    <span aria-hidden="true">⧉ {element.group}</span>
+                    <span aria-hidden="true">{element.group}</span>
                   </span>
                 )}{' '}
                 {name}

@@ -30,7 +30,7 @@ export function Properties({ editor }: { editor: Editor }) {
     <div class="stack" key={own.key}>
       <h2 class="anywhere">{nameOf(own.element)}</h2>
       <ProblemList editor={editor} of={own.key} />
-      <ByPrinter what={editor.drawing.last.value?.printer.get(own.key)} />
+      <ByPrinter type={own.element.type} what={editor.drawing.last.value?.printer.get(own.key)} />
       <Content editor={editor} own={own} />
       {(['place', 'look', 'more'] as const).map((section) => (
         <Group key={section} editor={editor} own={own} section={section} />
@@ -40,9 +40,13 @@ export function Properties({ editor }: { editor: Editor }) {
 }
 
 /** What the picture cannot show: a printer has a font of its own, nearly like this one. */
-function ByPrinter({ what }: { what: 'text' | 'bars' | undefined }) {
+function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undefined }) {
   if (what === undefined) return null;
-  return <p class="small muted">{t.value.designer.byPrinter[what]}</p>;
+  return (
+    <p class="small muted">
+      {t.value.designer.byPrinter[type === 'barcode' && what === 'text' ? 'line' : what]}
+    </p>
+  );
 }
 
 /** Sets members of the element. @returns whether the schema takes it */

@@ -147,6 +147,7 @@ export const designerWords: Texts['designer'] = {
   marks: 'Kennzeichnen, was ein ZPL-Drucker selbst zeichnet',
   byPrinter: {
     text: 'Ein ZPL-Drucker setzt das in seiner eigenen Schrift, die fast die gezeigte ist. Als Bild wäre es genau diese: Mehr, Auf Etikettendruckern.',
+    line: 'Ein ZPL-Drucker zeichnet diese Striche selbst, Punkt für Punkt wie gezeigt, und setzt die Klarschriftzeile in seiner eigenen Schrift, die fast diese ist.',
     bars: 'Ein ZPL-Drucker zeichnet diese Striche selbst, Punkt für Punkt wie gezeigt.',
   },
   madeFor: 'Gemacht für, dpi',

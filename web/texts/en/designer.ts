@@ -145,6 +145,7 @@ export const designerWords = {
   marks: 'Mark what a ZPL printer draws by itself',
   byPrinter: {
     text: 'A ZPL printer sets this in its own font, which is nearly the one that you see. As a picture it would be exactly this: More, On label printers.',
+    line: 'A ZPL printer draws these bars by itself, dot for dot as you see them, and sets the readable line in its own font, which is nearly this one.',
     bars: 'A ZPL printer draws these bars by itself, dot for dot as you see them.',
   },
   madeFor: 'Made for, dpi',
