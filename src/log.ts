@@ -38,6 +38,13 @@ const NOBODY_THERE = new Set([
   'EAI_AGAIN',
   'EPIPE',
   'ETIMEDOUT',
+  // Of ours: `TransportError`, `QueueError`.
+  'device-unreachable',
+  'connect-timeout',
+  'connection-lost',
+  'query-timeout',
+  'write-timeout',
+  'unavailable',
 ]);
 
 function errorForLog(error: Error): object {

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { TransportError } from '../drivers/connection.ts';
 import { withoutCredentials } from '../src/contract/without-credentials.ts';
 import { createLogger } from '../src/log.ts';
 
@@ -35,10 +36,16 @@ describe('the log', () => {
 
   test('has no stack of a refused connection, and one of an error of our own', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:9100'), { code: 'ECONNREFUSED' });
+    const away = new TransportError('device-unreachable', '10.0.0.7:9100, ECONNREFUSED');
     const ours = new TypeError('x is no function');
-    const [first = '', second = ''] = logged((log) => {
-      for (const err of [refused, ours]) log.warn({ err }, 'event');
+    const [first = '', second = '', third = ''] = logged((log) => {
+      for (const err of [refused, ours, away]) log.warn({ err }, 'event');
     }).split('\n');
+    expect(JSON.parse(third).err).toEqual({
+      type: 'TransportError',
+      message: away.message,
+      code: 'device-unreachable',
+    });
     expect(JSON.parse(first).err).toEqual({ type: 'Error', message: refused.message, code: 'ECONNREFUSED' });
     expect(JSON.parse(second).err.stack).toContain('log.pure.test.ts');
   });

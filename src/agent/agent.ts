@@ -264,7 +264,8 @@ export class Agent {
         pool,
         window,
         timings,
-        logger: this.#logger,
+        // An ID tells people nothing. It is the name that it had when it came.
+        logger: this.#logger.child({ printerName: printer.describe().name }),
       });
       running.stations.set(id, station);
       station.start();

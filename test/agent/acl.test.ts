@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { JobReport } from '../../src/contract/report.ts';
-import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { lookAtRedis, openQueues, type Queues } from '../../src/queue/index.ts';
 import { expected, jobFor, logger } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { printerId, report } from '../kit/queue/samples.ts';
@@ -18,6 +18,7 @@ const user = `dock-${randomUUID()}`;
 const password = randomUUID();
 let admin: Redis;
 let own: Redis;
+let ownUrl: string;
 let queues: Queues;
 
 /** The arguments of the documented command, for the prefix of this site. */
@@ -39,9 +40,10 @@ beforeAll(async () => {
   const url = new URL(redisUrl);
   url.username = user;
   url.password = password;
-  own = new Redis(url.href);
+  ownUrl = url.href;
+  own = new Redis(ownUrl);
   queues = await openQueues({
-    redisUrl: url.href,
+    redisUrl: ownUrl,
     prefix,
     logger,
     lockDurationMs: 1_000,
@@ -89,6 +91,11 @@ test('it prints, waits, is canceled, hands back and reports with the documented 
   });
   expect(printer.labels.slice(0, 5)).toEqual(jobs.flatMap(expected));
   expect(await refused()).toEqual([]);
+});
+
+test('the doctor can ask whether a service takes its reports', async () => {
+  expect(await lookAtRedis(ownUrl, site.queueOptions.prefix, 5_000)).toMatchObject({ services: 1 });
+  expect(await lookAtRedis(ownUrl, `${site.queueOptions.prefix}-other`, 5_000)).toMatchObject({ services: 0 });
 });
 
 test('it can read and write nothing that is not its own', async () => {

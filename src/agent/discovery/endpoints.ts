@@ -174,7 +174,8 @@ export class Endpoints {
     const expected = !asked && endpoint.listed.has(CONFIGURED);
     if (!result.reachable && (endpoint.refused ? !refused : expected)) {
       const what = endpoint.refused ? 'printer refused' : 'printer cannot be reached';
-      this.#options.logger.warn({ err: result.error, uri: addressOf(endpoint.uri) }, what);
+      const printerName = endpoint.driver?.name;
+      this.#options.logger.warn({ err: result.error, printerName, uri: addressOf(endpoint.uri) }, what);
     }
     endpoint.nextAt = performance.now() + this.#rest(endpoint);
     if (before !== endpoint.news) onNews();

@@ -295,7 +295,10 @@ export class Printers {
     const { driver } = drivenBy(known);
     if (endpoint.uri !== known.uri) {
       const [from, to] = [addressOf(endpoint.uri), addressOf(known.uri)];
-      logger.info({ printer: printer.id, from, to }, 'printer is driven another way');
+      logger.info(
+        { printer: printer.id, printerName: printer.describe().name, from, to },
+        'printer is driven another way',
+      );
     }
     const spare = endpoint.uri === known.uri ? undefined : this.#deviceAt(known.uri);
     if (drivenAlike(endpoint.driver, driver, drivers.transports)) {
@@ -369,8 +372,9 @@ export class Printers {
   #tell(event: PrinterEvent, printer: Printer): void {
     printer.told();
     const level = event === 'changed' ? 'debug' : 'info';
-    const { state, reasons } = printer;
-    this.#options.logger[level]({ printer: printer.id, state, reasons }, `printer ${event}`);
+    const { id, state, reasons } = printer;
+    const printerName = printer.describe().name;
+    this.#options.logger[level]({ printer: id, printerName, state, reasons }, `printer ${event}`);
     this.#options.onEvent(event, printer);
   }
 }
