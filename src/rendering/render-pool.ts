@@ -2,7 +2,8 @@
  * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither hold
  * up the thread that keeps the queue's locks alive, nor bring the agent down.
  *
- * A thread starts with the first job that finds none free, and ends when none has come for a while. A job's session
+ * A thread starts with the first job that finds none free, and ends when none has come for a while. Jobs of a tenant share
+ * threads with others' only when there are too many tenants: what one draws slowly holds up nobody else. A job's session
  * stays on one thread. A thread that dies, or that answers nothing for too long, is replaced;
  * its sessions fail with `RenderCrash`. Which of them was to blame is not known, so a job may try once more on a
  * thread of its own (`alone`), where it can hurt, and be hurt by, nobody else.
@@ -20,6 +21,8 @@ const AHEAD = 16;
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB. */
 const HEAP_MB = 1024;
+/** Threads, over those of the configuration, for tenants that would find all in others' hands. */
+const MORE_FOR_OTHERS = 4;
 /** How long a thread without a job is kept, ms: it takes some 60 MB, and the better part of a second to start. */
 const IDLE_MS = 300_000;
 
@@ -73,7 +76,7 @@ export class RenderPool {
     await Promise.all(threads.map((thread) => thread.stop()));
   }
 
-  /** Starts a job's labels on the thread with the fewest jobs. Close the session in any case. */
+  /** Starts a job's labels on the thread with the fewest jobs of the tenant. Close the session in any case. */
   open(job: QueuedJob, options: RenderSessionOptions): RenderSession {
     if (this.#stopped) throw new RenderCrash('the agent is stopping');
     if (options.alone) {
@@ -86,11 +89,20 @@ export class RenderPool {
       return new RenderSession(thread, job, options, closed);
     }
     this.#threads = this.#threads.filter(({ dead }) => !dead);
-    const [least] = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
-    const busy = least === undefined || least.sessions > 0;
-    const thread = busy && this.#threads.length < this.#options.threads ? this.#start() : least;
-    if (thread === undefined) throw new RenderCrash('there are no threads');
-    return new RenderSession(thread, job, options, () => undefined);
+    return new RenderSession(this.#threadFor(job.tenantId), job, options, () => undefined);
+  }
+
+  #threadFor(tenantId: string): RenderThread {
+    const { threads } = this.#options;
+    const byJobs = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
+    const own = byJobs.filter((thread) => thread.has(tenantId));
+    const [least] = own;
+    // No tenant has more of them, however many it could get.
+    if (least !== undefined && own.length >= threads) return least;
+    const free = byJobs.find(({ sessions }) => sessions === 0);
+    if (free !== undefined) return free;
+    const room = least === undefined ? threads + MORE_FOR_OTHERS : threads;
+    return this.#threads.length < room ? this.#start() : (least ?? byJobs[0] ?? this.#start());
   }
 
   #start(): RenderThread {
@@ -118,7 +130,7 @@ interface Rest {
 
 class RenderThread {
   readonly #worker: Worker;
-  readonly #receivers = new Map<number, Receiver>();
+  readonly #receivers = new Map<number, Receiver & { tenantId: string }>();
   readonly #stuckMs: number;
   readonly #rest: Rest | null;
   #resting: NodeJS.Timeout | undefined;
@@ -147,9 +159,14 @@ class RenderThread {
     return this.#receivers.size;
   }
 
-  join(receiver: Receiver): number {
+  /** Jobs of the tenant are on it. */
+  has(tenantId: string): boolean {
+    return [...this.#receivers.values()].some((receiver) => receiver.tenantId === tenantId);
+  }
+
+  join(tenantId: string, receiver: Receiver): number {
     const session = ++this.#lastSession;
-    this.#receivers.set(session, receiver);
+    this.#receivers.set(session, { ...receiver, tenantId });
     clearTimeout(this.#resting);
     if (this.#receivers.size === 1) this.#worker.ref();
     return session;
@@ -217,7 +234,7 @@ export class RenderSession {
     this.from = from;
     this.#thread = thread;
     this.#onClose = onClose;
-    this.#id = thread.join({
+    this.#id = thread.join(job.tenantId, {
       receive: (answer) => this.#receive(answer),
       crash: (error) => this.#fail(error),
     });

@@ -102,6 +102,25 @@ test('a thread that is stuck is replaced', async () => {
   expect(await drain(pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8 }))).toHaveLength(2);
 });
 
+test('what one tenant draws for ever holds up no other', async () => {
+  const pool = startPool();
+  const of = (tenantId: string, values: string[]) =>
+    pool.open({ ...jobFor(PRINTER, values), tenantId }, { from: 0, maxCopies: 8 });
+  const hanging = of('acme', ['hang']);
+  const ended = hanging.check(never).catch((error: unknown) => error);
+  const waiting = of('acme', ['a']);
+  expect(pool.threads).toBe(1);
+  const other = of('globex', ['b']);
+  expect(pool.threads).toBe(2);
+  expect(await drain(other)).toEqual(['0+1 b 1']);
+  // Its own jobs stay together.
+  const more = [of('acme', ['c']), of('globex', ['d'])];
+  expect(pool.threads).toBe(2);
+  await pool.stop();
+  expect(await ended).toMatchObject({ name: 'RenderCrash' });
+  for (const session of [hanging, waiting, ...more]) session.close();
+});
+
 test('a large check is not stuck, however long it takes', async () => {
   const pool = startPool({ stuckMs: 3_000 });
   const job = jobFor(
