@@ -85,7 +85,7 @@ export async function cjkFontsDeb(build: Build): Promise<string[]> {
       architecture: 'all',
       section: 'fonts',
       summary: 'Chinese, Japanese and Korean fonts for labels',
-      description: ['Labels of Platen with characters of these scripts need them; other labels do not.'],
+      description: ['Labels of Platen with characters of these scripts need them; other labels', 'do not.'],
       relations: ['Enhances: platen, platen-agent'],
     };
     return [pack(stage, out, control, version, time), bill(build, name, packages)];
@@ -125,7 +125,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
       'usr/share/bash-completion/completions/platen': complete('bash'),
       'usr/share/zsh/vendor-completions/_platen': complete('zsh'),
       'usr/share/fish/vendor_completions.d/platen.fish': complete('fish'),
-      [`usr/share/lintian/overrides/${name}`]: overrides(name),
+      [`usr/share/lintian/overrides/${name}`]: overrides(name, edition),
       'DEBIAN/conffiles': `/etc/platen/${config}\n`,
       ...Object.fromEntries(
         Object.entries(maintainerScripts(program.service)).map(([script, text]) => [
@@ -148,9 +148,10 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
   });
 }
 
-/** Node and the drawing library come linked with what they use, and as their makers built them. */
-function overrides(name: string): string {
+/** Node, the drawing library and PostgreSQL come linked with what they use, and as their makers built them. */
+function overrides(name: string, edition: Edition): string {
   return [
+    ...(edition === 'platen' ? ['library-not-linked-against-libc'] : []),
     'embedded-library',
     'unstripped-binary-or-object',
     'shared-library-lacks-prerequisites',

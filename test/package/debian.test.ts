@@ -2,7 +2,7 @@
  * The Debian packages as they are used: installed on a fresh machine without a network, printing, upgraded while a job
  * prints, removed, purged.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdtempSync,
@@ -16,11 +16,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
+import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
 import { createLogger } from '../../src/log.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { installMissing } from '../kit/servers/debian-packages.ts';
+import { installMissing, onPath } from '../kit/servers/debian-packages.ts';
 import { Machine, PROGRAMS } from './machine.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -39,17 +40,19 @@ const printer = new VirtualZplPrinter({
 let machine: Machine;
 let service: string;
 let fonts: string;
+let agent: string;
 
 // A machine is made of mounts and namespaces.
 describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   beforeAll(async () => {
-    installMissing(PROGRAMS);
+    installMissing({ ...PROGRAMS, lintian: () => onPath('lintian') !== undefined });
     const build = { root, out, version: '0.9.0', time };
     const starting = Machine.start();
     try {
-      [[service = ''], [fonts = '']] = await Promise.all([
+      [[service = ''], [fonts = ''], [agent = '']] = await Promise.all([
         serviceDeb(build),
         cjkFontsDeb(build),
+        agentDeb(build),
         printer.start(),
       ]);
     } finally {
@@ -191,15 +194,24 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     expect(await machine.run('ls', '/usr/lib/platen')).toBe('node_modules');
     expect(await machine.run('ls', '/var/lib/platen')).toContain('agent.db');
     await machine.run('dpkg', '--purge', 'platen', 'platen-fonts-cjk');
-    const left =
-      'ls -d /var/lib/platen /etc/platen /usr/lib/platen /etc/systemd/system/*/platen.service 2>/dev/null || true';
-    expect(await machine.run('sh', '-c', left)).toBe('');
+    expect(await left()).toBe('');
   });
+
+  test('lintian finds no error in any of them', async () => {
+    const files = [service, agent, fonts].map((deb) => join(out, deb));
+    const options = ['--allow-root', '--fail-on', 'error', '--tag-display-limit', '0'];
+    await promisify(execFile)('lintian', [...options, ...files], { timeout: 600_000 });
+  }, 600_000);
 });
+
+async function left(): Promise<string> {
+  const places = '/var/lib/platen /etc/platen /usr/lib/platen /etc/systemd/system/*/platen*.service';
+  return await machine.run('sh', '-c', `ls -d ${places} 2>/dev/null || true`);
+}
 
 /** The same files as the next version. */
 function nextVersion(deb: string): string {
-  const stage = join(out, 'next');
+  const stage = mkdtempSync(join(out, 'next-'));
   execFileSync('dpkg-deb', ['-R', join(out, deb), stage]);
   const home = join(stage, 'usr/lib/platen');
   renameSync(join(home, '0.9.0'), join(home, '0.9.1'));
