@@ -44,12 +44,10 @@ export function integrationCommand(): Command {
         one.apiKey,
         one.name,
         one.scope,
-        localTime(one.createdAt),
         one.lastUsedAt === null ? 'never' : localTime(one.lastUsedAt),
-        one.oldSecret === null ? 'one' : `two${untilOf(one.oldSecret)}`,
-        one.revokedAt === null ? '' : localTime(one.revokedAt),
+        one.revokedAt !== null ? 'revoked' : one.oldSecret === null ? 'one' : 'two',
       ]);
-      printLine(table(['API KEY', 'NAME', 'SCOPE', 'CREATED', 'LAST USED', 'SECRETS', 'REVOKED'], rows));
+      printLine(table(['API KEY', 'NAME', 'SCOPE', 'LAST USED', 'SECRETS'], rows));
     });
 
   withTenant('rotate')

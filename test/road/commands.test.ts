@@ -178,6 +178,24 @@ test('an integration: its configuration table once, then no secret any more', as
   expect(stdout).not.toContain(table.apiSecret);
 });
 
+test('an integration gets a second secret while the first works, and loses it', async () => {
+  const { apiKey, apiSecret } = await json(
+    z.object({ apiKey: z.string(), apiSecret: z.string() }),
+    ...['integration', 'create', '--name', 'rotating'],
+  );
+  const rotated = await json(
+    z.object({ apiSecret: z.string(), oldSecret: z.object({ endsAt: z.iso.datetime() }) }),
+    ...['integration', 'rotate', apiKey, '--old-for', '24'],
+  );
+  expect(rotated.apiSecret).not.toBe(apiSecret);
+  const { stdout } = await platen(['integration', 'list', '--data', up.dataDir]);
+  expect(stdout).toMatch(new RegExp(`${apiKey} .* never .*two`));
+  const left = await json(z.object({ oldSecret: z.null() }), 'integration', 'remove-secret', apiKey);
+  expect(left.oldSecret).toBeNull();
+  const again = await platen(['integration', 'remove-secret', apiKey, '--data', up.dataDir]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('there is one secret only')]);
+});
+
 test('a quota is set and shown', async () => {
   await json(z.unknown(), 'tenant', 'create', 'small');
   await json(z.unknown(), 'tenant', 'set-quota', 'small', '5');

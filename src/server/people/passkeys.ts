@@ -1,16 +1,12 @@
 /** Passkeys of people (WebAuthn Level 3): what signs in without a password, proven by `@simplewebauthn/server`. */
 import { randomBytes } from 'node:crypto';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 import type { PasskeyView, passkeyAdd, passkeySignIn } from '../../contract/people.ts';
 import { ProblemError } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+
+/** Loaded when somebody uses a passkey: it takes 21 MB, and most services never do. */
+const webauthn = () => import('@simplewebauthn/server');
 
 /** Of one person. */
 const MOST = 20;
@@ -49,6 +45,7 @@ export class Passkeys {
   async optionsToAdd({ id, login, name }: Who, party: RelyingParty): Promise<object> {
     const known = await this.#of(this.#pool, id);
     if (known.length >= MOST) throw limit();
+    const { generateRegistrationOptions } = await webauthn();
     return await generateRegistrationOptions({
       rpName: 'Platen',
       rpID: party.id,
@@ -71,8 +68,9 @@ export class Passkeys {
     party: RelyingParty,
     also: Also<PasskeyView>,
   ): Promise<PasskeyView> {
+    const { verifyRegistrationResponse } = await webauthn();
     const verified = await refusing(async () => {
-      requireNoMaker(sent.response.attestationObject);
+      await requireNoMaker(sent.response.attestationObject);
       return await verifyRegistrationResponse({
         response: { ...sent, clientExtensionResults: {} },
         expectedChallenge: (challenge) => this.#useChallenge(challenge, personId),
@@ -113,6 +111,7 @@ export class Passkeys {
 
   /** What the browser needs to ask whoever is there for one; which, the authenticator knows. */
   async optionsToSignIn(party: RelyingParty): Promise<object> {
+    const { generateAuthenticationOptions } = await webauthn();
     return await generateAuthenticationOptions({
       rpID: party.id,
       challenge: await this.#challenge(null),
@@ -133,9 +132,10 @@ export class Passkeys {
     const row = await rowOf(this.#pool, passkeyRow, 'SELECT * FROM platen.passkeys WHERE id = $1', [sent.id]);
     if (row === undefined) throw refused('nobody has it');
     const { clientDataJSON, authenticatorData, signature, userHandle } = sent.response;
-    if (userHandle != null && userHandle !== isoBase64URL.fromBuffer(handleOf(row.person_id))) {
+    if (userHandle != null && userHandle !== Buffer.from(handleOf(row.person_id)).toString('base64url')) {
       throw refused('it is somebody else’s');
     }
+    const { verifyAuthenticationResponse } = await webauthn();
     const { verified, authenticationInfo } = await refusing(() =>
       verifyAuthenticationResponse({
         response: {
@@ -186,7 +186,7 @@ export class Passkeys {
       z.object({ challenge: z.string() }),
       `INSERT INTO platen.passkey_challenges (challenge, person_id, expires_at)
        VALUES ($1, $2, now() + interval '${MINUTES} minutes') RETURNING challenge`,
-      [isoBase64URL.fromBuffer(bytes), personId],
+      [Buffer.from(bytes).toString('base64url'), personId],
     );
     return bytes;
   }
@@ -208,8 +208,9 @@ function handleOf(personId: string): Uint8Array<ArrayBuffer> {
 }
 
 /** A maker's certificate would have the library ask the maker's servers whether it still holds. */
-function requireNoMaker(attestation: string): void {
-  const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestation));
+async function requireNoMaker(attestation: string): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  const decoded = decodeAttestationObject(Uint8Array.from(Buffer.from(attestation, 'base64url')));
   const fmt: string = decoded.get('fmt');
   if (fmt === 'none' || (fmt === 'packed' && decoded.get('attStmt').get('x5c') === undefined)) return;
   throw new Error('it names its maker');

@@ -9,7 +9,6 @@ import type { SingleSignOn } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { People } from './people.ts';
-import { Attempt, Provider, ProviderRefused } from './provider.ts';
 import type { PublicName } from './public-name.ts';
 import type { SessionCookie } from './session-cookie.ts';
 import type { SignIns } from './sign-ins.ts';
@@ -30,7 +29,6 @@ const ANYBODY = { needs: 'nothing', about: 'caller' } as const;
 
 export async function providerRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
   const { config, people, cookie, failures, signIns, name } = parts;
-  const provider = config === undefined ? undefined : new Provider(config);
 
   app.get('/app/sign-in', { config: ANYBODY }, async (request): Promise<WaysIn> => {
     return {
@@ -38,7 +36,10 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
       passkeys: name.relyingParty(request) !== undefined,
     };
   });
-  if (config === undefined || provider === undefined) return;
+  if (config === undefined) return;
+  // Its library is loaded where there is a provider.
+  const { Attempt, Provider, ProviderRefused } = await import('./provider.ts');
+  const provider = new Provider(config);
 
   app.post('/app/session/provider', { config: ANYBODY, bodyLimit: 1024 }, async (request, reply) => {
     const { again } = parseBody(providerBegin, request.body ?? {});
