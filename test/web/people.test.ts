@@ -232,7 +232,7 @@ describe('a passkey', () => {
     ]);
   });
 
-  test('ends with the person’s access, and when it is removed', async () => {
+  test('signs nobody in once it is removed', async () => {
     await page.goto(`${named}/console/#/account`);
     await button(page, 'Remove … My finger').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
