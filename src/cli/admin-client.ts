@@ -25,6 +25,16 @@ import {
   validationResult,
 } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
+import {
+  type JobBulkResult,
+  type JobReprint,
+  type JobTarget,
+  type jobBulk,
+  jobBulkResult,
+  type jobCancel,
+  jobReprinted,
+  type jobResume,
+} from '../contract/job-actions.ts';
 import { type JobFilter, jobPage } from '../contract/job-search.ts';
 import {
   type AuditPage,
@@ -37,9 +47,12 @@ import {
   signInLink,
 } from '../contract/people.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
+import { printerCleared, printerLane, printerTested } from '../contract/printer-actions.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** For a thousand jobs. */
+const BULK_TIMEOUT_MS = 300_000;
 
 /** Where `up` keeps its state, unless it is told otherwise; a package says where its service does. */
 export const USUAL_DATA = process.env['PLATEN_DATA'] || 'data';
@@ -68,6 +81,16 @@ export class ServiceRefusal extends CommandFailure {
     this.status = status;
     this.code = code;
   }
+}
+
+/** A printer, and which of two with the same ID. */
+export type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
+const printerState = printerView.extend(printerLane);
+export type PrinterState = z.infer<typeof printerState>;
+
+function pathOf({ id, tenant }: PrinterMeant, action?: string): string {
+  const path = `/app/printers/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}`;
+  return `${path}?scope=${encodeURIComponent(tenant ?? 'shared')}`;
 }
 
 export class AdminClient {
@@ -145,9 +168,32 @@ export class AdminClient {
     return this.#call(templateView, 'DELETE', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
   }
 
-  printers(tenant?: string): Promise<PrinterView[]> {
-    const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-    return this.#call(z.array(printerView), 'GET', `/app/printers${query}`);
+  /** @param gone those that no agent has any more, instead of those that one has */
+  printers(tenant?: string, gone = false): Promise<PrinterView[]> {
+    const query = new URLSearchParams({
+      ...(tenant !== undefined && { tenant }),
+      ...(gone && { gone: 'true' }),
+    });
+    return this.#call(z.array(printerView), 'GET', `/app/printers?${query}`);
+  }
+  holdPrinter(printer: PrinterMeant, why?: string): Promise<PrinterState> {
+    return this.#call(printerState, 'POST', pathOf(printer, 'hold'), why === undefined ? {} : { why });
+  }
+  resumePrinter(printer: PrinterMeant): Promise<PrinterState> {
+    return this.#call(printerState, 'POST', pathOf(printer, 'resume'), {});
+  }
+  clearPrinter(printer: PrinterMeant, options: { dryRun: boolean; why?: string }): Promise<JobBulkResult> {
+    return this.#call(printerCleared, 'POST', pathOf(printer, 'clear'), options);
+  }
+  /** @param name null: as its agent calls it */
+  renamePrinter(printer: PrinterMeant, name: string | null): Promise<PrinterState> {
+    return this.#call(printerState, 'PUT', pathOf(printer, 'name'), { name });
+  }
+  forgetPrinter(printer: PrinterMeant): Promise<unknown> {
+    return this.#call(z.null(), 'DELETE', pathOf(printer));
+  }
+  async testPrinter(printer: PrinterMeant, body: { tenant: string; format?: string }): Promise<string> {
+    return (await this.#call(printerTested, 'POST', pathOf(printer, 'test'), body)).id;
   }
 
   agents(tenant?: string): Promise<AgentView[]> {
@@ -179,13 +225,23 @@ export class AdminClient {
   job(id: string, signal?: AbortSignal): Promise<JobView> {
     return this.#call(jobView, 'GET', `/app/jobs/${encodeURIComponent(id)}`, undefined, signal);
   }
-  cancelJob(id: string, force = false): Promise<JobView> {
-    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`, { force });
+  cancelJob(id: string, body: z.input<typeof jobCancel> = {}): Promise<JobView> {
+    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`, body);
   }
-  /** @param from the first label that is printed now, from 0; left out: the service knows which */
-  resumeJob(id: string, from?: number): Promise<JobView> {
-    const body = from === undefined ? {} : { from };
+  /** Without `from`, the first label that is printed now, the service knows which. */
+  resumeJob(id: string, body: z.input<typeof jobResume> = {}): Promise<JobView> {
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/resume`, body);
+  }
+  moveJob(id: string, to: JobTarget & { from?: number; why?: string }): Promise<JobView> {
+    return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/move`, to);
+  }
+  /** @returns the new job's ID */
+  async reprintJob(id: string, reprint: JobReprint): Promise<string> {
+    return (await this.#call(jobReprinted, 'POST', `/app/jobs/${encodeURIComponent(id)}/reprint`, reprint))
+      .id;
+  }
+  bulk(body: z.input<typeof jobBulk>): Promise<JobBulkResult> {
+    return this.#call(jobBulkResult, 'POST', '/app/jobs/bulk', body, undefined, BULK_TIMEOUT_MS);
   }
 
   people(tenant: string): Promise<PersonView[]> {
@@ -231,8 +287,9 @@ export class AdminClient {
     path: string,
     body?: unknown,
     signal?: AbortSignal,
+    timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<T> {
-    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(timeoutMs);
     let response: Response;
     let text: string;
     try {

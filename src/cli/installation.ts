@@ -12,10 +12,12 @@ import type { PrinterEntry } from '../agent/printer-entry.ts';
 import { queueSource } from '../agent/source/queue-source.ts';
 import type { Logger } from '../log.ts';
 import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
+import type { VirtualPort } from '../server/printers/virtual-printers.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
 import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
 import { startControl } from '../virtual/machine/control.ts';
+import { faultsOf } from '../virtual/machine/faults.ts';
 import { VirtualZplPrinter } from '../virtual/zpl/zpl-printer.ts';
 import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
 import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
@@ -130,7 +132,10 @@ export class Installation {
       { logger, signal },
     );
     stack.defer(() => ending('queues', () => queues.close()));
-    const server = new Server({ config, database, queues, logger });
+    let agent: Agent | undefined;
+    let printersHere: VirtualPort[] = [];
+    const ownVirtuals = () => ({ agentId: agent?.id ?? null, printers: printersHere });
+    const server = new Server({ config, database, queues, virtual: ownVirtuals, logger });
     const { url } = await awaited(serverAt('PostgreSQL', databaseUrl), () => server.start(), {
       logger,
       signal,
@@ -141,7 +146,8 @@ export class Installation {
       signal,
     });
 
-    const virtual = await this.#startVirtualPrinters(stack);
+    const { entries: virtual, printers: started } = await this.#startVirtualPrinters(stack);
+    printersHere = started;
     const agentConfig = this.#options.agent;
     if (agentConfig === false && redisUrl === undefined) {
       logger.warn(
@@ -152,14 +158,15 @@ export class Installation {
       const others = this.#options.printers.map((uri) => ({ uri }));
       const printers = [...virtual, ...others, ...(agentConfig.printers ?? [])];
       const config = { ...agentConfig, dataDir, printers };
-      const agent = new Agent({
+      agent = new Agent({
         config,
         source: queueSource(queues),
         ...(this.#options.onAgentTurn && { onTurn: this.#options.onAgentTurn }),
         logger,
       });
       await agent.start();
-      stack.defer(() => ending('agent', () => agent.stop({ graceMs: AGENT_GRACE_MS })));
+      const running = agent;
+      stack.defer(() => ending('agent', () => running.stop({ graceMs: AGENT_GRACE_MS })));
     }
 
     const service = serviceFile.parse({ url, adminToken: config.adminToken });
@@ -198,7 +205,7 @@ export class Installation {
     return embedded.poolConfig;
   }
 
-  async #startVirtualPrinters(stack: AsyncDisposableStack): Promise<VirtualEntry[]> {
+  async #startVirtualPrinters(stack: AsyncDisposableStack) {
     const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
     if (this.#options.printedDir === undefined && virtualPrinters.length > 0) {
       // Also what an earlier version left to the umask.
@@ -219,7 +226,7 @@ export class Installation {
     );
     const printers = started.map(({ printer }) => printer);
     if (printers.length > 0) stack.use(await startControl(dataDir, printers, logger));
-    return started.map(({ entry }) => entry);
+    return { entries: started.map(({ entry }): VirtualEntry => entry), printers: printers.map(portOf) };
   }
 
   async #printersRegistered(client: AdminClient, names: string[], signal: AbortSignal): Promise<void> {
@@ -241,4 +248,14 @@ export class Installation {
       await pause(50, undefined, { signal });
     }
   }
+}
+
+/** A virtual printer as the service sees it, which knows none. */
+function portOf(printer: VirtualIppPrinter | VirtualZplPrinter): VirtualPort {
+  return {
+    uri: printer.uri,
+    state: () => ({ faults: printer.faultWords(), waiting: printer.waiting, printed: printer.odometer }),
+    ask: (words) => printer.ask(faultsOf(words)),
+    picture: (number) => printer.picture(number),
+  };
 }

@@ -11,10 +11,11 @@ export function printersCommand(): Command {
   return withService(new Command('printers'))
     .description('list the printers that agents have reported')
     .option('--tenant <id>', 'only those that this tenant may use')
+    .option('--gone', 'those that no agent has any more, and that nobody has forgotten')
     .option('--json', 'print JSON')
-    .action(async (options: ServiceOptions & { tenant?: string; json?: true }) => {
+    .action(async (options: ServiceOptions & { tenant?: string; gone?: true; json?: true }) => {
       const client = await connect(options);
-      const printers = await client.printers(options.tenant);
+      const printers = await client.printers(options.tenant, options.gone);
       if (options.json) return printJson(printers);
       const short = shortIds(printers.map(({ id }) => id));
       const rows = printers.map((printer) => [
@@ -26,6 +27,7 @@ export function printersCommand(): Command {
         printer.agents.map((agent) => agentText(agent, printer.agents.length)).join(', '),
       ]);
       printLine(table(['ID', 'NAME', 'STATUS', 'FORMATS', 'CONFIRMED BY', 'AGENTS'], rows));
+      if (options.gone) return;
       if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
       const agents = await client.agents(options.tenant);
       const why = printers.length === 0 ? whyNoPrinters(agents) : null;

@@ -29,6 +29,8 @@ const target = {
   format: z.string().min(1).max(200).exactOptional(),
 };
 
+export type JobTarget = { printerId?: string; printer?: string; format?: string };
+
 /** Answers with the job as `jobView` has it. */
 export const jobMove = z.strictObject({
   ...target,
@@ -56,8 +58,13 @@ export const jobReprinted = z.object({ id: z.string() });
 /** Most jobs of one bulk. */
 export const MOST_AT_ONCE = 1_000;
 
+export const BULK_ACTIONS = ['cancel', 'retry', 'release', 'move'] as const;
 export const jobBulk = z.strictObject({
-  action: z.enum(['cancel', 'retry']),
+  action: z.enum(BULK_ACTIONS),
+  /** Of `release`: the uncertain labels of each job are printed again, or taken for printed. */
+  uncertain: z.enum(['print', 'skip']).exactOptional(),
+  /** Of `move`: where to. */
+  to: z.strictObject(target).exactOptional(),
   /** These jobs, or all that fit the filter; never both. */
   ids: z.array(z.string().max(36)).min(1).max(MOST_AT_ONCE).exactOptional(),
   filter: z

@@ -12,6 +12,12 @@ export const printerTarget = z.strictObject({
   scope: z.union([tenantId, z.literal('shared')]).optional(),
 });
 
+/** `GET /app/printers`. */
+export const printerFilter = z.object({
+  /** Those that no agent has any more, and nobody has forgotten. */
+  gone: z.literal('true').optional(),
+});
+
 /** Jobs wait until it is resumed; what an agent has begun is printed. Answers with the printer. */
 export const printerHold = z.strictObject({ why });
 
@@ -54,4 +60,23 @@ export const printerLane = {
   lastJob: z.string().nullable(),
   /** No agent has it any more: it can be forgotten. */
   gone: z.boolean(),
+  /** It is a virtual one that this very installation runs. */
+  virtual: z.boolean().default(false),
 };
+
+/** What a person can do to a virtual printer, in the words of `platen virtual fault`. */
+export const VIRTUAL_FAULTS = ['media-empty', 'cover-open', 'power-off'] as const;
+/** `PUT /app/printers/{id}/virtual`: these faults and no other of the three; answers as GET does. */
+export const virtualFaults = z.strictObject({
+  faults: z.array(z.enum(VIRTUAL_FAULTS)).max(VIRTUAL_FAULTS.length),
+});
+/** `GET /app/printers/{id}/virtual`; the labels' pictures are at `…/virtual/{number}.png`. */
+export const virtualPrinter = z.object({
+  /** All that are in effect. */
+  faults: z.array(z.string()),
+  /** Formats or jobs taken and not printed to their end. */
+  waiting: z.int(),
+  /** Labels that came out in its life; the newest has this number. */
+  printed: z.int(),
+});
+export type VirtualPrinterView = z.infer<typeof virtualPrinter>;

@@ -65,6 +65,7 @@ import { Sessions } from './people/sessions.ts';
 import { SignIns } from './people/sign-ins.ts';
 import { AskedPrinters } from './printers/asked-printers.ts';
 import { LaneHolds } from './printers/lane-holds.ts';
+import type { OwnVirtuals } from './printers/virtual-printers.ts';
 import { RequestRate } from './request-rate.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
@@ -78,6 +79,8 @@ export type ServerOptions = {
   /** As `pg` takes it: `{connectionString}`, or host, port, user, … */
   database: PoolConfig;
   queues: JobQueue;
+  /** Asked for when somebody looks: they start after the service. */
+  virtual?: () => OwnVirtuals | undefined;
   logger: Logger;
 };
 
@@ -300,6 +303,7 @@ export class Server {
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     const list = new JobList(pool);
+    const moves = new JobMoves({ pool, printers, queue: queues, table, dispatcher, logger });
     await app.register(printerRoutes, {
       pool,
       queue: queues,
@@ -308,6 +312,8 @@ export class Server {
       tests: new TestPrints({ pool, printers, dispatcher }),
       cancellations,
       decisions,
+      moves,
+      virtual: this.#options.virtual ?? (() => undefined),
     });
     await app.register(appJobRoutes, {
       pool,
@@ -315,7 +321,7 @@ export class Server {
       list,
       decisions,
       cancellations,
-      moves: new JobMoves({ pool, printers, queue: queues, table, dispatcher, logger }),
+      moves,
       reprints: new Reprints({ pool, printers, checks, dispatcher, limits: config.limits }),
     });
     if (own !== undefined && integrations !== undefined) {

@@ -197,7 +197,7 @@ export class Round {
       while (out < total && isThere(job, out, counts)) out++;
       const later = Array.from({ length: total - out }, (_, index) => out + index + 1);
       const gap = later.some((label) => label < total && isThere(job, label, counts));
-      const decided = gap ? admin.cancelJob(job.id) : admin.resumeJob(job.id, out);
+      const decided = gap ? admin.cancelJob(job.id) : admin.resumeJob(job.id, { from: out });
       if (!gap) this.#released.add(job);
       await decided.catch((error: unknown) => {
         const text = `job ${job.number} (${job.id}), held, cannot be decided from label ${out}: ${error}`;

@@ -1,6 +1,6 @@
 /** What the page Print makes of people's files, and labels as they write them. */
 import { expect, test } from 'vitest';
-import { labelRanges } from '../../web/jobs/label-ranges.ts';
+import { labelRanges } from '../../src/contract/label-ranges.ts';
 import { guessMapping, readTable, recordsOf, textOf } from '../../web/print/sheet-file.ts';
 
 test('a value stays the text that it is: zeros, spaces, quotes and line ends', () => {

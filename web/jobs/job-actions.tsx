@@ -5,6 +5,7 @@ import { printerView } from '../../src/contract/admin.ts';
 import { jobView } from '../../src/contract/job.ts';
 import { jobReprinted } from '../../src/contract/job-actions.ts';
 import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
+import { labelRanges } from '../../src/contract/label-ranges.ts';
 import { to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField, TextField } from '../controls/field.tsx';
@@ -13,7 +14,6 @@ import { call, newKey } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
-import { labelRanges } from './label-ranges.ts';
 
 type ActionProps = { job: JobDetails; onDone: () => void };
 

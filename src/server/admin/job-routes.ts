@@ -16,7 +16,7 @@ import { pictureQuery } from '../../contract/label-picture.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { Reprints } from '../jobs/accept/reprints.ts';
-import { bulk } from '../jobs/outcome/bulk.ts';
+import { bulk, deedOf } from '../jobs/outcome/bulk.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import type { Decision } from '../jobs/outcome/locked-job.ts';
@@ -99,11 +99,11 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
     { config: { needs: 'jobs:act', about: 'caller', audit: 'jobs.bulk' } },
     async (request) => {
       const body = parseBody(jobBulk, request.body);
+      const deed = deedOf(body);
       const jobs = await chosenJobs(list, body, accessOf(request).tenant);
-      const { action } = body;
-      const result = await bulk(parts, body, jobs, {
+      const result = await bulk(parts, deed, jobs, body.dryRun, {
         ...deciding(request, body.why),
-        noted: (db, id) => writeDeed(db, request, { object: id, details: { action } }),
+        noted: (db, id) => writeDeed(db, request, { object: id, details: { ...deed } }),
       });
       request.changed = { jobs: body.dryRun ? [] : result.jobs.map(({ id }) => id) };
       // With each job what is done to it was; a preview does nothing.

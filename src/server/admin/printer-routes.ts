@@ -1,14 +1,18 @@
 /** The internal interface's printers: what is seen of them, and what a person does to them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { PrinterView } from '../../contract/admin.ts';
 import { MOST_AT_ONCE } from '../../contract/job-actions.ts';
 import type { Lane } from '../../contract/lane.ts';
 import {
   printerClear,
+  printerFilter,
   printerHold,
   printerRename,
   printerTarget,
   printerTest,
+  VIRTUAL_FAULTS,
+  virtualFaults,
 } from '../../contract/printer-actions.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { TestPrints } from '../jobs/accept/test-prints.ts';
@@ -16,6 +20,7 @@ import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
 import { bulk } from '../jobs/outcome/bulk.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
+import type { JobMoves } from '../jobs/outcome/moves.ts';
 import { idParam } from '../jobs/routes.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { writeDeed } from '../people/access.ts';
@@ -23,6 +28,7 @@ import { accessOf, accountOf, demand } from '../people/visitor.ts';
 import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
 import { listPrinters } from '../printers/printers.ts';
+import { type OwnVirtuals, type VirtualPort, virtualOf } from '../printers/virtual-printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 
@@ -34,7 +40,11 @@ export type PrinterParts = {
   tests: TestPrints;
   cancellations: Cancellations;
   decisions: JobDecisions;
+  moves: JobMoves;
+  virtual: () => OwnVirtuals | undefined;
 };
+
+const numberParam = z.object({ number: z.coerce.number().int() });
 
 export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): Promise<void> {
   const { pool, list, holds } = parts;
@@ -48,7 +58,10 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     if (all && meant.scope === null && visitor.kind === 'person') demand(visitor, 'deployment');
     return meant.lane;
   };
-  const seen = async (request: FastifyRequest, gone?: Lane): Promise<PrinterView[]> => {
+  const seen = async (
+    request: FastifyRequest,
+    which: 'present' | 'gone' | { lane: Lane },
+  ): Promise<PrinterView[]> => {
     const { tenant } = accessOf(request);
     const holdersOf = async (lanes: Lane[]) => {
       try {
@@ -58,16 +71,19 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
         return null;
       }
     };
-    return withLanes(pool, await listPrinters(pool, tenant, holdersOf, gone), tenant);
+    const printers = await listPrinters(pool, tenant, holdersOf, which);
+    return withLanes(pool, printers, tenant, (one) => virtualOf(one, parts.virtual()) !== undefined);
   };
   const answer = async (request: FastifyRequest, lane: Lane) => {
-    const [printer] = await seen(request, lane);
+    const [printer] = await seen(request, { lane });
     if (printer === undefined)
       throw new ProblemError('printer-not-found', 'no agent has told of such a printer');
     return printer;
   };
 
-  app.get('/app/printers', { config: { needs: 'jobs:read', about: 'query' } }, (request) => seen(request));
+  app.get('/app/printers', { config: { needs: 'jobs:read', about: 'query' } }, (request) =>
+    seen(request, parseBody(printerFilter, request.query).gone === undefined ? 'present' : 'gone'),
+  );
   app.get('/app/printers/:id', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) =>
     answer(request, await theLane(request, false)),
   );
@@ -94,7 +110,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       ...{ who: accountOf(accessOf(request)), why },
       noted: (db: Queryable, job: string) => writeDeed(db, request, { details: { job } }),
     };
-    const result = await bulk(parts, { action: 'cancel', dryRun }, jobs, by);
+    const result = await bulk(parts, { action: 'cancel' }, jobs, dryRun, by);
     request.changed = { jobs: dryRun ? [] : result.jobs.map(({ id }) => id) };
     // With each job what is done to it was; a preview does nothing.
     request.deed.written = true;
@@ -141,6 +157,30 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     });
     await holds.resume(lane);
     return reply.code(204).send();
+  });
+
+  /** What comes out of a shared one is of all tenants. */
+  const theVirtual = async (request: FastifyRequest): Promise<VirtualPort> => {
+    const [printer] = await seen(request, { lane: await theLane(request) });
+    const virtual = printer && virtualOf(printer, parts.virtual());
+    if (virtual !== undefined) return virtual;
+    throw new ProblemError('printer-not-found', 'this installation runs no such virtual printer');
+  };
+  const look = { config: { needs: 'labels:read', about: 'caller' } } as const;
+  app.get('/app/printers/:id/virtual', look, async (request) => (await theVirtual(request)).state());
+  app.put('/app/printers/:id/virtual', act('printer.fault'), async (request) => {
+    const { faults } = parseBody(virtualFaults, request.body);
+    const virtual = await theVirtual(request);
+    // One after the other: power that comes back finds the paper as it is to be.
+    for (const word of VIRTUAL_FAULTS) await virtual.ask([faults.includes(word) ? word : `clear=${word}`]);
+    request.deed.details = { faults };
+    return virtual.state();
+  });
+  app.get('/app/printers/:id/virtual/:number(^\\d{1,9}).png', look, async (request, reply) => {
+    const { number } = numberParam.parse(request.params);
+    const png = await (await theVirtual(request)).picture(number);
+    if (png === undefined) throw new ProblemError('not-found', `label ${number} is not there`);
+    return reply.type('image/png').header('cache-control', 'private, max-age=3600').send(Buffer.from(png));
   });
 
   app.post('/app/printers/:id/test', act('printer.test'), async (request, reply) => {

@@ -65,6 +65,7 @@ export async function withLanes(
   pool: Pool,
   printers: readonly PrinterView[],
   tenant: string | undefined,
+  isVirtual: (printer: PrinterView) => boolean,
 ): Promise<(PrinterView & LaneFacts)[]> {
   const lanes = printers.map((one) => laneOf({ scope: one.tenant, printerId: one.id }));
   const agents = printers.map(({ agents: all }) => all.map(({ id }) => id));
@@ -100,7 +101,11 @@ export async function withLanes(
     ],
   );
   const byLane = new Map(rows.map((row) => [row.lane, row]));
-  return printers.map((one, at) => ({ ...one, ...factsOf(one, byLane.get(lanes[at] ?? '')) }));
+  return printers.map((one, at) => ({
+    ...one,
+    ...factsOf(one, byLane.get(lanes[at] ?? '')),
+    virtual: isVirtual(one),
+  }));
 }
 
 function counted(status: string): string {

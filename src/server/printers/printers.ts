@@ -21,6 +21,8 @@ const sighting = z
   .object({
     printer_id: z.string(),
     name: z.string(),
+    /** What people call it. */
+    display_name: z.string().nullable(),
     uri: z.string(),
     model: z.string().nullable(),
     state: printerState,
@@ -42,24 +44,39 @@ type Sighting = z.infer<typeof sighting>;
 export type Printer = {
   id: string;
   scope: Scope;
+  /** What people call it; as long as they have not renamed it, what its agent does. */
   name: string;
+  reportedName: string;
   formats: readonly PrinterFormat[];
   /** Agents that are assigned to it; the first takes the job. Empty: nobody has it any more. */
   agents: readonly { id: string; name: string; online: boolean }[];
 };
 
-const SIGHTINGS = `SELECT p.printer_id, p.name, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
+const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,
     a.seen_at > now() - make_interval(secs => ${SERVING_LOST}) AS heard
-  FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id`;
+  FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+  LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id`;
 /** Assigned before gone, the tenant's own before shared, online before offline, then whoever was heard last. */
 const BEST_FIRST = 'ORDER BY gone, a.tenant_id IS NULL, online DESC, a.seen_at DESC, a.id';
 const VISIBLE = '(a.tenant_id IS NULL OR a.tenant_id = $1)';
 
-function sightings(db: Queryable, where: string, values: readonly unknown[]): Promise<Sighting[]> {
-  return rowsOf(db, sighting, `${SIGHTINGS} WHERE ${where} ${BEST_FIRST}`, values);
+/** No agent of its scope has it. */
+const GONE = `p.gone_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM platen.agent_printers other JOIN platen.agents o ON o.id = other.agent_id
+    WHERE other.printer_id = p.printer_id AND other.gone_at IS NULL AND o.tenant_id IS NOT DISTINCT FROM a.tenant_id)`;
+const MOST_GONE = 500;
+
+function sightings(
+  db: Queryable,
+  where: string,
+  values: readonly unknown[],
+  most?: number,
+): Promise<Sighting[]> {
+  const limit = most === undefined ? '' : `LIMIT ${most}`;
+  return rowsOf(db, sighting, `${SIGHTINGS} WHERE ${where} ${BEST_FIRST} ${limit}`, values);
 }
 
 /** By printer, what is said of the one that the tenant's jobs go to: its own before a shared one. */
@@ -80,7 +97,8 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
   return {
     id,
     scope: best.tenant_id,
-    name: best.name,
+    name: best.display_name ?? best.name,
+    reportedName: best.name,
     formats: best.formats,
     agents: seen
       .filter((one) => !one.gone)
@@ -89,7 +107,7 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
 }
 
 /**
- * The printer with this ID, and those whose current name is exactly this one. Of the latter those that still have an agent
+ * The printer with this ID, and those whose current name, from people or from their agent, is exactly this one. Of the latter those that still have an agent
  * come alone, if there are any.
  */
 export async function askedPrinters(
@@ -100,11 +118,12 @@ export async function askedPrinters(
   // Agents may know one printer under several names; the best agent's counts, so all its sightings are read.
   const seen = await sightings(
     db,
-    `${VISIBLE} AND p.printer_id IN (SELECT $2::text UNION ALL SELECT printer_id FROM platen.agent_printers WHERE name = $3)`,
+    `${VISIBLE} AND p.printer_id IN (SELECT $2::text UNION ALL SELECT printer_id FROM platen.agent_printers WHERE name = $3
+       UNION ALL SELECT substring(lane FROM '[^/]*$') FROM platen.lane_settings WHERE display_name = $3)`,
     [tenantId, asked.id, asked.name],
   );
   const found = [...ofOneTenant(seen)].flatMap(([id, rows]) => printer(id, rows) ?? []);
-  const named = found.filter(({ name }) => name === asked.name);
+  const named = found.filter(({ name, reportedName }) => [name, reportedName].includes(asked.name ?? ''));
   const assigned = named.filter((one) => one.agents.length > 0);
   return {
     byId: found.find(({ id }) => id === asked.id),
@@ -112,26 +131,34 @@ export async function askedPrinters(
   };
 }
 
+function sightingsOf(
+  db: Queryable,
+  tenantId: string | undefined,
+  which: 'present' | 'gone' | { lane: Lane },
+): Promise<Sighting[]> {
+  if (typeof which === 'object')
+    return sightings(db, `coalesce(a.tenant_id || '/', '') || p.printer_id = $1`, [which.lane]);
+  const [visible, values] = tenantId === undefined ? ['true', []] : [VISIBLE, [tenantId]];
+  return which === 'gone'
+    ? sightings(db, `${visible} AND ${GONE}`, values, MOST_GONE)
+    : sightings(db, `${visible} AND p.gone_at IS NULL`, values).then((all) =>
+        tenantId === undefined ? all : [...ofOneTenant(all).values()].flat(),
+      );
+}
+
 /**
  * All printers that an agent has, for one tenant or (undefined) for the whole deployment, where each scope's counts as
  * one of its own. The agent that serves a printer knows best how it is.
- * @param one this printer alone, also if no agent has it any more
+ * @param which those that an agent has; `gone`: those that none has any more; or one alone, be it gone or not
  * @param holdersOf tells which agent serves each; null: that can't be known now
  */
 export async function listPrinters(
   db: Queryable,
   tenantId: string | undefined,
   holdersOf: (lanes: Lane[]) => Promise<Map<Lane, string> | null>,
-  one?: Lane,
+  which: 'present' | 'gone' | { lane: Lane } = 'present',
 ): Promise<PrinterView[]> {
-  const seen =
-    one !== undefined
-      ? await sightings(db, `coalesce(a.tenant_id || '/', '') || p.printer_id = $1`, [one])
-      : tenantId === undefined
-        ? await sightings(db, 'p.gone_at IS NULL', [])
-        : [
-            ...ofOneTenant(await sightings(db, `${VISIBLE} AND p.gone_at IS NULL`, [tenantId])).values(),
-          ].flat();
+  const seen = await sightingsOf(db, tenantId, which);
   const lanes = Map.groupBy(seen, (row) => laneOf({ scope: row.tenant_id, printerId: row.printer_id }));
   const holders = lanes.size === 0 ? null : await holdersOf([...lanes.keys()]);
   return [...lanes]

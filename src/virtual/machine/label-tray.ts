@@ -56,6 +56,16 @@ export class LabelTray {
     return this.#odometer;
   }
 
+  /** The picture of a label, as long as it is kept. */
+  async picture(number: number): Promise<Buffer | undefined> {
+    try {
+      return await readFile(join(this.#directory, `${nameOf(number)}.png`));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
   get serial(): string {
     if (this.#serial === undefined) throw new LabelTrayError('the tray is not open');
     return this.#serial;
@@ -88,7 +98,7 @@ export class LabelTray {
    */
   async add(png: Uint8Array, raw: RawDocument, faults: readonly string[]): Promise<PrintedFiles> {
     const number = this.#odometer + 1;
-    const name = String(number).padStart(6, '0');
+    const name = nameOf(number);
     const file = join(this.#directory, `${name}.png`);
     const taken = await access(file).then(
       () => true,
@@ -166,4 +176,9 @@ export class LabelTray {
       await handle.close();
     }
   }
+}
+
+/** Of a label's files, without their ending. */
+function nameOf(number: number): string {
+  return String(number).padStart(6, '0');
 }

@@ -95,6 +95,11 @@ export abstract class VirtualPrinter<
     return this.tray.odometer;
   }
 
+  /** The picture of a label that has come out, a PNG; undefined for one that is not there, or not any more. */
+  picture(number: number): Promise<Uint8Array | undefined> {
+    return this.tray.picture(number);
+  }
+
   /** @throws LabelTrayError when the directory cannot be used; or the error of listening. */
   async start(): Promise<void> {
     if (this.#started) return;

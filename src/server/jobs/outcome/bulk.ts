@@ -1,27 +1,51 @@
-/** Many jobs canceled or sent on at once, each as if alone; first, if asked for, what that would do. */
+/** The same done to many jobs at once, to each as if alone; first, if asked for, what that would do. */
 import type { JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
-import { ProblemError } from '../../problems.ts';
+import { ProblemError, payloadInvalid } from '../../problems.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { JobDecisions } from './decisions.ts';
 import type { Decision } from './locked-job.ts';
+import type { JobMoves, Target } from './moves.ts';
 
 type Done = JobBulkResult['jobs'][number];
-type Parts = { cancellations: Cancellations; decisions: JobDecisions };
+type Fate = Pick<Done, 'outcome' | 'detail'>;
+type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
+
+/** What is done to each. */
+export type Deed =
+  | { action: 'cancel' | 'retry' }
+  | { action: 'release'; uncertain: 'print' | 'skip' }
+  | { action: 'move'; to: Target };
+
+/** @throws ProblemError `payload-invalid` where the action is not told enough */
+export function deedOf({ action, uncertain, to }: JobBulk): Deed {
+  if (action === 'release') {
+    if (uncertain !== undefined) return { action, uncertain };
+    throw payloadInvalid([{ pointer: '/uncertain', detail: 'expected "print" or "skip" with release' }]);
+  }
+  if (action === 'move') {
+    if (to !== undefined) return { action, to };
+    throw payloadInvalid([{ pointer: '/to', detail: 'expected a printer with move' }]);
+  }
+  return { action };
+}
 
 /** @param jobs in the order in which it is done; more than `MOST_AT_ONCE`: the others are left */
 export async function bulk(
   parts: Parts,
-  { action, dryRun }: Pick<JobBulk, 'action' | 'dryRun'>,
+  deed: Deed,
   jobs: readonly JobView[],
+  dryRun: boolean,
   by: Decision,
 ): Promise<JobBulkResult> {
   const done: Done[] = [];
   for (const job of jobs.slice(0, MOST_AT_ONCE)) {
-    const expected = EXPECTED[action](job);
-    const acts = !dryRun && expected.outcome !== 'refused';
-    done.push(acts ? await act(parts, action, job, by) : { ...shown(job), ...expected });
+    const fate = await orRefused(async () => {
+      const expected = await expectedOf(parts, deed, job);
+      return dryRun || expected.outcome === 'refused' ? expected : await act(parts, deed, job, by);
+    });
+    done.push({ ...shown(job), labels: labelsOf(deed, job), ...fate });
   }
   return { dryRun, jobs: done, more: jobs.length > MOST_AT_ONCE };
 }
@@ -30,36 +54,73 @@ function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'l
   return { id, status, labels: labels.total - labels.printed };
 }
 
-function refused(detail: string): Pick<Done, 'outcome' | 'detail'> {
+/** Labels that it is about. */
+function labelsOf(deed: Deed, { labels, uncertain }: JobView): number {
+  const skips = deed.action === 'release' && deed.uncertain === 'skip';
+  return labels.total - (skips ? (uncertain?.to ?? labels.printed) : labels.printed);
+}
+
+function refused(detail: string): Fate {
   return { outcome: 'refused', detail };
 }
 
-/** What would become of a job as it is now. */
-const EXPECTED: Record<JobBulk['action'], (job: JobView) => Pick<Done, 'outcome' | 'detail'>> = {
-  cancel: ({ status }) => {
-    if (!mayBecome(status, 'canceled', 'person')) return refused(`the job is ${status}`);
-    return { outcome: status === 'printing' ? 'asked' : 'done', detail: null };
-  },
-  retry: ({ status, uncertain }) => {
-    if (status === 'held') return refused('a person has to look which labels are out');
-    if (status !== 'failed') return refused(`the job is ${status}`);
-    if (uncertain !== null && uncertain.to > uncertain.from)
-      return refused('nobody knows which labels are out');
-    return { outcome: 'done', detail: null };
-  },
-};
-
-async function act(parts: Parts, action: JobBulk['action'], job: JobView, by: Decision): Promise<Done> {
+/** It has ended, somebody else has decided since it was looked at, or it cannot be done to this one. */
+async function orRefused<T>(work: () => Promise<T>): Promise<T | Fate> {
   try {
-    const now =
-      action === 'cancel'
-        ? await parts.cancellations.cancel(job.id, false, by)
-        : await parts.decisions.resume(job.id, undefined, by);
-    const asked = now.reasons.includes('cancel-requested');
-    return { ...shown(now), labels: shown(job).labels, outcome: asked ? 'asked' : 'done', detail: null };
+    return await work();
   } catch (error) {
-    // It has ended, or somebody else has decided, since it was looked at.
     if (!(error instanceof ProblemError)) throw error;
-    return { ...shown(job), ...refused(error.message) };
+    return refused(error.message);
+  }
+}
+
+const DONE: Fate = { outcome: 'done', detail: null };
+
+/** What would become of a job as it is now. @throws ProblemError where it cannot be moved there */
+async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate> {
+  const { status } = job;
+  switch (deed.action) {
+    case 'cancel':
+      if (!mayBecome(status, 'canceled', 'person')) return refused(`the job is ${status}`);
+      return { outcome: status === 'printing' ? 'asked' : 'done', detail: null };
+    case 'retry':
+      if (status === 'held') return refused('a person has to look which labels are out');
+      if (status !== 'failed') return refused(`the job is ${status}`);
+      return isUncertain(job) ? refused('nobody knows which labels are out') : DONE;
+    case 'release':
+      return status === 'held' ? DONE : refused(`the job is ${status}`);
+    case 'move':
+      if (status === 'printing') return refused('its agent has it: cancel it, and reprint what is missing');
+      if (status !== 'queued' && !mayBecome(status, 'queued', 'person'))
+        return refused(`the job is ${status}`);
+      if (isUncertain(job)) return refused('a person has to look which labels are out');
+      await parts.moves.check(job.id, deed.to);
+      return DONE;
+  }
+}
+
+function isUncertain({ uncertain }: JobView): boolean {
+  return uncertain !== null && uncertain.to > uncertain.from;
+}
+
+async function act(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<Partial<Done> & Fate> {
+  const now = await acted(parts, deed, job, by);
+  const asked = now.reasons.includes('cancel-requested');
+  return { status: now.status, outcome: asked ? 'asked' : 'done', detail: null };
+}
+
+async function acted(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<JobView> {
+  const { id, uncertain, labels } = job;
+  switch (deed.action) {
+    case 'cancel':
+      return await parts.cancellations.cancel(id, false, by);
+    case 'retry':
+      return await parts.decisions.resume(id, undefined, by);
+    case 'release': {
+      const { from, to } = uncertain ?? { from: labels.printed, to: labels.printed };
+      return await parts.decisions.resume(id, deed.uncertain === 'print' ? from : to, by);
+    }
+    case 'move':
+      return await parts.moves.move(id, deed.to, by);
   }
 }

@@ -26,6 +26,9 @@ import type { JobTable } from './job-table.ts';
 import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
 import { type LaneQueue, takenOut } from './taken-out.ts';
 
+/** One of its names, and by `format` one of its formats. */
+export type Target = Pick<z.output<typeof jobMove>, 'printerId' | 'printer' | 'format'>;
+
 const stored = z.object({ tenant_id: z.string(), lane: z.string(), payload: queuedJob.nullable() });
 
 export class JobMoves {
@@ -57,10 +60,7 @@ export class JobMoves {
    *   and those of `route`
    */
   async move(id: string, to: z.output<typeof jobMove>, by: Decision): Promise<JobView> {
-    const { tenant, payload } = await this.#stored(id);
-    const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
-    const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
-    const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
+    const { payload, way, target } = await this.#wayOf(id, to);
     const from = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
@@ -83,6 +83,19 @@ export class JobMoves {
     this.#logger.info({ jobId: id, to: target, ...from }, 'a person moved the job to another printer');
     this.#dispatcher.dispatch(target);
     return this.#table.get(id, undefined);
+  }
+
+  /** That its template prints on the other printer, and that it is another one. @throws ProblemError as `move` */
+  async check(id: string, to: Target): Promise<void> {
+    const { lane, target } = await this.#wayOf(id, to);
+    if (lane === target) throw notMovable('the job waits for this printer');
+  }
+
+  async #wayOf(id: string, to: Target) {
+    const { tenant, lane, payload } = await this.#stored(id);
+    const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
+    const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
+    return { payload, way, lane, target: laneOf({ scope: way.printer.scope, printerId: way.printer.id }) };
   }
 
   /** The first label that is to be printed. Everything is refused before the job leaves its lane. */
@@ -120,7 +133,7 @@ export class JobMoves {
     const row = jobId.safeParse(id).success ? await rowOf(this.#pool, stored, sql, [id]) : undefined;
     if (row === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
     if (row.payload === null) throw dataGone();
-    return { tenant: row.tenant_id, payload: row.payload };
+    return { tenant: row.tenant_id, lane: row.lane, payload: row.payload };
   }
 }
 

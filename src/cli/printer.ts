@@ -1,0 +1,131 @@
+import { Command } from 'commander';
+import type { PrinterView } from '../contract/admin.ts';
+import {
+  type AdminClient,
+  connect,
+  type PrinterState,
+  type ServiceOptions,
+  withService,
+} from './admin-client.ts';
+import { CommandFailure } from './failure.ts';
+import { show } from './job-bulk.ts';
+import { followFor, nextStep } from './job-progress.ts';
+import { numberFrom } from './option-values.ts';
+import { printJson, printLine } from './output.ts';
+import { wholeId } from './short-id.ts';
+import { localTime } from './times.ts';
+
+interface Options extends ServiceOptions {
+  tenant?: string;
+  why?: string;
+  yes?: true;
+  json?: true;
+}
+
+const PRINTER = 'the printer: its name, its ID, or as much of its beginning as no other has';
+
+/** `platen printer hold|resume|clear|rename|forget|test` */
+export function printerCommand(): Command {
+  const command = new Command('printer').description(
+    'what a person does to a printer: hold, resume, clear, rename, forget, test',
+  );
+  const onPrinter = (name: string, description: string) =>
+    withService(command.command(name))
+      .description(description)
+      .argument('<printer>', PRINTER)
+      .option('--tenant <id>', 'of this tenant, or a shared one; needed where several have one of that name')
+      .option('--json', 'print JSON');
+
+  onPrinter('hold', 'have its jobs wait; what its agent has begun is printed')
+    .option('--why <text>', 'why, for whoever looks at it later')
+    .action(async (asked: string, options: Options) => {
+      const { client, printer } = await thePrinter(asked, options);
+      told(await client.holdPrinter(printer, options.why), options);
+    });
+
+  onPrinter('resume', 'have a held printer go on').action(async (asked: string, options: Options) => {
+    const { client, printer } = await thePrinter(asked, options);
+    told(await client.resumePrinter(printer), options);
+  });
+
+  onPrinter('clear', 'cancel all jobs that wait for it, and none that is being printed')
+    .option('--why <text>', 'why, for whoever looks at the jobs later')
+    .option('--yes', 'do it; without it only the jobs are shown')
+    .action(async (asked: string, options: Options) => {
+      const { client, printer } = await thePrinter(asked, options);
+      const { why, yes } = options;
+      const result = await client.clearPrinter(printer, {
+        dryRun: yes !== true,
+        ...(why !== undefined && { why }),
+      });
+      show(result, options);
+      if (!yes && result.jobs.length > 0)
+        throw new CommandFailure('Nothing is done yet; with --yes these jobs are canceled.');
+      if (result.more) throw new CommandFailure('More jobs wait for it: do it again.');
+    });
+
+  onPrinter('rename', 'call it otherwise; jobs may be sent to its new name')
+    .argument('[name]', 'the new name; left out: as its agent calls it')
+    .action(async (asked: string, name: string | undefined, options: Options) => {
+      const { client, printer } = await thePrinter(asked, options);
+      told(await client.renamePrinter(printer, name ?? null), options);
+    });
+
+  onPrinter('forget', 'take one off the list that no agent has any more').action(
+    async (asked: string, options: Options) => {
+      const { client, printer } = await thePrinter(asked, options, true);
+      await client.forgetPrinter(printer);
+      options.json ? printJson({ id: printer.id }) : printLine(`${printer.id}  ${printer.name}  forgotten`);
+    },
+  );
+
+  onPrinter('test', "print a label that says where it comes from; prints its job's ID")
+    .option('--format <format>', "one of its formats, by name or ID; the printer's default otherwise")
+    .option('--wait', 'stay until the label is out; exit code 1 if it is not')
+    .option('--timeout <seconds>', 'how long --wait waits', numberFrom(1, 1_000_000), 3600)
+    .action(async (asked: string, options: Options & { format?: string; wait?: true; timeout: number }) => {
+      const { client, printer } = await thePrinter(asked, options);
+      const { tenant = printer.tenant ?? 'default', format } = options;
+      const id = await client.testPrinter(printer, { tenant, ...(format !== undefined && { format }) });
+      if (!options.wait) return options.json ? printJson({ id }) : printLine(id);
+      const job = await followFor(client, id, options.timeout);
+      options.json ? printJson(job) : printLine(job.id);
+      if (job.status !== 'printed') throw new CommandFailure(`Job ${id} is ${job.status}.${nextStep(job)}`);
+    });
+  return command;
+}
+
+/**
+ * The printer that is meant, of those that an agent has and, for `gone`, of those that none has any more.
+ * @throws CommandFailure where there is none, or more than one
+ */
+async function thePrinter(
+  asked: string,
+  options: Options,
+  gone = false,
+): Promise<{ client: AdminClient; printer: PrinterView }> {
+  const client = await connect(options);
+  const present = await client.printers(options.tenant);
+  const printers = gone ? [...(await client.printers(options.tenant, true)), ...present] : present;
+  const named = printers.filter(({ name }) => name === asked);
+  const id = wholeId('printers', asked, [...new Set(printers.map((one) => one.id))]);
+  const [printer, ...others] = named.length > 0 ? named : printers.filter((one) => one.id === id);
+  if (printer === undefined) {
+    const where = gone ? 'platen printers --gone' : 'platen printers';
+    throw new CommandFailure(`There is no printer ${JSON.stringify(asked)}: see "${where}".`);
+  }
+  if (others.length === 0) return { client, printer };
+  const all = [printer, ...others].map((one) => `${one.id} (${one.tenant ?? 'shared'})`).join('\n  ');
+  throw new CommandFailure(
+    `Several printers are meant by ${JSON.stringify(asked)}: give an ID or --tenant.\n  ${all}`,
+  );
+}
+
+function told(printer: PrinterState, { json }: Options): void {
+  const { id, name, held, jobs } = printer;
+  const hold =
+    held === null
+      ? 'not held'
+      : `held by ${held.by} since ${localTime(held.at)}${held.why === null ? '' : `: ${held.why}`}`;
+  json ? printJson(printer) : printLine(`${id}  ${name}  ${hold}  ${jobs.queued} waiting`);
+}
