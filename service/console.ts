@@ -44,26 +44,35 @@ export async function buildConsole(root: string): Promise<boolean> {
   const stamp = join(into, STAMP);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return false;
 
-  const made = await build({
-    absWorkingDir: root,
-    entryPoints: { main: 'web/main.tsx' },
-    outdir: into,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    minify: true,
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    entryNames: '[name]-[hash]',
-    chunkNames: 'part-[hash]',
-    legalComments: 'none',
-    logLevel: 'error',
-    plugins: [englishOnly],
-    write: false,
-  });
+  const made = (entryPoints: Record<string, string>, define: Record<string, string>) =>
+    build({
+      absWorkingDir: root,
+      entryPoints,
+      define,
+      outdir: into,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      minify: true,
+      target: 'es2022',
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+      entryNames: '[name]-[hash]',
+      chunkNames: 'part-[hash]',
+      legalComments: 'none',
+      logLevel: 'error',
+      plugins: [englishOnly],
+      write: false,
+    });
+  // First the worker: the pages are told what it is called.
+  const worker = await made({ 'workbook-worker': 'web/print/workbook-worker.ts' }, {});
+  const workerName = basename(worker.outputFiles[0]?.path ?? '');
+  const pages = await made({ main: 'web/main.tsx' }, { WORKBOOK_WORKER: JSON.stringify(workerName) });
   const files = new Map(
-    made.outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
+    [...worker.outputFiles, ...pages.outputFiles].map(({ path, contents }) => [
+      basename(path),
+      Buffer.from(contents),
+    ]),
   );
   const named = (ending: string) =>
     [...files.keys()].find((name) => name.startsWith('main-') && name.endsWith(ending));

@@ -79,6 +79,7 @@ function addressOf({ url, about }: AppRoute, tenant: string): string {
     templateId: templates[tenant],
     printerId: tenant === OWN ? OWN_PRINTER : OTHER_PRINTER,
     label: '0',
+    number: '1',
   };
   const path = url.replaceAll(/:(\w+)(?:\([^)]*\))?/g, (_all, name: string) =>
     encodeURIComponent(values[name] ?? 'nothing'),

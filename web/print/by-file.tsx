@@ -11,7 +11,8 @@ import { t } from '../texts/texts.ts';
 import { LabelPreview } from './label-preview.tsx';
 import { type Route, requestOf, send } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
-import { guessMapping, type Mapping, readTable, recordsOf, type Table, textOf } from './sheet-file.ts';
+import { readFile, SheetFileError } from './sheet-file.ts';
+import { guessMapping, type Mapping, recordsOf, type Table } from './table.ts';
 
 type ByFileProps = {
   fields: readonly FieldFacts[];
@@ -34,11 +35,12 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
     problem.value = undefined;
     table.value = undefined;
     try {
-      const read = readTable(textOf(new Uint8Array(await file.arrayBuffer())));
+      const read = await readFile(file);
       mapping.value = { ...guessMapping(names, read.columns), ...remembered(route.idT, read.columns) };
       table.value = read;
-    } catch {
-      problem.value = new Error(words.notCsv);
+    } catch (error) {
+      const tooLarge = error instanceof SheetFileError && error.fault === 'too-large';
+      problem.value = new Error(tooLarge ? words.fileTooLarge : words.notCsv);
     }
   };
   return (
@@ -58,7 +60,7 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
               {...attributes}
               class="input"
               type="file"
-              accept=".csv,.tsv,.txt,text/csv"
+              accept=".csv,.tsv,.txt,.xlsx,text/csv"
               onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
             />
           )}

@@ -1,62 +1,69 @@
-/** A table out of a file: CSV as every program writes it, each value as the text that it is. */
-import Papa from 'papaparse';
+/** A table out of a file that a person gives: CSV, or a workbook of Excel; what reads it is loaded for it. */
+import { z } from 'zod';
+import type { Table } from './table.ts';
 
-export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
+/** Bytes; a job takes no more either way. */
+const MOST_CSV = 50_000_000;
+const MOST_WORKBOOK = 10_000_000;
+/** ms */
+const DEADLINE = 20_000;
 
-/** Bytes that are UTF-8, or else the Windows code page that German and French programs write. */
-export function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+declare const WORKBOOK_WORKER: string;
+
+export type FileFault = 'too-large' | 'unreadable';
+export class SheetFileError extends Error {
+  readonly fault: FileFault;
+  constructor(fault: FileFault) {
+    super(fault);
+    this.name = 'SheetFileError';
+    this.fault = fault;
   }
 }
 
-/**
- * `012345678901` keeps its zero: nothing is taken for a number. Without a heading, the first row is one.
- * @throws Error where there is no heading with a row below it
- */
-export function readTable(text: string): Table {
-  const { data } = Papa.parse<string[]>(text.replace(/^\uFEFF/, ''), {
-    skipEmptyLines: 'greedy',
-    delimitersToGuess: [';', ',', '\t', '|'],
-  });
-  const [heading = [], ...rows] = data;
-  if (heading.length === 0 || rows.length === 0) throw new Error('no heading, or no row below it');
-  return { columns: unique(heading.map((name) => name.trim())), rows };
+/** `PK`: a ZIP archive, as a workbook is one. */
+const ZIP = [0x50, 0x4b];
+
+/** @throws SheetFileError */
+export async function readFile(file: Blob): Promise<Table> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const workbook = first === ZIP[0] && second === ZIP[1];
+  if (file.size > (workbook ? MOST_WORKBOOK : MOST_CSV)) throw new SheetFileError('too-large');
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (workbook) return await besides(bytes);
+  try {
+    const { readTable, textOf } = await import('./csv.ts');
+    return readTable(textOf(bytes));
+  } catch {
+    throw new SheetFileError('unreadable');
+  }
 }
 
-function unique(names: readonly string[]): string[] {
-  const seen = new Map<string, number>();
-  return names.map((name, at) => {
-    const base = name === '' ? String(at + 1) : name;
-    const count = (seen.get(base) ?? 0) + 1;
-    seen.set(base, count);
-    return count === 1 ? base : `${base} (${count})`;
-  });
-}
+const strings = z.array(z.string());
+const answer = z.union([
+  z.object({ table: z.object({ columns: strings, rows: z.array(strings) }) }),
+  z.object({ fault: z.enum(['too-large', 'unreadable']) }),
+]);
 
-/** Field → column. */
-export type Mapping = Readonly<Record<string, string>>;
-
-/** Columns that are called as a field is, whatever the case, spaces and underlines. */
-export function guessMapping(fields: readonly string[], columns: readonly string[]): Mapping {
-  const plain = (name: string) => name.toLocaleLowerCase().replaceAll(/[\s_.-]/g, '');
-  return Object.fromEntries(
-    fields.flatMap((field) => {
-      const column =
-        columns.find((one) => one === field) ?? columns.find((one) => plain(one) === plain(field));
-      return column === undefined ? [] : [[field, column]];
-    }),
-  );
-}
-
-/** A row as the template's record; a field without a column is left out. */
-export function recordsOf(table: Table, mapping: Mapping): Record<string, string>[] {
-  const places = Object.entries(mapping).map(
-    ([field, column]) => [field, table.columns.indexOf(column)] as const,
-  );
-  return table.rows.map((row) =>
-    Object.fromEntries(places.filter(([, at]) => at >= 0).map(([field, at]) => [field, row[at] ?? ''])),
-  );
+/** In a thread of its own, which ends with its answer or its time. @throws SheetFileError */
+async function besides(bytes: Uint8Array): Promise<Table> {
+  const worker = new Worker(new URL(WORKBOOK_WORKER, import.meta.url), { type: 'module' });
+  try {
+    const said = await new Promise<unknown>((resolve, reject) => {
+      const late = setTimeout(() => reject(new SheetFileError('too-large')), DEADLINE);
+      worker.onmessage = ({ data }) => {
+        clearTimeout(late);
+        resolve(data);
+      };
+      worker.onerror = () => {
+        clearTimeout(late);
+        reject(new SheetFileError('unreadable'));
+      };
+      worker.postMessage(bytes, [bytes.buffer]);
+    });
+    const result = answer.parse(said);
+    if ('fault' in result) throw new SheetFileError(result.fault);
+    return result.table;
+  } finally {
+    worker.terminate();
+  }
 }

@@ -46,6 +46,7 @@ export function PrinterActions({ printer, onDone }: Props) {
         </a>
       )}
       {act &&
+        !(printer.gone && printer.held === null) &&
         (printer.held === null ? (
           <button type="button" class="button" onClick={ask('hold')}>
             {words.hold}
@@ -180,11 +181,12 @@ function Rename({ printer, onDone, onClose }: QuestionProps) {
   );
 }
 
-function Forget({ printer, onClose }: QuestionProps) {
+function Forget({ printer, onDone, onClose }: QuestionProps) {
   const { printers: words } = t.value;
   const run = async () => {
     await call(z.unknown(), actionPath(printer), { method: 'DELETE' });
     say(words.forgotten);
+    onDone();
     go(['printers']);
   };
   return (

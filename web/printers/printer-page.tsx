@@ -5,19 +5,23 @@ import { to } from '../address/place.ts';
 import { NotFound, Page, Shown } from '../controls/page.tsx';
 import { JobTable } from '../jobs/job-table.tsx';
 import { pictureOf } from '../jobs/label-strip.tsx';
+import { Refusal } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
-import { type Printer, PrinterState, printerList } from './printer-words.tsx';
+import { mayActOn, type Printer, PrinterState, printer as printerOf } from './printer-words.tsx';
+import { VirtualPanel } from './virtual-panel.tsx';
 
 const LATEST = 10;
 
 export function PrinterPage({ id }: { id: string }) {
   const { printers: words } = t.value;
-  const { live, reload } = useLive(printerList, '/printers');
+  // Also of one that no agent has any more.
+  const { live, reload } = useLive(printerOf, `/printers/${encodeURIComponent(id)}`);
   const jobs = useLive(jobPage, `/jobs?printer=${encodeURIComponent(id)}&limit=${LATEST}`);
-  const printer = live.data?.find((one) => one.id === id);
+  const printer = live.data;
+  const unknown = live.problem instanceof Refusal && live.problem.status === 404;
   return (
     <Page
       title={printer?.name ?? words.title}
@@ -25,11 +29,10 @@ export function PrinterPage({ id }: { id: string }) {
       beside={printer && <PrinterState printer={printer} />}
       actions={printer && <PrinterActions printer={printer} onDone={reload} />}
     >
-      <Shown of={live} onRetry={reload}>
-        {() =>
-          printer === undefined ? (
-            <NotFound />
-          ) : (
+      {unknown && <NotFound />}
+      {!unknown && (
+        <Shown of={live} onRetry={reload}>
+          {(printer) => (
             <div class="split">
               <section class="stack tight">
                 <div class="row spread">
@@ -47,15 +50,18 @@ export function PrinterPage({ id }: { id: string }) {
                 </Shown>
               </section>
               <div class="stack wide">
-                {printer.lastJob !== null && may('labels:read') && (
+                {printer.lastJob !== null && !printer.virtual && may('labels:read') && (
                   <LastLabel key={printer.lastJob} job={printer.lastJob} />
+                )}
+                {printer.virtual && may('labels:read') && mayActOn(printer) && (
+                  <VirtualPanel printer={printer} />
                 )}
                 <Facts printer={printer} />
               </div>
             </div>
-          )
-        }
-      </Shown>
+          )}
+        </Shown>
+      )}
     </Page>
   );
 }

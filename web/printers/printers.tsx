@@ -12,6 +12,7 @@ import { type Printer, PrinterState, printerList } from './printer-words.tsx';
 export function Printers() {
   const { printers: words } = t.value;
   const printers = useLive(printerList, '/printers');
+  const gone = useLive(printerList, '/printers?gone=true', (change) => change.printers.length > 0);
   const agents = useLive(z.array(agentView), '/agents', (change) => change.printers.length > 0);
   return (
     <Page title={words.title}>
@@ -29,6 +30,24 @@ export function Printers() {
             )
           }
         </Shown>
+        {gone.live.data !== undefined && gone.live.data.length > 0 && (
+          <section class="stack tight">
+            <h2>{words.goneTitle}</h2>
+            <p class="muted small">{words.goneHint}</p>
+            <ul class="stack">
+              {gone.live.data.map((printer) => (
+                <Row
+                  key={`${printer.tenant} ${printer.id}`}
+                  printer={printer}
+                  onDone={() => {
+                    gone.reload();
+                    printers.reload();
+                  }}
+                />
+              ))}
+            </ul>
+          </section>
+        )}
         <section class="stack tight">
           <h2>{words.agents}</h2>
           <Shown of={agents.live} onRetry={agents.reload}>

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
+import { go } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { TextField } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
@@ -34,6 +35,10 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
     onDone();
   };
   const edits = [
+    // What no designer draws is changed where it was written.
+    ...(template.language === 'platen'
+      ? [{ words: t.value.designer.edit, onPick: () => go(['templates', template.id, 'edit']) }]
+      : []),
     {
       words: words.rename,
       onPick: () => {

@@ -31,15 +31,15 @@ export const TEMPLATE = {
 };
 
 export class ConsoleSite {
-  readonly up: PlatenUp;
   readonly dataDir: string;
   readonly browser: Browser;
   /** What pages have complained of so far. */
   readonly faults: string[] = [];
   readonly #stack: AsyncDisposableStack;
+  readonly #up: { now: PlatenUp };
 
-  private constructor(up: PlatenUp, dataDir: string, browser: Browser, stack: AsyncDisposableStack) {
-    this.up = up;
+  private constructor(up: { now: PlatenUp }, dataDir: string, browser: Browser, stack: AsyncDisposableStack) {
+    this.#up = up;
     this.dataDir = dataDir;
     this.browser = browser;
     this.#stack = stack;
@@ -75,12 +75,26 @@ export class ConsoleSite {
       height: 30,
     };
     await writeFile(config, JSON.stringify({ printers: [printer] }));
-    const up = await PlatenUp.start({ dataDir, args: ['--virtual', '1', '--agent-config', config, ...args] });
-    stack.defer(async () => void (await up.stop()));
-    await up.printerOnline(mute);
+    const now = await PlatenUp.start({
+      dataDir,
+      args: ['--virtual', '1', '--agent-config', config, ...args],
+    });
+    const up = { now };
+    stack.defer(async () => void (await up.now.stop()));
+    await now.printerOnline(mute);
     const browser = await openBrowser(flags);
     stack.defer(() => browser.close());
     return new ConsoleSite(up, dataDir, browser, stack.move());
+  }
+
+  get up(): PlatenUp {
+    return this.#up.now;
+  }
+
+  /** The same installation with other printers, at another address. */
+  async restart(args: string[]): Promise<void> {
+    await this.up.stop();
+    this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args });
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,219 @@
+/** What a person does to printers and jobs at the console, and what a virtual printer shows of itself. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import writeXlsxFile from 'write-excel-file/node';
+import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+
+let site: ConsoleSite;
+let page: Page;
+let idT: string;
+const ids = new Map<string, string>();
+beforeAll(async () => {
+  site = await ConsoleSite.start({ args: ['--virtual', '2'] });
+  idT = (await site.up.admin.importTemplate('default', TEMPLATE)).id;
+  for (const { id, name } of await site.up.admin.printers()) ids.set(name, id);
+  page = await site.signedIn();
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+const inDialog = (name: string | RegExp) => page.locator('dialog').getByRole('button', { name });
+const pick = async (about: string, item: string) => {
+  await button(`More: ${about}`).click();
+  await page.getByRole('menuitem', { name: item }).click();
+};
+const print = (printer: string, ...numbers: string[]) =>
+  site.up.admin.print('default', {
+    idT,
+    printer,
+    data: numbers.map((number) => ({ article: 'Nut', number })),
+  });
+const status = async (id: string) => (await site.up.admin.job(id)).status;
+const showPrinter = (name: string) => site.show(page, `printers/${encodeURIComponent(ids.get(name) ?? '')}`);
+
+test('a virtual printer runs out of paper by a click, and its labels appear as they come out', async () => {
+  await showPrinter('virtual-1');
+  await page.getByText('Nothing yet. Labels appear here').waitFor();
+  await button('Paper out').click();
+  await page.locator('button[aria-pressed=true]', { hasText: 'Paper out' }).waitFor();
+  const job = await print('virtual-1', '100001', '100002');
+  await expect.poll(async () => (await site.up.admin.job(job)).reasons).toContain('media-empty');
+  await page.getByText('Nothing yet. Labels appear here').waitFor();
+  await button('Paper out').click();
+  // Nobody loads the page again.
+  await page.getByRole('img', { name: 'Label 2 that came out' }).waitFor();
+  expect(await site.up.ended(job)).toMatchObject({ status: 'printed' });
+  const picture = page.getByRole('img', { name: 'Label 2 that came out' });
+  await expect.poll(() => picture.evaluate('(node) => node.naturalWidth')).toBe(812);
+
+  for (const [name, reason] of [
+    ['Cover open', 'cover-open'],
+    ['Power off', 'offline'],
+  ] as const) {
+    await button(name).click();
+    const waits = await print('virtual-1', '100003');
+    await expect
+      .poll(async () => (await site.up.admin.job(waits)).reasons, { timeout: 30_000 })
+      .toContain(reason);
+    await button(name).click();
+    expect(await site.up.ended(waits)).toMatchObject({ status: 'printed' });
+  }
+  await page.getByRole('img', { name: 'Label 4 that came out' }).waitFor();
+  const { entries } = await site.up.admin.auditPage({ tenant: 'default', limit: 20 });
+  expect(entries.filter(({ what }) => what === 'printer.fault')).toHaveLength(6);
+});
+
+test('whoever has no role for it does nothing to it, and no other printer has a front', async () => {
+  const other = await site.browser.newContext({ locale: 'en-GB' });
+  const { url } = await site.up.admin.invite('default', { login: 'op', role: 'operator' });
+  const op = await other.newPage();
+  await op.goto(url);
+  await op.getByLabel('Choose a password').fill('correct horse battery');
+  await op.getByRole('button', { name: 'Accept and sign in' }).click();
+  await op.getByRole('heading', { name: 'Start' }).waitFor();
+  const virtual = `/app/printers/${ids.get('virtual-1')}/virtual`;
+  const answers = await op.evaluate(
+    `Promise.all([fetch(${JSON.stringify(virtual)}), fetch(${JSON.stringify(`${virtual}/1.png`)}), fetch(${JSON.stringify(virtual)}, {method: 'PUT', headers: {'x-platen-console': '1', 'content-type': 'application/json'}, body: '{"faults":["power-off"]}'})].map((one) => one.then(({status}) => status)))`,
+  );
+  // It is shared by all tenants, and their labels come out of it.
+  expect(answers).toEqual([403, 403, 403]);
+  await other.close();
+  const mute = await fetch(`${site.up.url}/app/printers/${ids.get('dock 4')}/virtual`, {
+    headers: { authorization: `Bearer ${site.up.adminToken}` },
+  });
+  expect(mute.status).toBe(404);
+});
+
+test('a printer is held with a reason, its jobs are moved, it is cleared and resumed', async () => {
+  await showPrinter('virtual-1');
+  await button('Hold').click();
+  await page.getByLabel(/^Why/).fill('new ribbon');
+  await inDialog('Hold').click();
+  await page.getByText('On hold').waitFor();
+  await page.getByText(/held by admin since .*: new ribbon/).waitFor();
+  await expect.poll(() => site.up.output, { timeout: 30_000 }).toContain('the printer is held');
+  const jobs = [
+    await print('virtual-1', '200001'),
+    await print('virtual-1', '200002'),
+    await print('virtual-1', '200003'),
+  ];
+  const [first = '', second = '', third = ''] = jobs;
+
+  await site.show(page, `jobs/${first}`);
+  await button(/^Move/).click();
+  await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  await inDialog(/^Move/).click();
+  expect(await site.up.ended(first)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
+
+  // Of several the service says first what would be done.
+  await site.show(page, 'jobs?status=queued');
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
+  await page
+    .locator('tbody tr', { hasText: second.slice(0, 8) })
+    .first()
+    .getByRole('checkbox')
+    .check();
+  await button(/^Cancel/)
+    .first()
+    .click();
+  await page.locator('dialog').getByText(/1 job/).waitFor();
+  expect(await status(second)).toBe('queued');
+  await inDialog(/^Cancel/)
+    .last()
+    .click();
+  await expect
+    .poll(async () => (await Promise.all([second, third].map(status))).sort())
+    .toEqual(['canceled', 'queued']);
+
+  await showPrinter('virtual-1');
+  await pick('virtual-1', 'Clear the lane …');
+  await inDialog(/^Cancel/)
+    .last()
+    .click();
+  await expect.poll(() => Promise.all([second, third].map(status))).toEqual(['canceled', 'canceled']);
+  await button('Resume').click();
+  await page.getByText('On hold').waitFor({ state: 'detached' });
+});
+
+test('a printer is renamed and back, and prints a test label', async () => {
+  await showPrinter('virtual-2');
+  await pick('virtual-2', 'Rename …');
+  await page.locator('dialog').getByLabel('Name').fill('Packing');
+  await inDialog('Save').click();
+  await page.getByRole('heading', { name: 'Packing', level: 1 }).waitFor();
+  const before = (await site.up.pictures('virtual-2')).length;
+  await pick('Packing', 'Print a test label');
+  await page.getByText('A test label is on its way.').waitFor();
+  await page.getByRole('img', { name: `Label ${before + 1} that came out` }).waitFor();
+  expect(await site.up.ended(await print('Packing', '300001'))).toMatchObject({ status: 'printed' });
+  await pick('Packing', 'Rename …');
+  await page.locator('dialog').getByLabel('Name').fill('');
+  await inDialog('Save').click();
+  await page.getByRole('heading', { name: 'virtual-2', level: 1 }).waitFor();
+});
+
+test('chosen labels of a job that is over are printed again', async () => {
+  const old = await print('virtual-2', '400001', '400002', '400003');
+  await site.up.ended(old);
+  const before = (await site.up.pictures('virtual-2')).length;
+  await site.show(page, `jobs/${old}`);
+  await button(/^Print again/).click();
+  await page.getByLabel('Which labels').fill('2');
+  await inDialog(/^Print/).click();
+  await expect
+    .poll(async () => (await site.up.pictures('virtual-2')).length, { timeout: 30_000 })
+    .toBe(before + 1);
+  const [label = ''] = (await site.up.pictures('virtual-2')).slice(before);
+  expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['400002']);
+});
+
+test('an Excel file prints what its cells say', async () => {
+  const file = join(site.dataDir, '..', 'bins.xlsx');
+  const sheet = await writeXlsxFile([
+    [{ value: 'Article' }, { value: 'Number' }],
+    [{ value: 'Nut' }, { value: '012345678901' }],
+    [{ value: new Date(Date.UTC(2026, 10, 22)), type: Date, format: 'dd/mm/yyyy' }, { value: 4006381333931 }],
+  ]);
+  await writeFile(file, await sheet.toBuffer());
+  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await button('From a file').click();
+  await page.locator('input[type=file]').setInputFiles(file);
+  await expect.poll(() => page.getByLabel('number').inputValue()).toBe('Number');
+  const before = (await site.up.pictures('virtual-2')).length;
+  await button('Check all rows').click();
+  await button('Print 2 labels').click();
+  await page.getByText('2 of 2').waitFor();
+  const labels = (await site.up.pictures('virtual-2')).slice(before);
+  const codes = await Promise.all(labels.map((one) => barcodesIn(one)));
+  expect(codes.flat().map(({ text }) => text)).toEqual(['012345678901', '4006381333931']);
+  const [job] = await site.up.admin.jobs({ limit: 1 });
+  await site.show(page, `jobs/${job?.id}`);
+  await page.getByRole('cell', { name: '2026-11-22' }).waitFor();
+
+  // What is none is said to be none, and nothing is left of it.
+  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await button('From a file').click();
+  const broken = Buffer.concat([(await readFile(file)).subarray(0, 900)]);
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'x.xlsx', mimeType: 'application/zip', buffer: broken });
+  await page.getByText('This file cannot be read as a table with a heading.').waitFor();
+});
+
+test('a printer that no agent has any more is shown as gone, and forgotten', async () => {
+  await site.restart(['--virtual', '1']);
+  await page.goto(await site.link());
+  await site.show(page, 'printers');
+  await page.getByRole('heading', { name: 'Gone' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('link', { name: 'virtual-2' }).click();
+  await page.getByRole('heading', { name: 'virtual-2', level: 1 }).waitFor();
+  await pick('virtual-2', 'Forget …');
+  await inDialog('Forget …').click();
+  await page.getByText('Forgotten.').waitFor();
+  await page.getByRole('heading', { name: 'Printers', level: 1 }).waitFor();
+  await expect.poll(() => page.getByRole('link', { name: 'virtual-2' }).count()).toBe(0);
+}, 120_000);

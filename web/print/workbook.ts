@@ -1,0 +1,80 @@
+/** The first sheet of an Excel file as text, bounded before anything of it is unpacked for good. */
+import { unzipSync, zipSync } from 'fflate';
+import { readSheet } from 'read-excel-file/universal';
+import { type Table, tableOf } from './table.ts';
+
+/** Bytes of the file, and of all that it unpacks to. */
+export const MOST_BYTES = 10_000_000;
+const MOST_UNPACKED = 100_000_000;
+const MOST_FILES = 1_000;
+/** Of any sheet: Excel itself takes 1,048,576 × 16,384. */
+const MOST_ROWS = 100_000;
+const MOST_COLUMNS = 500;
+
+/** It has more than can be taken; anything else that is wrong with it is an error of another kind. */
+export class WorkbookTooLarge extends Error {
+  override readonly name = 'WorkbookTooLarge';
+}
+
+/** @throws WorkbookTooLarge, Error for what is no workbook, or has no heading with a row below it */
+export async function readWorkbook(bytes: Uint8Array): Promise<Table> {
+  if (bytes.length > MOST_BYTES) throw new WorkbookTooLarge('the file');
+  let files = 0;
+  let unpacked = 0;
+  // What is unpacked is as long as it says it is, and cut off where it is longer.
+  const parts = unzipSync(bytes, {
+    filter: ({ name, originalSize }) => {
+      files += 1;
+      if (files > MOST_FILES) throw new WorkbookTooLarge('its parts');
+      if (!/\.(xml|rels)$/.test(name)) return false;
+      unpacked += originalSize;
+      if (unpacked > MOST_UNPACKED) throw new WorkbookTooLarge('its content');
+      return true;
+    },
+  });
+  for (const [name, part] of Object.entries(parts)) if (name.includes('worksheets/')) boundSheet(part);
+  // Stored, not packed: what reads it unpacks nothing more.
+  const plain = zipSync(parts, { level: 0 });
+  const rows = await readSheet(plain.slice().buffer, { parseNumber: digitsOf });
+  return tableOf(rows.map((row) => row.map(textOfCell)));
+}
+
+/** A cell far out makes rows and columns up to it, so their places are looked at first. */
+function boundSheet(part: Uint8Array): void {
+  const text = new TextDecoder().decode(part);
+  for (const [, column = '', row = ''] of text.matchAll(/\sr\s?=\s?["']([A-Za-z]{0,4})(\d{1,9})["']/g)) {
+    if (Number(row) > MOST_ROWS) throw new WorkbookTooLarge('rows');
+    if (column !== '' && numberOf(column) > MOST_COLUMNS) throw new WorkbookTooLarge('columns');
+  }
+}
+
+/** A is 1, AA is 27. */
+function numberOf(column: string): number {
+  return [...column.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+}
+
+/** A number with the 15 digits that Excel has, and no exponent: `4.00638133393E+12` is 4006381333930. */
+export function digitsOf(text: string): string {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return text;
+  const [mantissa = '', exponent] = String(Number(value.toPrecision(15))).split('e');
+  if (exponent === undefined) return mantissa;
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const shift = Number(exponent);
+  const digits = whole + fraction;
+  if (shift < 0) return `${sign}0.${'0'.repeat(-shift - whole.length)}${digits}`;
+  return sign + digits.padEnd(whole.length + shift, '0');
+}
+
+/** A day is written as one, and a time of day without a day as that (ISO 8601). */
+function textOfCell(cell: unknown): string {
+  if (cell === null || cell === undefined) return '';
+  if (cell instanceof Date) {
+    const [day = '', time = ''] = cell.toISOString().slice(0, 19).split('T');
+    if (cell.getUTCFullYear() < 1900) return time;
+    return time === '00:00:00' ? day : `${day}T${time}`;
+  }
+  if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+  return String(cell);
+}

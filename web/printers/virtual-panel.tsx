@@ -1,0 +1,89 @@
+/** A virtual printer's front: what can be wrong with it, by a click, and its labels as they come out. */
+import { useSignal } from '@preact/signals';
+import { VIRTUAL_FAULTS, virtualPrinter } from '../../src/contract/printer-actions.ts';
+import { wordsOf } from '../controls/problem.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
+import { t } from '../texts/texts.ts';
+import { actionPath, type Printer } from './printer-words.tsx';
+
+/** Labels that are shown, the newest first. */
+const SHOWN = 24;
+
+export function VirtualPanel({ printer }: { printer: Printer }) {
+  const { virtual: words } = t.value.printers;
+  const path = actionPath(printer, 'virtual');
+  const { live, reload } = useLive(virtualPrinter, path);
+  const busy = useSignal(false);
+  if (live.data === undefined) return null;
+  const { faults, printed } = live.data;
+  const toggle = async (word: (typeof VIRTUAL_FAULTS)[number]) => {
+    busy.value = true;
+    try {
+      const wanted = VIRTUAL_FAULTS.filter((one) => faults.includes(one) !== (one === word));
+      await call(virtualPrinter, path, { method: 'PUT', body: { faults: wanted } });
+      reload();
+    } catch (error) {
+      say(error instanceof Error ? wordsOf(error) : String(error), true);
+    } finally {
+      busy.value = false;
+    }
+  };
+  const numbers = Array.from({ length: Math.min(printed, SHOWN) }, (_, back) => printed - back);
+  return (
+    <section class="stack tight">
+      <h2>{words.title}</h2>
+      <p class="muted small">{words.hint}</p>
+      <div class="row">
+        {VIRTUAL_FAULTS.map((word) => (
+          <button
+            key={word}
+            type="button"
+            class={faults.includes(word) ? 'button chosen' : 'button'}
+            aria-pressed={faults.includes(word)}
+            disabled={busy.value}
+            onClick={() => void toggle(word)}
+          >
+            {words.faults[word]}
+          </button>
+        ))}
+      </div>
+      <h3>{words.output}</h3>
+      {numbers.length === 0 ? (
+        <p class="muted">{words.none}</p>
+      ) : (
+        <ul class="output" aria-live="polite">
+          {numbers.map((number) => (
+            <Label key={number} printer={printer} number={number} />
+          ))}
+        </ul>
+      )}
+      {printed > SHOWN && <p class="muted small">{words.newest(SHOWN, printed)}</p>}
+    </section>
+  );
+}
+
+function Label({ printer, number }: { printer: Printer; number: number }) {
+  const { virtual: words } = t.value.printers;
+  const missing = useSignal(false);
+  if (missing.value) return null;
+  const picture = `/app${actionPath(printer, `virtual/${number}.png`)}`;
+  return (
+    <li>
+      <a href={picture} target="_blank" rel="noreferrer">
+        <img
+          class="paper"
+          loading="lazy"
+          decoding="async"
+          src={picture}
+          alt={words.label(number)}
+          onError={() => {
+            missing.value = true;
+          }}
+        />
+      </a>
+      <span class="small muted">{number}</span>
+    </li>
+  );
+}
