@@ -151,7 +151,7 @@ test('a template that takes too long to lay out is refused, and the element name
     ).toString('base64');
     const picture = { type: 'image', x: 0, y: 0, width: 480, height: 480, data };
     const body = { name: 'Heavy', width: 500, height: 500, elements: Array(1_000).fill(picture) };
-    const error: unknown = await templates.import('acme', body).catch((thrown: unknown) => thrown);
+    const error: unknown = await templates.import('acme', body, 'admin').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'payload-invalid',
       errors: [

@@ -21,6 +21,11 @@ beforeAll(async () => {
   await site.up.ended(held);
   await admin.createIntegration('default', { name: HOSTILE });
   const printer = (await admin.printers()).find(({ name }) => name === HOSTILE)?.id ?? '';
+  const virtual = (await admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
+  // Something has come out of it.
+  await site.up.ended(
+    await admin.print('default', { idT: id, printer: 'virtual-1', data: [{ [HOSTILE]: 'x' }] }),
+  );
   addresses.push(
     '',
     'print',
@@ -33,6 +38,9 @@ beforeAll(async () => {
     `printers/${encodeURIComponent(printer)}`,
     'templates',
     `templates/${id}`,
+    `templates/${id}/design`,
+    'templates/new',
+    `printers/${encodeURIComponent(virtual)}`,
     'integrations',
     'people',
     'audit',

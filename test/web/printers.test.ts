@@ -47,8 +47,9 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
   // Nobody loads the page again.
   await page.getByRole('img', { name: 'Label 2 that came out' }).waitFor();
   expect(await site.up.ended(job)).toMatchObject({ status: 'printed' });
-  const picture = page.getByRole('img', { name: 'Label 2 that came out' });
-  await expect.poll(() => picture.evaluate('(node) => node.naturalWidth')).toBe(812);
+  await expect
+    .poll(() => page.evaluate('document.querySelector(\'.output img[alt^="Label 2"]\').naturalWidth'))
+    .toBe(812);
 
   for (const [name, reason] of [
     ['Cover open', 'cover-open'],
@@ -93,7 +94,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await button('Hold').click();
   await page.getByLabel(/^Why/).fill('new ribbon');
   await inDialog('Hold').click();
-  await page.getByText('On hold').waitFor();
+  await page.getByText('On hold', { exact: true }).waitFor();
   await page.getByText(/held by admin since .*: new ribbon/).waitFor();
   await expect.poll(() => site.up.output, { timeout: 30_000 }).toContain('the printer is held');
   const jobs = [
@@ -136,7 +137,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
     .click();
   await expect.poll(() => Promise.all([second, third].map(status))).toEqual(['canceled', 'canceled']);
   await button('Resume').click();
-  await page.getByText('On hold').waitFor({ state: 'detached' });
+  await page.getByText('On hold', { exact: true }).waitFor({ state: 'detached' });
 });
 
 test('a printer is renamed and back, and prints a test label', async () => {

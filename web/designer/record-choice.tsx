@@ -1,13 +1,10 @@
 /** Which values the label is shown with: the samples of its fields, none, some that are typed here, or those of a file. */
 import { useSignal } from '@preact/signals';
 import { ChoiceField, Field, TextField } from '../controls/field.tsx';
-import { readTable, textOf } from '../print/sheet-file.ts';
+import { readFile } from '../print/sheet-file.ts';
 import { listed, t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
 import { type Records, SOURCES } from './records.ts';
-
-/** Bytes of a file that is looked at: more than a job's records ever are. */
-const LARGEST = 20 * 1024 * 1024;
 
 export function RecordChoice({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
@@ -44,8 +41,7 @@ function RecordFile({ records }: { records: Records }) {
     if (file === undefined) return;
     fault.value = undefined;
     try {
-      if (file.size > LARGEST) throw new Error('too large');
-      records.open(readTable(textOf(new Uint8Array(await file.arrayBuffer()))));
+      records.open(await readFile(file));
     } catch {
       fault.value = print.notCsv;
     }
@@ -58,7 +54,7 @@ function RecordFile({ records }: { records: Records }) {
             {...attributes}
             class="input"
             type="file"
-            accept=".csv,.tsv,.txt,text/csv"
+            accept=".csv,.tsv,.txt,.xlsx,text/csv"
             onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
           />
         )}

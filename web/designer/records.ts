@@ -1,7 +1,7 @@
 /** The values that a label is looked at with: the samples of its fields, none, some of one's own, or a row of a file. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
-import { guessMapping, recordsOf, type Table } from '../print/sheet-file.ts';
+import { guessMapping, recordsOf, type Table } from '../print/table.ts';
 import type { LabelDocument } from './document.ts';
 
 export const SOURCES = ['samples', 'empty', 'own', 'file'] as const;

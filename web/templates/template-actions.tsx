@@ -37,7 +37,7 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
   const edits = [
     // What no designer draws is changed where it was written.
     ...(template.language === 'platen'
-      ? [{ words: t.value.designer.edit, onPick: () => go(['templates', template.id, 'edit']) }]
+      ? [{ words: t.value.designer.edit, onPick: () => go(['templates', template.id, 'design']) }]
       : []),
     {
       words: words.rename,

@@ -1,5 +1,6 @@
 /** One template: its picture at the size that one can judge it, and its fields. */
 
+import { templateUses } from '../../src/contract/template-versions.ts';
 import { go, to } from '../address/place.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Page, Shown } from '../controls/page.tsx';
@@ -9,6 +10,7 @@ import { t, when } from '../texts/texts.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate, sizeOf } from './saved-template.ts';
 import { TemplateActions } from './template-actions.tsx';
 import { TemplatePicture } from './template-picture.tsx';
+import { Versions } from './versions.tsx';
 
 const WIDTH = 1_200;
 
@@ -47,11 +49,40 @@ export function TemplatePage({ id }: { id: string }) {
             <div class="stack wide">
               <Facts saved={saved} />
               <Fields saved={saved} />
+              <Uses id={id} />
+              <Versions id={id} changed={saved.updatedAt} onRestored={reload} />
             </div>
           </div>
         )}
       </Shown>
     </Page>
+  );
+}
+
+/** What has printed it lately. */
+function Uses({ id }: { id: string }) {
+  const { uses: words } = t.value.templates;
+  const path = ofTenant(`/templates/${encodeURIComponent(id)}/uses`);
+  const { live } = useLive(templateUses, path, (change) => change.jobs.length > 0);
+  if (live.data === undefined) return null;
+  const { days, jobs, more, printers } = live.data;
+  return (
+    <section class="stack tight">
+      <h2>{words.title}</h2>
+      <p class="muted small">{jobs === 0 ? words.none(days) : words.jobs(jobs, more, days)}</p>
+      <ul>
+        {printers.map((printer) => (
+          <li key={printer.id} class="row spread">
+            <a class="anywhere" href={to(['printers', printer.id])}>
+              {printer.name}
+            </a>
+            <span class="small muted">
+              {words.printer(printer.jobs)}, {when(printer.last)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -23,6 +23,7 @@ import { listAgents } from '../printers/agents.ts';
 import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { templatePreview } from '../templates/preview.ts';
+import { usesOf, versionOf, versionsOf } from '../templates/template-versions.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 
@@ -36,6 +37,7 @@ export type AdminParts = {
 };
 
 const templateParam = idParam.extend({ templateId: z.string() });
+const versionParam = templateParam.extend({ number: z.coerce.number().int() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   await app.register(integrationRoutes, parts);
@@ -89,7 +91,8 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.import' } },
     async (request, reply) => {
       const tenant = idParam.parse(request.params).id;
-      const imported = await templates.import(tenant, request.body, (db, { id, name, created }) =>
+      const who = accountOf(accessOf(request));
+      const imported = await templates.import(tenant, request.body, who, (db, { id, name, created }) =>
         writeDeed(db, request, { object: id, details: { name, created } }),
       );
       return reply.code(imported.created ? 201 : 200).send(imported.view);
@@ -108,12 +111,26 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       return templates.show(id, templateId);
     },
   );
+  const read = { config: { needs: 'jobs:read', about: 'tenant' } } as const;
+  app.get('/app/tenants/:id/templates/:templateId/versions', read, async (request) => {
+    const { id, templateId } = templateParam.parse(request.params);
+    return versionsOf(parts.pool, id, templateId);
+  });
+  app.get('/app/tenants/:id/templates/:templateId/versions/:number(^\\d{1,9}$)', read, async (request) => {
+    const { id, templateId, number } = versionParam.parse(request.params);
+    return versionOf(parts.pool, id, templateId, number);
+  });
+  app.get('/app/tenants/:id/templates/:templateId/uses', read, async (request) => {
+    const { id, templateId } = templateParam.parse(request.params);
+    return usesOf(parts.pool, id, templateId);
+  });
   app.put(
     '/app/tenants/:id/templates/:templateId',
     { config: { needs: 'templates:edit', about: 'tenant' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
-      return templates.replace(id, templateId, parseBody(templateReplace, request.body), written(request));
+      const body = parseBody(templateReplace, request.body);
+      return templates.replace(id, templateId, body, accountOf(accessOf(request)), written(request));
     },
   );
   app.put(
@@ -122,7 +139,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       const { name } = parseBody(templateRename, request.body);
-      return templates.rename(id, templateId, name, written(request));
+      return templates.rename(id, templateId, name, accountOf(accessOf(request)), written(request));
     },
   );
   app.delete(

@@ -24,6 +24,7 @@ import {
   transaction,
 } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
+import { keepVersion } from './template-versions.ts';
 
 const templateRow = z.object({
   id: z.string(),
@@ -69,6 +70,7 @@ export class Templates {
   async import(
     tenantId: string,
     body: unknown,
+    who: string,
     also?: Also<{ created: boolean; id: string; name: string }>,
   ): Promise<{ created: boolean; view: TemplateView }> {
     const checked = await this.#parsed(tenantId, body);
@@ -83,6 +85,7 @@ export class Templates {
            RETURNING *, t.id = $1 AS created`,
           [uuid(), tenantId, checked.name, sentText(body, checked.name)],
         );
+        await keepVersion(client, saved.id, who);
         await also?.(client, saved);
         return saved;
       });
@@ -112,6 +115,7 @@ export class Templates {
     tenantId: string,
     id: string,
     { version, template: body }: { version: string; template?: unknown },
+    who: string,
     also?: Also,
   ): Promise<TemplateView & { version: string }> {
     const checked = await this.#parsed(tenantId, body);
@@ -127,6 +131,7 @@ export class Templates {
          WHERE tenant_id = $1 AND id = $2`,
         [tenantId, id, checked.name, sentText(body, checked.name)],
       );
+      await keepVersion(client, id, who);
       await also?.(client);
       return await this.#row(tenantId, id, client);
     });
@@ -151,7 +156,13 @@ export class Templates {
    * Gives it another name; its ID stays, and requests by that go on working.
    * @throws ProblemError `template-not-found`, `template-exists`
    */
-  async rename(tenantId: string, id: string, name: string, also?: Also): Promise<TemplateView> {
+  async rename(
+    tenantId: string,
+    id: string,
+    name: string,
+    who: string,
+    also?: Also,
+  ): Promise<TemplateView> {
     return await this.#renaming(name, async (client) => {
       const { body } = await this.#row(tenantId, id, client);
       const renamed = await onlyRow(
@@ -161,6 +172,7 @@ export class Templates {
          WHERE tenant_id = $1 AND id = $2 RETURNING *`,
         [tenantId, id, name, sentText(body, name)],
       );
+      await keepVersion(client, id, who);
       await also?.(client);
       return view(renamed);
     });

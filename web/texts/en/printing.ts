@@ -165,5 +165,26 @@ export const printingWords = {
     designed: 'designed',
     raw: 'ZPL',
     jobs: 'Its jobs',
+    uses: {
+      title: 'Used by',
+      none: (days: number) => `No job in the last ${days} days.`,
+      jobs: (n: number, more: boolean, days: number) =>
+        `${more ? 'More than ' : ''}${jobs(n)} in the last ${days} days, on:`,
+      printer: (n: number) => jobs(n),
+    },
+    versions: {
+      title: 'Versions',
+      number: (n: number) => `Version ${n}`,
+      now: 'now',
+      compare: 'Compare',
+      restore: 'Restore',
+      restoreTitle: (n: number) => `Restore version ${n}?`,
+      restoreSays: 'It is saved again as the newest version. No other version is lost.',
+      restored: (n: number) => `Version ${n} is restored.`,
+      difference: 'Difference',
+      same: 'With its samples, no dot is different.',
+      goneDots: (n: number) => `${n} dots gone`,
+      addedDots: (n: number) => `${n} dots new`,
+    },
   },
 };

@@ -1,0 +1,80 @@
+/** What a template was: its versions, compared by their pictures and restored, and what uses it. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers, overflow } from '../kit/browser/browser.ts';
+import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+
+let site: ConsoleSite;
+let page: Page;
+let id: string;
+const NEW = {
+  ...TEMPLATE,
+  elements: [...TEMPLATE.elements, { type: 'box', x: 40, y: 20, width: 10, height: 5, fill: true }],
+};
+beforeAll(async () => {
+  site = await ConsoleSite.start();
+  const { admin } = site.up;
+  id = (await admin.importTemplate('default', TEMPLATE)).id;
+  await admin.importTemplate('default', TEMPLATE);
+  await admin.importTemplate('default', NEW);
+  page = await site.signedIn();
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+
+test('two versions are compared by their dots, and the older one comes back as the newest', async () => {
+  await site.show(page, `templates/${id}`);
+  // Saved three times, and different once.
+  await page.getByText('Version 2').waitFor();
+  expect(await page.getByText('Version 3').count()).toBe(0);
+  await button('Compare: Version 1').click();
+  await page.getByRole('img', { name: 'Difference' }).waitFor();
+  // The box, 10 × 5 mm at 203 dpi, to the dot at its edges.
+  const said = (await page.getByRole('status').filter({ hasText: 'dots' }).textContent()) ?? '';
+  const [, gone, added] = /(\d+) dots gone.*?(\d+) dots new/.exec(said) ?? [];
+  expect(Number(gone)).toBe(0);
+  expect(Math.abs(Number(added) - 80 * 40)).toBeLessThanOrEqual(120);
+  expect(await barriers(page)).toEqual([]);
+
+  await button('Restore: Version 1').click();
+  await page.locator('dialog').getByRole('button', { name: 'Restore' }).click();
+  await page.getByText('Version 1 is restored.').waitFor();
+  await page.getByText('Version 3').waitFor();
+  expect((await site.up.admin.template('default', id)).template).toEqual(TEMPLATE);
+  await button('Compare: Version 1').click();
+  await page.getByText('With its samples, no dot is different.').waitFor();
+  await page
+    .getByText(/admin · Bin label/)
+    .first()
+    .waitFor();
+});
+
+test('a page of versions fits 320 points', async () => {
+  const narrow = await site.signedIn({ width: 320, height: 700, locale: 'de-DE' });
+  await site.show(narrow, `templates/${id}`);
+  await narrow.getByRole('button', { name: 'Vergleichen: Version 2' }).click();
+  await narrow.getByRole('img', { name: 'Unterschied' }).waitFor();
+  expect(await overflow(narrow)).toBe(0);
+  await narrow.context().close();
+});
+
+test('what uses it is said: how many jobs lately, on which printers', async () => {
+  await page.getByText('No job in the last 30 days.').waitFor();
+  const job = await site.up.admin.print('default', {
+    idT: id,
+    printer: 'virtual-1',
+    data: [{ article: 'Nut', number: '1' }],
+  });
+  await site.up.ended(job);
+  await page.getByText('1 job in the last 30 days, on:').waitFor();
+  await page.getByRole('link', { name: 'virtual-1' }).waitFor();
+});
+
+test('the menu of a tile leads to the designer', async () => {
+  await site.show(page, 'templates');
+  await button('More: Bin label').click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  await expect.poll(() => page.url()).toContain(`templates/${id}/design`);
+});
