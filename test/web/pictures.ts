@@ -36,12 +36,10 @@ try {
 
   const light = await site.signedIn({ width: 1200, height: 760 });
   await take(light, 'job', `jobs/${shelf.job}`);
-  await take(light, 'templates', 'templates');
   await take(light, 'print', `print?template=${shelf.idT}&printer=${encodeURIComponent(printer)}`);
-  await take(light, 'jobs', 'jobs');
   await take(light, 'held', `held/${held.job}`);
   const dark = await site.signedIn({ width: 1200, height: 760, scheme: 'dark' });
-  await take(dark, 'printers', 'printers');
+  await take(dark, 'printer', `printers/${encodeURIComponent(printer)}`);
   await designerPictures(site, OUT);
 } finally {
   await site.stop();

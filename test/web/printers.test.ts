@@ -7,6 +7,8 @@ import writeXlsxFile from 'write-excel-file/node';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 
+const PATIENTLY = { timeout: 30_000 };
+
 let site: ConsoleSite;
 let page: Page;
 let idT: string;
@@ -41,14 +43,17 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
   await button('Paper out').click();
   await page.locator('button[aria-pressed=true]', { hasText: 'Paper out' }).waitFor();
   const job = await print('virtual-1', '100001', '100002');
-  await expect.poll(async () => (await site.up.admin.job(job)).reasons).toContain('media-empty');
+  await expect.poll(async () => (await site.up.admin.job(job)).reasons, PATIENTLY).toContain('media-empty');
   await page.getByText('Nothing yet. Labels appear here').waitFor();
   await button('Paper out').click();
   // Nobody loads the page again.
   await page.getByRole('img', { name: 'Label 2 that came out' }).waitFor();
   expect(await site.up.ended(job)).toMatchObject({ status: 'printed' });
   await expect
-    .poll(() => page.evaluate('document.querySelector(\'.output img[alt^="Label 2"]\').naturalWidth'))
+    .poll(
+      () => page.evaluate('document.querySelector(\'.output img[alt^="Label 2"]\').naturalWidth'),
+      PATIENTLY,
+    )
     .toBe(812);
 
   for (const [name, reason] of [
@@ -57,9 +62,7 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
   ] as const) {
     await button(name).click();
     const waits = await print('virtual-1', '100003');
-    await expect
-      .poll(async () => (await site.up.admin.job(waits)).reasons, { timeout: 30_000 })
-      .toContain(reason);
+    await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain(reason);
     await button(name).click();
     expect(await site.up.ended(waits)).toMatchObject({ status: 'printed' });
   }
@@ -96,7 +99,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await inDialog('Hold').click();
   await page.getByText('On hold', { exact: true }).waitFor();
   await page.getByText(/held by admin since .*: new ribbon/).waitFor();
-  await expect.poll(() => site.up.output, { timeout: 30_000 }).toContain('the printer is held');
+  await expect.poll(() => site.up.output, PATIENTLY).toContain('the printer is held');
   const jobs = [
     await print('virtual-1', '200001'),
     await print('virtual-1', '200002'),
@@ -112,7 +115,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
 
   // Of several the service says first what would be done.
   await site.show(page, 'jobs?status=queued');
-  await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
+  await expect.poll(() => page.locator('tbody tr').count(), PATIENTLY).toBe(2);
   await page
     .locator('tbody tr', { hasText: second.slice(0, 8) })
     .first()
@@ -127,7 +130,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
     .last()
     .click();
   await expect
-    .poll(async () => (await Promise.all([second, third].map(status))).sort())
+    .poll(async () => (await Promise.all([second, third].map(status))).sort(), PATIENTLY)
     .toEqual(['canceled', 'queued']);
 
   await showPrinter('virtual-1');
@@ -135,7 +138,9 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await inDialog(/^Cancel/)
     .last()
     .click();
-  await expect.poll(() => Promise.all([second, third].map(status))).toEqual(['canceled', 'canceled']);
+  await expect
+    .poll(() => Promise.all([second, third].map(status)), PATIENTLY)
+    .toEqual(['canceled', 'canceled']);
   await button('Resume').click();
   await page.getByText('On hold', { exact: true }).waitFor({ state: 'detached' });
 });
@@ -165,9 +170,7 @@ test('chosen labels of a job that is over are printed again', async () => {
   await button(/^Print again/).click();
   await page.getByLabel('Which labels').fill('2');
   await inDialog(/^Print/).click();
-  await expect
-    .poll(async () => (await site.up.pictures('virtual-2')).length, { timeout: 30_000 })
-    .toBe(before + 1);
+  await expect.poll(async () => (await site.up.pictures('virtual-2')).length, PATIENTLY).toBe(before + 1);
   const [label = ''] = (await site.up.pictures('virtual-2')).slice(before);
   expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['400002']);
 });
@@ -183,7 +186,7 @@ test('an Excel file prints what its cells say', async () => {
   await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
   await button('From a file').click();
   await page.locator('input[type=file]').setInputFiles(file);
-  await expect.poll(() => page.getByLabel('number').inputValue()).toBe('Number');
+  await expect.poll(() => page.getByLabel('number').inputValue(), PATIENTLY).toBe('Number');
   const before = (await site.up.pictures('virtual-2')).length;
   await button('Check all rows').click();
   await button('Print 2 labels').click();
@@ -216,5 +219,5 @@ test('a printer that no agent has any more is shown as gone, and forgotten', asy
   await inDialog('Forget …').click();
   await page.getByText('Forgotten.').waitFor();
   await page.getByRole('heading', { name: 'Printers', level: 1 }).waitFor();
-  await expect.poll(() => page.getByRole('link', { name: 'virtual-2' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('link', { name: 'virtual-2' }).count(), PATIENTLY).toBe(0);
 }, 120_000);

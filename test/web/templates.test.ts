@@ -9,7 +9,7 @@ let page: Page;
 let id: string;
 const NEW = {
   ...TEMPLATE,
-  elements: [...TEMPLATE.elements, { type: 'box', x: 40, y: 20, width: 10, height: 5, fill: true }],
+  elements: [...TEMPLATE.elements, { type: 'box', x: 40, y: 20, width: 10, height: 5, filled: true }],
 };
 beforeAll(async () => {
   site = await ConsoleSite.start();
@@ -76,5 +76,5 @@ test('the menu of a tile leads to the designer', async () => {
   await site.show(page, 'templates');
   await button('More: Bin label').click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
-  await expect.poll(() => page.url()).toContain(`templates/${id}/design`);
+  await expect.poll(() => page.url(), { timeout: 30_000 }).toContain(`templates/${id}/design`);
 });
