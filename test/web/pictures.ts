@@ -24,7 +24,11 @@ try {
   const templates = await admin.templates('default');
   const send = async (sample: string, name: RegExp, printer: string, numberCopies = 1) => {
     const idT = templates.find((one) => name.test(one.name))?.id ?? '';
-    const data = z.array(labelRecord).parse(await read(`${sample}.records.json`));
+    // What the browser has no letters for is no picture to show.
+    const data = z
+      .array(labelRecord)
+      .parse(await read(`${sample}.records.json`))
+      .slice(0, 3);
     return { idT, job: await admin.print('default', { idT, printer, numberCopies, data }) };
   };
   const shelf = await send('shelf-50x25', /^Shelf/, 'virtual-1');

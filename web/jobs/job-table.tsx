@@ -8,7 +8,10 @@ import { StatusWords, shortId } from './job-words.tsx';
 
 type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], on: boolean) => void };
 
-export function JobTable({ jobs, picking }: { jobs: readonly JobView[]; picking?: Picking }) {
+type JobTableProps = { jobs: readonly JobView[]; picking?: Picking; onePrinter?: boolean };
+
+/** @param onePrinter they are all of the printer that the page is about */
+export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
   const { jobs: words } = t.value;
   const all = picking !== undefined && jobs.every(({ id }) => picking.picked.has(id));
   return (
@@ -33,7 +36,7 @@ export function JobTable({ jobs, picking }: { jobs: readonly JobView[]; picking?
             )}
             <th>{words.template}</th>
             <th>{words.status}</th>
-            <th>{words.printer}</th>
+            {!onePrinter && <th>{words.printer}</th>}
             <th>{words.labelsOut}</th>
             <th>{words.accepted}</th>
           </tr>
@@ -62,7 +65,7 @@ export function JobTable({ jobs, picking }: { jobs: readonly JobView[]; picking?
                   <StatusWords job={job} />
                 </div>
               </td>
-              <td data-label={words.printer}>{job.printer.name}</td>
+              {!onePrinter && <td data-label={words.printer}>{job.printer.name}</td>}
               <td data-label={words.labelsOut} class="numbers">
                 <div class="out">
                   {words.of(job.labels.printed, job.labels.total)}

@@ -44,7 +44,7 @@ export function PrinterPage({ id }: { id: string }) {
                     page.jobs.length === 0 ? (
                       <p class="muted">{t.value.general.none}</p>
                     ) : (
-                      <JobTable jobs={page.jobs} />
+                      <JobTable jobs={page.jobs} onePrinter />
                     )
                   }
                 </Shown>

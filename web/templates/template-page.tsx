@@ -43,14 +43,16 @@ export function TemplatePage({ id }: { id: string }) {
       <Shown of={live} onRetry={reload}>
         {(saved) => (
           <div class="split">
-            <div class="card stage-large">
-              <TemplatePicture template={saved} width={WIDTH} />
+            <div class="stack wide">
+              <div class="card stage-large">
+                <TemplatePicture template={saved} width={WIDTH} />
+              </div>
+              <Versions id={id} changed={saved.updatedAt} onRestored={reload} />
             </div>
             <div class="stack wide">
               <Facts saved={saved} />
               <Fields saved={saved} />
               <Uses id={id} />
-              <Versions id={id} changed={saved.updatedAt} onRestored={reload} />
             </div>
           </div>
         )}

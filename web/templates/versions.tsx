@@ -48,8 +48,10 @@ export function Versions({ id, changed, onRestored }: Props) {
           <li key={number} class="card stack tight">
             <div class="row spread">
               <div class="anywhere">
-                <strong>{words.number(number)}</strong>
-                {number === newest && <span class="badge good">{words.now}</span>}
+                <div class="row">
+                  <strong>{words.number(number)}</strong>
+                  {number === newest && <span class="badge good">{words.now}</span>}
+                </div>
                 <div class="small muted">
                   {when(at)}
                   {who !== null && ` · ${who}`} · {name}

@@ -74,7 +74,9 @@ export async function overflow(page: Page): Promise<number> {
 /** Waits for every picture that is in sight. @throws Error where one does not come */
 export async function drawn(page: Page): Promise<void> {
   const signal = AbortSignal.timeout(PATIENCE);
-  const all = "[...document.images].every((one) => one.complete || one.loading === 'lazy')";
+  // A lazy one that is out of sight is not even asked for.
+  const all = `[...document.images].every((one) => one.complete ||
+    (one.loading === 'lazy' && one.getBoundingClientRect().top > innerHeight))`;
   while ((await page.evaluate(all)) !== true) await pause(100, undefined, { signal });
   // A gallery's pictures come one after the other.
   await page.getByText('Drawing …').waitFor({ state: 'detached' });
