@@ -16,7 +16,7 @@ export function VirtualPanel({ printer }: { printer: Printer }) {
   const path = actionPath(printer, 'virtual');
   const { live, reload } = useLive(virtualPrinter, path);
   const busy = useSignal(false);
-  if (live.data === undefined) return null;
+  if (live.data === undefined) return <p class="muted">{t.value.general.loading}</p>;
   const { faults, printed } = live.data;
   const toggle = async (word: (typeof VIRTUAL_FAULTS)[number]) => {
     busy.value = true;
