@@ -156,13 +156,7 @@ export class Templates {
    * Gives it another name; its ID stays, and requests by that go on working.
    * @throws ProblemError `template-not-found`, `template-exists`
    */
-  async rename(
-    tenantId: string,
-    id: string,
-    name: string,
-    who: string,
-    also?: Also,
-  ): Promise<TemplateView> {
+  async rename(tenantId: string, id: string, name: string, who: string, also?: Also): Promise<TemplateView> {
     return await this.#renaming(name, async (client) => {
       const { body } = await this.#row(tenantId, id, client);
       const renamed = await onlyRow(
