@@ -95,7 +95,9 @@ test('it prints, waits, is canceled, hands back and reports with the documented 
 
 test('the doctor can ask whether a service takes its reports', async () => {
   expect(await lookAtRedis(ownUrl, site.queueOptions.prefix, 5_000)).toMatchObject({ services: 1 });
-  expect(await lookAtRedis(ownUrl, `${site.queueOptions.prefix}-other`, 5_000)).toMatchObject({ services: 0 });
+  expect(await lookAtRedis(ownUrl, `${site.queueOptions.prefix}-other`, 5_000)).toMatchObject({
+    services: 0,
+  });
 });
 
 test('it can read and write nothing that is not its own', async () => {
