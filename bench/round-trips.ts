@@ -104,6 +104,7 @@ function holding(real: Queues): { queue: JobQueue; hold: (on: boolean) => void }
   let held = Promise.withResolvers<void>();
   held.resolve();
   const queue: JobQueue = {
+    backend: real.backend,
     ping: () => real.ping(),
     enqueueMany: async (jobs) => {
       await held.promise;

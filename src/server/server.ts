@@ -30,7 +30,9 @@ import { Reprints } from './jobs/accept/reprints.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
 import { TestPrints } from './jobs/accept/test-prints.ts';
 import { Dispatcher } from './jobs/dispatch/dispatcher.ts';
+import type { Dispatching } from './jobs/dispatch/dispatching.ts';
 import type { JobQueue } from './jobs/dispatch/queue-port.ts';
+import { RowLanes } from './jobs/dispatch/row-lanes.ts';
 import { Sweep } from './jobs/dispatch/sweep.ts';
 import { Cancellations } from './jobs/outcome/cancellations.ts';
 import { JobDecisions } from './jobs/outcome/decisions.ts';
@@ -174,7 +176,8 @@ export class Server {
     feed.start();
     stack.defer(() => feed.stop());
 
-    const dispatcher = new Dispatcher(pool, queues, logger);
+    const dispatcher: Dispatching =
+      queues.backend === 'postgres' ? new RowLanes(pool, logger) : new Dispatcher(pool, queues, logger);
     const table = new JobTable(pool);
     const cancellations = new Cancellations({ pool, queue: queues, table, logger });
     const holds = new LaneHolds({ pool, queue: queues, logger });
@@ -210,7 +213,7 @@ export class Server {
     const tenants = new Tenants(pool);
     const printers = new AskedPrinters(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
-    const acceptance = new Acceptance(pool);
+    const acceptance = new Acceptance(pool, dispatcher.inLanes);
     const jobs = new Jobs({
       pool,
       check,

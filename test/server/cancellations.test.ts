@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 
@@ -77,7 +78,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
       stalledIntervalMs: 60_000,
     });
     const taken = Promise.withResolvers<void>();
-    await queues.consume(lane, async ({ setNote }) => {
+    await serve(queues, lane, async ({ setNote }) => {
       if (note !== undefined) await setNote(note);
       taken.resolve();
       return new Promise(() => undefined);
@@ -169,7 +170,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     await lease();
     const queues = await openQueues({ ...backend, logger: service.logger });
     const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const consumer = await queues.consume(lane, async ({ setNote }) => {
+    const consumer = await serve(queues, lane, async ({ setNote }) => {
       await setNote({ agentId: AGENT, resumeAt: null });
       taken.resolve();
       await enough.promise;

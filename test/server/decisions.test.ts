@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
+import { serve } from '../kit/queue/serving.ts';
 import {
   type Answer,
   codeOf,
@@ -27,7 +28,7 @@ beforeAll(async () => {
   token = await service.token(await service.integration(TENANT));
   idT = await service.template(TENANT);
   await service.agent([{}]);
-  consumer = await service.queues.consume(PRINTER, async ({ job }) => {
+  consumer = await serve(service.queues, PRINTER, async ({ job }) => {
     delivered.push(job);
     arrived.resolve();
     return 'done';

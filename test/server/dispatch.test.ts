@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 
@@ -62,7 +63,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   async function drain(printerId: Lane, count: number): Promise<string[]> {
     const received: string[] = [];
     const all = Promise.withResolvers<void>();
-    const consumer = await service.queues.consume(printerId, async ({ job }) => {
+    const consumer = await serve(service.queues, printerId, async ({ job }) => {
       received.push(job.jobId);
       if (received.length === count) all.resolve();
       return 'done';
@@ -98,7 +99,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     const id = await enqueue(printerId, { numberCopies: 3 });
     const other = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
     const delivered = Promise.withResolvers<QueuedJob>();
-    const consumer = await other.queues.consume(printerId, async ({ job }) => {
+    const consumer = await serve(other.queues, printerId, async ({ job }) => {
       delivered.resolve(job);
       return 'done';
     });
@@ -306,7 +307,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       const printerId = await newPrinter();
       const taken = Promise.withResolvers<void>();
       const release = Promise.withResolvers<void>();
-      const consumer = await service.queues.consume(printerId, async () => {
+      const consumer = await serve(service.queues, printerId, async () => {
         taken.resolve();
         await release.promise;
         return 'done';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JobDetails, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
 let service: ServiceHarness;
@@ -93,7 +94,7 @@ describe('the life of a job', () => {
     const id = await newJob();
     await expect.poll(() => service.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
     const taken = Promise.withResolvers<void>();
-    const consumer = await service.queues.consume(PRINTER, async ({ job, setNote }) => {
+    const consumer = await serve(service.queues, PRINTER, async ({ job, setNote }) => {
       if (job.jobId !== id) return 'done';
       await setNote({ agentId: 'agent-one', resumeAt: null });
       taken.resolve();

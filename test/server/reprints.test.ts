@@ -5,6 +5,7 @@ import { jobReprinted } from '../../src/contract/job-actions.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
+import { serve } from '../kit/queue/serving.ts';
 import {
   type Answer,
   codeOf,
@@ -41,7 +42,7 @@ beforeAll(async () => {
   await service.tenant('small', 10);
   idT = await service.template('acme', COUNTING);
   await service.agent([{}, { id: OTHER, name: 'Other' }]);
-  consumer = await service.queues.consume(PRINTER, async ({ job }) => {
+  consumer = await serve(service.queues, PRINTER, async ({ job }) => {
     delivered.push(job);
     return 'done';
   });
