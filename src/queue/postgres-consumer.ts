@@ -45,6 +45,8 @@ export class PostgresConsumer implements StartedConsumer {
   /** Until this time, by `performance.now`, it waits after a handler that threw. */
   #retryAt = 0;
   #failures = 0;
+  /** The handler that has a job. */
+  #handling: Promise<unknown> = Promise.resolve();
   #abortHandler: AbortController | undefined;
 
   constructor(plan: ConsumerPlan, parts: PostgresConsumerParts) {
@@ -96,21 +98,14 @@ export class PostgresConsumer implements StartedConsumer {
     this.#silence();
     this.#parts.turns.forget(this.#plan.lane);
     this.#wake();
-    if (!(await this.#idleWithin(timeoutMs))) this.#abort();
-    // One that does not answer leaves its job in hand: it is the next one's.
-    await this.#idleWithin(graceMs);
+    if (!(await isWithin(timeoutMs, this.#handling))) this.#abort();
+    // What is not said by then leaves the job in hand: it is the next one's.
+    await isWithin(graceMs, this.#all());
     this.#plan.onStopped();
   }
 
   #abort(): void {
     this.#abortHandler?.abort(new QueueError('stopped', 'the consumer was stopped'));
-  }
-
-  async #idleWithin(milliseconds: number): Promise<boolean> {
-    return await within(Math.max(0, milliseconds), 'handler', this.#all()).then(
-      () => true,
-      () => false,
-    );
   }
 
   async #all(): Promise<void> {
@@ -150,7 +145,9 @@ export class PostgresConsumer implements StartedConsumer {
     const { lane, logger, errors } = this.#plan;
     const { turns } = this.#parts;
     const inHand = fenceOf(taken);
-    const outcome = await this.#outcome(taken, inHand);
+    const handling = this.#outcome(taken, inHand);
+    this.#handling = handling;
+    const outcome = await handling;
     if (outcome === 'ended') {
       // The question for the next job goes with it.
       this.#ended = turns.ended(inHand).then((stored) => {
@@ -215,6 +212,13 @@ export class PostgresConsumer implements StartedConsumer {
       this.#abortHandler = undefined;
     }
   }
+}
+
+async function isWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  return await within(Math.max(0, milliseconds), 'handler', promise).then(
+    () => true,
+    () => false,
+  );
 }
 
 function turnsNote(turns: PostgresTurns, inHand: InHand, order: number, note: object): Promise<boolean> {
