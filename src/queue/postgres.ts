@@ -51,13 +51,13 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
   const { errors } = options;
   const config: PoolConfig = {
     max: 10,
+    Client: PostgresClient,
     ...options.database,
     application_name: 'platen-queue',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 5_000,
     query_timeout: 15_000,
-    Client: PostgresClient,
   };
   const pool = new Pool(config);
   pool.on('error', (error) => {

@@ -70,13 +70,13 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     return queues;
   }
 
-  const before = () =>
+  const ofBefore = () =>
     Object.fromEntries(
       Object.entries({ ...backend.database, options: '-c search_path=bullmq', keepAlive: true }),
     );
   /** As that version adds jobs. */
   async function add(lane: string, jobs: readonly QueuedJob[]): Promise<void> {
-    const queue = new BullQueue(lane, { connection: before() }, createPostgresBackend);
+    const queue = new BullQueue(lane, { connection: ofBefore() }, createPostgresBackend);
     for (const one of jobs) await queue.add('job', { json: JSON.stringify(one) }, { jobId: one.jobId });
     await queue.close();
   }
@@ -95,7 +95,7 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const worker = new BullWorker(
       lane,
       process,
-      { connection: before(), autorun: true },
+      { connection: ofBefore(), autorun: true },
       createPostgresBackend,
     );
     const done = new Promise((resolve) => worker.on('completed', resolve));

@@ -101,7 +101,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       const key = newKey();
       const body = { idT, printerId, data: [{ sku: 'a' }] };
       const refused = await service.call('/v2/jobs', { token, tenant: TENANT, key, body });
-      expect(refused.status).toBe(503);
+      expect(refused.status).toBe(500);
       await service.pool.query('ALTER TABLE lanes.job DROP CONSTRAINT closed');
       const { rows } = await service.pool.query<{ id: string }>(
         'SELECT id FROM platen.jobs WHERE printer_id = $1 ORDER BY seq',
