@@ -99,7 +99,8 @@ class PostgresReportReader implements ReportSource {
       try {
         const taken = await this.#batch();
         failures = 0;
-        if (taken === 'nothing') await this.#ringOr(LOOK);
+        // What comes while a batch is applied has rung.
+        if (taken === 'nothing' || taken === 'all') await this.#ringOr(LOOK);
         if (taken === 'in other hands') await this.#ringOr(TAKEN);
       } catch (error) {
         if (this.#stopped.signal.aborted) return;
@@ -123,7 +124,7 @@ class PostgresReportReader implements ReportSource {
     clearTimeout(timer);
   }
 
-  async #batch(): Promise<'some' | 'nothing' | 'in other hands'> {
+  async #batch(): Promise<'some' | 'all' | 'nothing' | 'in other hands'> {
     this.#inHand = await this.#pool.connect();
     const client = this.#inHand;
     try {
@@ -142,7 +143,7 @@ class PostgresReportReader implements ReportSource {
       const ids = rows.map(({ id }) => id).join(', ');
       await client.query(`DELETE FROM lanes.report WHERE id IN (${ids}); COMMIT`);
       this.#letGo();
-      return 'some';
+      return rows.length < MOST_TAKEN / 2 ? 'all' : 'some';
     } catch (error) {
       this.#letGo(error instanceof Error ? error : new Error('reports not handled'));
       throw error;

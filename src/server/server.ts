@@ -198,7 +198,11 @@ export class Server {
         if (config.externalAuth === undefined) await keys.maintain();
       },
     });
-    const intake = new ReportIntake(queues, new Reports(pool, logger, toldOf(feed)), logger);
+    const intake = new ReportIntake(
+      queues,
+      new Reports(pool, logger, toldOf(feed), dispatcher.inLanes),
+      logger,
+    );
     dispatcher.start();
     stack.defer(() => dispatcher.stop());
     await intake.start();
