@@ -48,7 +48,6 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const journal = new Journal(dataDir.db);
   const { languagesModule } = standardDrivers;
   const pool = new RenderPool({ threads: config.renderThreads, languagesModule, stuckMs: 60_000, logger });
-  pool.start();
   const reporter = new Reporter({ source: { publish: async () => {} }, journal, logger });
   const device = deviceFor(entry, config, standardDrivers);
   const probe = await device.probe(AbortSignal.timeout(10_000));

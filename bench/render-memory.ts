@@ -39,7 +39,6 @@ async function measure({ label, language }: Way, records: number, whole: boolean
   const { languagesModule } = standardDrivers;
   const logger = pino({ level: 'error' });
   const pool = new RenderPool({ threads: 1, languagesModule, stuckMs: 60_000, logger });
-  pool.start();
   const never = new AbortController().signal;
   const job = jobOf(label, records, { language });
   const session = pool.open(job, { from: 0, maxCopies: IN_DOCUMENT, documents: language !== 'zpl' });

@@ -2,12 +2,13 @@
 import './styles/console.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { followAddress, takeToken } from './address/place.ts';
+import { comeBack, followAddress, takeToken } from './address/place.ts';
 import { followEvents } from './service/events.ts';
 import { findSession, session, signInByLink } from './service/session.ts';
 import { followColours } from './shell/colours.ts';
 import { Console } from './shell/console.tsx';
 import { invitationToken } from './shell/invitation.tsx';
+import { refused } from './shell/sign-in.tsx';
 import { t } from './texts/texts.ts';
 
 followAddress();
@@ -28,6 +29,8 @@ effect(() => {
 });
 
 const link = takeToken('sign-in');
+refused.value = takeToken('refused');
+comeBack();
 invitationToken.value = takeToken('invitation');
 if (link === undefined) void findSession();
 else void signInByLink(link);

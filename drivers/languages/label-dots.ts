@@ -12,7 +12,7 @@ import { rasterBitmap } from '../../src/render/raster.ts';
 import { commandLines } from './command-lines.ts';
 import { type InkBlock, inkBlocks } from './ink-blocks.ts';
 import type { OpenEncoder } from './language.ts';
-import { labelLayout } from './pages.ts';
+import { openLabels } from './pages.ts';
 
 /** The commands around the dots, a line each. */
 export interface DotCommands {
@@ -38,7 +38,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
   const { setUp, clear, draw, overhead, apart, print } = commands;
   return async (job) => {
     const { format, records } = job;
-    const layout = await labelLayout(job);
+    const { layout, check } = await openLabels(job);
     const begin = commandLines(setUp(job));
     return {
       begin: () => begin,
@@ -55,6 +55,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
         });
         return Buffer.concat([commandLines([clear]), ...drawn, commandLines([print(copies)])]);
       },
+      ...(check && { check }),
       end: () => new Uint8Array(),
     };
   };

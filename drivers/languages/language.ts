@@ -67,6 +67,10 @@ export interface LabelEncoder {
    */
   label(record: number, copies: number, copy?: number): Promise<Uint8Array>;
   /**
+   * Throws what `label` would throw for any of a record's labels, without making them. Left out where only making tells.
+   */
+  check?(record: number): void;
+  /**
    * The bytes of one document with several records' labels, for a language whose documents cannot simply follow
    * one another. Faults as of `label`.
    */

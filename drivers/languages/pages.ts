@@ -25,7 +25,7 @@ export interface PageRun {
 export async function openPages(job: QueuedJob) {
   const { template, format, orientation, records } = job;
   const size = labelsOnSheet(job);
-  const layout = await labelLayout(job);
+  const { layout, check } = await openLabels(job);
   const pageOf = (lists: readonly DisplayList[]): Page => {
     if (template.language === 'platen' && template.sheet !== undefined) {
       return sheetPage(template, template.sheet, { dpi: format.dpi, orientation }, lists);
@@ -34,7 +34,7 @@ export async function openPages(job: QueuedJob) {
     if (list === undefined) throw new RangeError('A page has a label');
     return labelPage(list);
   };
-  return async function* pages(labels: readonly LabelRun[]): AsyncGenerator<PageRun, void, void> {
+  const pages = async function* (labels: readonly LabelRun[]): AsyncGenerator<PageRun, void, void> {
     let open: DisplayList[] = [];
     for (const { record, copies, copy } of labels) {
       const list = await layout(records[record] ?? {}, record, copy);
@@ -51,6 +51,7 @@ export async function openPages(job: QueuedJob) {
     }
     if (open.length > 0) yield { page: pageOf(open), copies: 1 };
   };
+  return { pages, check };
 }
 
 const NOTHING = new Uint8Array();
@@ -64,25 +65,32 @@ export async function encoderOfPages(
   document: (pages: AsyncIterable<PageRun>) => Promise<Uint8Array>,
   begin: Uint8Array = NOTHING,
 ): Promise<LabelEncoder> {
-  const pages = await openPages(job);
+  const { pages, check } = await openPages(job);
   return {
     begin: () => begin,
     label: (record, copies, copy = 0) => document(pages([{ record, copies, copy }])),
+    ...(check && { check }),
     document: (labels) => document(pages(labels)),
     end: () => NOTHING,
   };
 }
 
-type Layout = (record: LabelRecord, index: number, copy?: number) => DisplayList | Promise<DisplayList>;
+export interface OpenLabels {
+  /** Lays a record's label out. */
+  layout(record: LabelRecord, index: number, copy?: number): DisplayList | Promise<DisplayList>;
+  /** As of `LabelEncoder`. */
+  check?(record: number): void;
+}
 
-/** Lays a record's label out, whatever kind of template it comes from. @throws JobFaultError as `openPages` */
-export async function labelLayout(job: QueuedJob): Promise<Layout> {
-  const { template, format, orientation } = job;
+/** A job's labels, whatever kind of template they come from. @throws JobFaultError as `openPages` */
+export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
+  const { template, format, orientation, records } = job;
   if (template.language !== 'zpl') {
-    return (await compileLabel(template, { dpi: format.dpi, orientation, job })).layout;
+    const { layout, check } = await compileLabel(template, { dpi: format.dpi, orientation, job });
+    return { layout, check: (record) => check(records[record] ?? {}, record) };
   }
   requireOwnOrientation(job);
-  return compileRawPictures(template, { ...format, job }).layout;
+  return compileRawPictures(template, { ...format, job });
 }
 
 /** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */

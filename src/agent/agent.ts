@@ -120,7 +120,6 @@ export class Agent {
       stuckMs: config.timings.renderStuck,
       logger,
     });
-    pool.start();
     const { source } = this.#options;
     const { agentId } = dataDir;
     const reporter = new Reporter({

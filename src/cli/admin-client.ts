@@ -10,8 +10,10 @@ import {
   type AgentView,
   agentView,
   type IntegrationCreated,
+  type IntegrationRotated,
   type IntegrationView,
   integrationCreated,
+  integrationRotated,
   integrationView,
   type PrinterView,
   printerView,
@@ -100,6 +102,21 @@ export class AdminClient {
   }
   integrations(tenant: string): Promise<IntegrationView[]> {
     return this.#call(z.array(integrationView), 'GET', this.#of(tenant, 'integrations'));
+  }
+  /** @param oldForHours how long the old secret works; undefined: until it is removed */
+  rotateIntegration(
+    tenant: string,
+    apiKey: string,
+    oldForHours: number | undefined,
+  ): Promise<IntegrationRotated> {
+    const path = `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}/secrets`;
+    return this.#call(integrationRotated, 'POST', path, {
+      ...(oldForHours !== undefined && { oldForHours }),
+    });
+  }
+  removeSecret(tenant: string, apiKey: string, which: 'old' | 'new'): Promise<IntegrationView> {
+    const path = `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}/secrets/${which}`;
+    return this.#call(integrationView, 'DELETE', path);
   }
   revokeIntegration(tenant: string, apiKey: string): Promise<unknown> {
     return this.#call(

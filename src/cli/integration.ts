@@ -1,6 +1,7 @@
-import { Command } from 'commander';
-import { PERMISSIONS, USUAL_SCOPE } from '../contract/admin.ts';
+import { Command, Option } from 'commander';
+import { PERMISSIONS, SECRETS, USUAL_SCOPE } from '../contract/admin.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
 
@@ -9,7 +10,7 @@ interface TenantOptions extends ServiceOptions {
   json?: true;
 }
 
-/** `platen integration create|list|revoke` */
+/** `platen integration create|list|rotate|remove-secret|revoke` */
 export function integrationCommand(): Command {
   const command = new Command('integration').description('service accounts that may send jobs over HTTP');
   const withTenant = (name: string) =>
@@ -44,9 +45,43 @@ export function integrationCommand(): Command {
         one.name,
         one.scope,
         localTime(one.createdAt),
+        one.lastUsedAt === null ? 'never' : localTime(one.lastUsedAt),
+        one.oldSecret === null ? 'one' : `two${untilOf(one.oldSecret)}`,
         one.revokedAt === null ? '' : localTime(one.revokedAt),
       ]);
-      printLine(table(['API KEY', 'NAME', 'SCOPE', 'CREATED', 'REVOKED'], rows));
+      printLine(table(['API KEY', 'NAME', 'SCOPE', 'CREATED', 'LAST USED', 'SECRETS', 'REVOKED'], rows));
+    });
+
+  withTenant('rotate')
+    .description('a second API secret, printed this once; the old one works too')
+    .argument('<apiKey>', 'its API key')
+    .option(
+      '--old-for <hours>',
+      'hours for which the old secret works; without it until it is removed',
+      numberFrom(1, 8_760),
+    )
+    .action(async (apiKey: string, options: TenantOptions & { oldFor?: number }) => {
+      const rotated = await (await connect(options)).rotateIntegration(
+        options.tenant,
+        apiKey,
+        options.oldFor,
+      );
+      if (options.json) return printJson(rotated);
+      const { oldSecret, ...shown } = rotated;
+      for (const [name, value] of Object.entries(shown)) printLine(`${name.padEnd(14)}${value}`);
+      printLine('\nKeep the API secret now: it is not shown again.');
+      printLine(`The old one works too${oldSecret === null ? '' : untilOf(oldSecret)}.`);
+    });
+
+  withTenant('remove-secret')
+    .description('end one of two API secrets')
+    .argument('<apiKey>', 'its API key')
+    .addOption(
+      new Option('--which <secret>', 'the one that is to work no longer').choices(SECRETS).default('old'),
+    )
+    .action(async (apiKey: string, options: TenantOptions & { which: 'old' | 'new' }) => {
+      const left = await (await connect(options)).removeSecret(options.tenant, apiKey, options.which);
+      options.json ? printJson(left) : printLine(`${apiKey} has one secret`);
     });
 
   withTenant('revoke')
@@ -58,4 +93,8 @@ export function integrationCommand(): Command {
     });
 
   return command;
+}
+
+function untilOf({ endsAt }: { endsAt: string | null }): string {
+  return endsAt === null ? '' : ` until ${localTime(endsAt)}`;
 }

@@ -35,7 +35,8 @@ export const tenantView = z.object({
 });
 export type TenantView = z.infer<typeof tenantView>;
 
-// POST|GET /app/tenants/{id}/integrations, DELETE /app/tenants/{id}/integrations/{apiKey}
+// POST|GET /app/tenants/{id}/integrations, DELETE …/integrations/{apiKey}, POST …/{apiKey}/secrets (rotates),
+// DELETE …/{apiKey}/secrets/{old|new}
 export const integrationCreate = z.strictObject({
   name: z.string().trim().min(1).max(200),
   scope: z.array(permission).default([...USUAL_SCOPE]),
@@ -45,6 +46,11 @@ export const integrationView = z.object({
   name: z.string(),
   scope: z.string(),
   createdAt: z.iso.datetime(),
+  /** Up to five minutes old; null: never. */
+  lastUsedAt: z.iso.datetime().nullable(),
+  secretCreatedAt: z.iso.datetime(),
+  /** A second secret that still works; `endsAt` null: until it is removed. */
+  oldSecret: z.object({ createdAt: z.iso.datetime(), endsAt: z.iso.datetime().nullable() }).nullable(),
   revokedAt: z.iso.datetime().nullable(),
 });
 export type IntegrationView = z.infer<typeof integrationView>;
@@ -59,6 +65,35 @@ export const integrationCreated = z.object({
   apiSecret: z.string(),
 });
 export type IntegrationCreated = z.infer<typeof integrationCreated>;
+export const SECRETS = ['old', 'new'] as const;
+export const integrationRotate = z.strictObject({
+  /** h for which the old secret works; left out: until somebody removes it. */
+  oldForHours: z.int().min(1).max(8_760).optional(),
+});
+/** As `integrationCreated`, with the new secret; the old one works too. */
+export const integrationRotated = integrationCreated.extend({
+  oldSecret: integrationView.shape.oldSecret,
+});
+export type IntegrationRotated = z.infer<typeof integrationRotated>;
+
+// GET /app/tenants/{id}/usage?days=: labels of accepted jobs, as the quota counts them
+export const MOST_USAGE_DAYS = 366;
+/** Templates and printers that are named; the rest is in the days alone. */
+export const MOST_NAMED = 10;
+export const usageQuery = z.strictObject({
+  /** Whole days in UTC, the last of which is today. */
+  days: z.coerce.number().int().min(1).max(MOST_USAGE_DAYS).default(30),
+});
+const used = z.object({ jobs: z.int(), labels: z.int() });
+const usedBy = used.extend({ id: z.string(), name: z.string() });
+export const usage = z.object({
+  /** Each of them, the oldest first. */
+  days: z.array(used.extend({ day: z.iso.date() })),
+  /** Those with the most labels first. */
+  templates: z.array(usedBy),
+  printers: z.array(usedBy),
+});
+export type Usage = z.infer<typeof usage>;
 
 // POST|GET /app/tenants/{id}/templates, GET|PUT|DELETE …/templates/{templateId}, PUT …/templates/{templateId}/name; the
 // POST body is a template

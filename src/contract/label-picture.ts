@@ -32,7 +32,10 @@ export const elementBox = z.object({
   y: z.number(),
   width: z.number(),
   height: z.number(),
+  /** What a ZPL printer makes of it by itself: text in its own font, which is not quite this one, or the same bars. */
+  printer: z.enum(['text', 'bars']).exactOptional(),
 });
+export type ElementBox = z.infer<typeof elementBox>;
 
 export const preview = z.object({
   /** base64; null: this record cannot be printed, and the problems say why. */

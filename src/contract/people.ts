@@ -126,6 +126,96 @@ export const sessionView = z.object({
 });
 export type SessionView = z.infer<typeof sessionView>;
 
+// GET /app/sign-in: the ways in, besides the password
+export const waysIn = z.object({
+  /** Single sign-on, and the tenant whose people it is for. */
+  provider: z.object({ name: z.string(), tenant: tenantId }).nullable(),
+  /** They need a name that a browser knows the service by: a domain with https, or localhost. */
+  passkeys: z.boolean(),
+});
+export type WaysIn = z.infer<typeof waysIn>;
+
+// POST /app/session/provider: answers with where the browser is to go. From there the provider leads it to
+// GET /app/session/provider/callback, which leads to the console, signed in or with `#refused=`.
+export const providerBegin = z.strictObject({
+  /** Ask who it is, even if the provider knows: somebody has signed out in this browser. */
+  again: z.boolean().default(false),
+});
+export const providerBegun = z.object({ url: z.string() });
+export const PROVIDER_REFUSALS = [
+  'canceled',
+  'expired',
+  'not-invited',
+  'not-verified',
+  'provider-away',
+  'provider-refused',
+  'too-often',
+] as const;
+export const providerRefusal = z.enum(PROVIDER_REFUSALS);
+export type ProviderRefusal = z.infer<typeof providerRefusal>;
+
+// GET|POST /app/session/passkeys, POST …/options, DELETE …/{passkeyId}; to sign in: POST /app/session/passkey/options,
+// POST /app/session/passkey. Options and answers are WebAuthn's own JSON (Level 3, §5.1.8 and §5.1.9).
+export const passkeyView = z.object({
+  id: z.string(),
+  name: z.string(),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().nullable(),
+});
+export type PasskeyView = z.infer<typeof passkeyView>;
+const wish = z.enum(['required', 'preferred', 'discouraged']);
+const credentialName = z.object({ id: z.string(), type: z.literal('public-key') });
+export const passkeyRequest = z.object({
+  challenge: z.string(),
+  rpId: z.string(),
+  timeout: z.number(),
+  userVerification: wish,
+});
+export const passkeyCreation = z.object({
+  challenge: z.string(),
+  rp: z.object({ id: z.string(), name: z.string() }),
+  user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
+  pubKeyCredParams: z.array(z.object({ alg: z.number(), type: z.literal('public-key') })),
+  timeout: z.number(),
+  attestation: z.string(),
+  excludeCredentials: z.array(credentialName),
+  authenticatorSelection: z.object({
+    residentKey: wish,
+    requireResidentKey: z.boolean(),
+    userVerification: wish,
+  }),
+});
+const base64url = z.string().regex(/^[\w-]{1,8000}$/, { error: 'expected base64url' });
+const ofAuthenticator = z.object({
+  id: base64url.max(1_400),
+  rawId: base64url,
+  type: z.literal('public-key'),
+});
+export const passkeyBegin = z.strictObject({
+  /** Left out only by who has no password. */
+  current: z.string().max(500).optional(),
+});
+export const passkeyAdd = z.strictObject({
+  name: personName.max(60),
+  credential: ofAuthenticator.extend({
+    response: z.object({
+      clientDataJSON: base64url,
+      attestationObject: base64url,
+      transports: z.array(z.string().max(30)).max(10).default([]),
+    }),
+  }),
+});
+export const passkeySignIn = z.strictObject({
+  credential: ofAuthenticator.extend({
+    response: z.object({
+      clientDataJSON: base64url,
+      authenticatorData: base64url,
+      signature: base64url,
+      userHandle: base64url.nullish(),
+    }),
+  }),
+});
+
 // GET /app/audit?tenant=&before=&limit=
 export const auditFilter = z.strictObject({
   tenant: tenantId.optional(),

@@ -42,6 +42,8 @@ const place = {
   y: mm,
   /** Drawn only where this, filled in, is something else than nothing, `0` or `false`. */
   when: z.string().max(LIMITS.valueLength).optional(),
+  /** Elements with one name here are one thing in the designer. They print as they would without. */
+  group: z.string().min(1).max(100).optional(),
 };
 
 /** Black on what is under it, or white. */

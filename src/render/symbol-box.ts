@@ -73,7 +73,7 @@ export function requireFit(barcode: Barcode, box: SymbolBox): void {
     'does-not-fit',
     place,
     space !== undefined && box.inner > space
-      ? `${needs} and has ${mm(space, grid)} mm`
+      ? `${needs} and has ${mm(space, grid)} mm: ${box.inner - space} dots short`
       : `${needs} in its reading direction, and reaches over the edge of the label`,
   );
 }

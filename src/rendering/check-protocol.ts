@@ -1,5 +1,6 @@
 /** What a service's thread and its check threads say to each other; both ends are this repository. */
 import type { JobFault, JobFaultCode } from '../contract/fault.ts';
+import type { ElementBox } from '../contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
@@ -53,8 +54,6 @@ export interface PictureCheck {
   /** Draws what can be drawn, and says what cannot and where everything is; otherwise a fault ends it. */
   readonly preview: boolean;
 }
-
-export type ElementBox = { pointer: string } & { x: number; y: number; width: number; height: number };
 
 export interface PictureResult {
   /** null: nothing can be drawn. */

@@ -3,7 +3,9 @@
  * made, with where each element is and what is wrong with it; what can be drawn is drawn.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
+import { nativeField } from '../../drivers/languages/zpl/designed.ts';
 import { JobFaultError } from '../contract/fault.ts';
+import type { ElementBox } from '../contract/label-picture.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { createAssets } from '../render/assets.ts';
@@ -21,7 +23,7 @@ import { compileRawPictures } from '../render/raw-picture.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { turnItem } from '../render/turn.ts';
 import { numbered, templateScope } from '../values/built-ins.ts';
-import type { ElementBox, PictureCheck, PictureResult } from './check-protocol.ts';
+import type { PictureCheck, PictureResult } from './check-protocol.ts';
 
 /** What a check says of a value that is a field's sample; here it is the record's. */
 const OF_SAMPLES = 'with the samples of the fields: ';
@@ -91,7 +93,8 @@ async function designed(
         (await compileElement(template, at, grid, scope, assets)).layout(values, false),
       );
       const box = enclosing(drawn.map(itemBounds));
-      if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box });
+      const printer = byPrinter(drawn, media);
+      if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box, ...(printer && { printer }) });
       items.push(...(orientation === 'landscape' ? drawn.map((item) => turnItem(item, 90, whole)) : drawn));
       // Gives the memory back that pictures were drawn in.
       await breathe();
@@ -101,6 +104,13 @@ async function designed(
     return { ...media, items: null, boxes: [] };
   }
   return { ...media, items, boxes };
+}
+
+/** What a ZPL printer draws by itself; of fonts alone its dots are others. */
+function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>[1]): ElementBox['printer'] {
+  const own = items.filter((item) => nativeField(item, media) !== undefined);
+  if (own.some(({ kind }) => kind === 'text')) return 'text';
+  return own.some(({ kind }) => kind === 'bars') ? 'bars' : undefined;
 }
 
 /** None where the element cannot be made for this record. */

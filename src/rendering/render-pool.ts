@@ -2,7 +2,8 @@
  * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither hold
  * up the thread that keeps the queue's locks alive, nor bring the agent down.
  *
- * A job's session stays on one thread. A thread that dies, or that answers nothing for too long, is replaced;
+ * A thread starts with the first job that finds none free, and ends when none has come for a while. A job's session
+ * stays on one thread. A thread that dies, or that answers nothing for too long, is replaced;
  * its sessions fail with `RenderCrash`. Which of them was to blame is not known, so a job may try once more on a
  * thread of its own (`alone`), where it can hurt, and be hurt by, nobody else.
  */
@@ -19,6 +20,9 @@ const AHEAD = 16;
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB. */
 const HEAP_MB = 1024;
+/** How long a thread without a job is kept, ms: it takes some 60 MB, and the better part of a second to start. */
+const IDLE_MS = 300_000;
+
 export class RenderCrash extends Error {
   constructor(detail: string) {
     super(`A render thread stopped: ${detail}`);
@@ -31,6 +35,8 @@ export interface RenderPoolOptions {
   languagesModule: URL;
   /** Longest silence of a thread that was asked something, ms. */
   stuckMs: number;
+  /** How long a thread without a job is kept, ms. Default: five minutes. */
+  idleMs?: number;
   logger: Logger;
 }
 
@@ -48,16 +54,19 @@ export class RenderPool {
   readonly #options: RenderPoolOptions;
   #threads: RenderThread[] = [];
   readonly #lone = new Set<RenderThread>();
+  #stopped = false;
 
   constructor(options: RenderPoolOptions) {
     this.#options = options;
   }
 
-  start(): void {
-    this.#threads = Array.from({ length: this.#options.threads }, () => new RenderThread(this.#options));
+  /** Threads that are there, with or without a job. */
+  get threads(): number {
+    return this.#threads.length + this.#lone.size;
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     const threads = [...this.#threads, ...this.#lone];
     this.#threads = [];
     this.#lone.clear();
@@ -66,6 +75,7 @@ export class RenderPool {
 
   /** Starts a job's labels on the thread with the fewest jobs. Close the session in any case. */
   open(job: QueuedJob, options: RenderSessionOptions): RenderSession {
+    if (this.#stopped) throw new RenderCrash('the agent is stopping');
     if (options.alone) {
       const thread = new RenderThread(this.#options);
       this.#lone.add(thread);
@@ -75,11 +85,23 @@ export class RenderPool {
       };
       return new RenderSession(thread, job, options, closed);
     }
-    const dead = this.#threads.findIndex((thread) => thread.dead);
-    if (dead >= 0) this.#threads[dead] = new RenderThread(this.#options);
-    const [thread] = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
-    if (thread === undefined) throw new RenderCrash('the agent is stopping');
+    this.#threads = this.#threads.filter(({ dead }) => !dead);
+    const [least] = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
+    const busy = least === undefined || least.sessions > 0;
+    const thread = busy && this.#threads.length < this.#options.threads ? this.#start() : least;
+    if (thread === undefined) throw new RenderCrash('there are no threads');
     return new RenderSession(thread, job, options, () => undefined);
+  }
+
+  #start(): RenderThread {
+    const { idleMs = IDLE_MS } = this.#options;
+    const rests = () => {
+      this.#threads = this.#threads.filter((one) => one !== thread);
+      void thread.stop();
+    };
+    const thread = new RenderThread(this.#options, { idleMs, rests });
+    this.#threads.push(thread);
+    return thread;
   }
 }
 
@@ -88,17 +110,26 @@ type Receiver = {
   crash(error: RenderCrash): void;
 };
 
+/** What becomes of a thread that no job has needed for that long. */
+interface Rest {
+  idleMs: number;
+  rests(): void;
+}
+
 class RenderThread {
   readonly #worker: Worker;
   readonly #receivers = new Map<number, Receiver>();
   readonly #stuckMs: number;
+  readonly #rest: Rest | null;
+  #resting: NodeJS.Timeout | undefined;
   #asked = 0;
   #watchdog: NodeJS.Timeout | undefined;
   #lastSession = 0;
   dead = false;
 
-  constructor({ languagesModule, stuckMs, logger }: RenderPoolOptions) {
+  constructor({ languagesModule, stuckMs, logger }: RenderPoolOptions, rest: Rest | null = null) {
     this.#stuckMs = stuckMs;
+    this.#rest = rest;
     this.#worker = startThread<RenderAnswer>({
       file: new URL('./render-worker.ts', import.meta.url),
       heapMb: HEAP_MB,
@@ -119,6 +150,7 @@ class RenderThread {
   join(receiver: Receiver): number {
     const session = ++this.#lastSession;
     this.#receivers.set(session, receiver);
+    clearTimeout(this.#resting);
     if (this.#receivers.size === 1) this.#worker.ref();
     return session;
   }
@@ -126,7 +158,10 @@ class RenderThread {
   leave(session: number): void {
     this.#receivers.delete(session);
     if (!this.dead) this.send({ kind: 'close', session });
-    if (this.#receivers.size === 0) this.#worker.unref();
+    if (this.#receivers.size > 0) return;
+    this.#worker.unref();
+    clearTimeout(this.#resting);
+    if (this.#rest !== null) this.#resting = setTimeout(this.#rest.rests, this.#rest.idleMs).unref();
   }
 
   send(request: RenderRequest): void {
@@ -160,6 +195,7 @@ class RenderThread {
     if (this.dead) return;
     this.dead = true;
     clearTimeout(this.#watchdog);
+    clearTimeout(this.#resting);
     for (const receiver of this.#receivers.values()) receiver.crash(new RenderCrash(detail));
   }
 }
@@ -190,7 +226,7 @@ export class RenderSession {
   }
 
   /**
-   * Makes every label once.
+   * Makes the first labels, and finds out whether all others can be made.
    * @throws JobFaultError for the first that cannot be made; RenderCrash; the signal's reason
    */
   async check(signal: AbortSignal): Promise<void> {

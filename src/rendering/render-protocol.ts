@@ -21,7 +21,7 @@ export type RenderRequest =
       documents: boolean;
       cacheBytes: number;
     }
-  /** Makes every chunk once; answered with `checked` or `fault`. */
+  /** Makes the first chunks, and looks at the other records; answered with `checked` or `fault`. */
   | { kind: 'check'; session: number }
   /** Asks for the next chunk; answered with `chunk`, `end` or `fault`. */
   | { kind: 'next'; session: number }

@@ -1,15 +1,15 @@
 /**
  * A render thread: makes the bytes of labels, for several jobs at a time, one label each in turn.
  *
- * The check of a job and its printing make the same bytes. What the check made is kept, up to a limit, so that a
- * small job is rendered once; the rest of a large one is made again when it is due.
+ * A check of a job makes its first labels, and keeps them for when they are due: of a small job, all. Whether the others
+ * can be made is found without making them, which takes a hundredth of the time, where the language can tell.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Language } from '../../drivers/languages/language.ts';
+import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
-import { labelCount, labelsOnSheet } from '../contract/queued-job.ts';
+import { labelCount, labelsOnSheet, type QueuedJob } from '../contract/queued-job.ts';
 import { copiesDiffer } from '../render/template-fields.ts';
 import { planChunks, planDocuments } from './chunk-plan.ts';
 import { encodeChunk, encodeDocument, joined } from './encode-plan.ts';
@@ -28,12 +28,18 @@ await Promise.all(Object.values(LANGUAGES).map((language) => language.encoder())
 
 /** How often a check says that it goes on; much less than what counts as stuck, ms. */
 const WORKING_MS = 500;
+/** A check makes labels for so long, and then looks at the rest, ms. */
+const MAKING_MS = 250;
+/** It lets the other jobs of its thread go on after so long, ms. */
+const STRETCH_MS = 20;
 
 type OpenRequest = Extract<RenderRequest, { kind: 'open' }>;
 
 class Session {
   readonly #request: OpenRequest;
   readonly #cache: Chunk[] = [];
+  #encoder: Promise<LabelEncoder> | undefined;
+  #told = performance.now();
   #chunks: AsyncGenerator<Chunk> | null = null;
   #closed = false;
 
@@ -42,17 +48,38 @@ class Session {
   }
 
   async check(): Promise<void> {
+    const begun = performance.now();
+    const encoder = await this.#open();
     let room = this.#request.cacheBytes;
-    let told = performance.now();
     for await (const chunk of this.#make(0)) {
       if (this.#closed) return;
-      if (performance.now() - told >= WORKING_MS) {
-        told = performance.now();
-        answer({ kind: 'working', session: this.#request.session });
-      }
+      this.#tell();
       room -= chunk.bytes.length;
       if (room >= 0) this.#cache.push(chunk);
+      if (encoder.check === undefined || (room >= 0 && performance.now() - begun < MAKING_MS)) continue;
+      await this.#look(encoder, chunk.first + chunk.count);
+      return;
     }
+  }
+
+  /** Whether the labels from `from` on can be made. */
+  async #look(encoder: LabelEncoder, from: number): Promise<void> {
+    const { records, copies } = this.#request.job;
+    let breathed = performance.now();
+    for (let record = Math.floor(from / copies); record < records.length && !this.#closed; record++) {
+      encoder.check?.(record);
+      if (performance.now() - breathed < STRETCH_MS) continue;
+      this.#tell();
+      await breathe();
+      breathed = performance.now();
+    }
+  }
+
+  /** That a check goes on, now and then. */
+  #tell(): void {
+    if (performance.now() - this.#told < WORKING_MS) return;
+    this.#told = performance.now();
+    answer({ kind: 'working', session: this.#request.session });
   }
 
   async next(): Promise<Chunk | null> {
@@ -65,6 +92,15 @@ class Session {
     this.#closed = true;
   }
 
+  /** Opened once: what the check makes and what is made after it are one row of labels. */
+  #open(): Promise<LabelEncoder> {
+    const { job } = this.#request;
+    this.#encoder ??= languageOf(job)
+      .encoder()
+      .then((open) => open(job));
+    return this.#encoder;
+  }
+
   async *#deliver(): AsyncGenerator<Chunk> {
     const kept = this.#cache.length;
     for (let chunk = this.#cache.shift(); chunk !== undefined; chunk = this.#cache.shift()) yield chunk;
@@ -74,12 +110,8 @@ class Session {
   /** Makes the job's chunks but for the first `skip`. */
   async *#make(skip: number): AsyncGenerator<Chunk> {
     const { job, from, maxCopies, documents } = this.#request;
-    const language = LANGUAGES[job.format.language];
-    if (language === undefined) {
-      throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
-    }
-    const open = await language.encoder();
-    const encoder = await open(job);
+    const language = languageOf(job);
+    const encoder = await this.#open();
     const { pagesPerDocument } = language;
     const perPage = language.prints === 'pages' ? labelsOnSheet(job) : 1;
     const most = pagesPerDocument === undefined ? maxCopies : Math.min(maxCopies, pagesPerDocument * perPage);
@@ -112,6 +144,13 @@ class Session {
       await breathe();
     }
   }
+}
+
+/** @throws JobFaultError `language-unsupported` */
+function languageOf(job: QueuedJob): Language {
+  const language = LANGUAGES[job.format.language];
+  if (language !== undefined) return language;
+  throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
 }
 
 function faultOf(error: unknown): JobFault {

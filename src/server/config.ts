@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
+import { role } from '../contract/people.ts';
+import { tenantId } from '../contract/tenant-id.ts';
 import { withoutCredentials } from '../contract/without-credentials.ts';
 import { proxiesFromText, trustedProxies } from './proxies.ts';
 
@@ -19,6 +21,32 @@ function isSecret(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
+
+/** An OpenID provider (OpenID Connect Core 1.0), by authorization code with PKCE. */
+const singleSignOn = z.strictObject({
+  /** As the provider names itself; what it is capable of is read below this address. */
+  issuer: url.refine(isSecret, {
+    error: 'expected an https URL: whoever can change what comes over http can sign in as anybody',
+  }),
+  clientId: z.string().min(1).max(500),
+  /** Left out by a public client. */
+  clientSecret: z.string().min(1).max(2_000).optional(),
+  /** The tenant that its people belong to. */
+  tenant: tenantId.default('default'),
+  /** What the button says. */
+  name: z.string().trim().min(1).max(60).default('SSO'),
+  scope: z
+    .string()
+    .regex(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, { error: 'expected "openid" and scopes behind it' })
+    .max(500)
+    .default('openid email profile'),
+  /** The claim that is the login. `email` counts where the provider says that it has been verified. */
+  loginClaim: z.string().min(1).max(200).default('email'),
+  /** With `roles`: the claim that lists groups. Who is in one of `roles` needs no invitation, everybody else is kept out. */
+  roleClaim: z.string().min(1).max(200).default('groups'),
+  roles: z.record(z.string().min(1).max(300), role).optional(),
+});
+export type SingleSignOn = z.output<typeof singleSignOn>;
 
 export const serverConfig = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
@@ -52,6 +80,8 @@ export const serverConfig = z.strictObject({
       tenantClaim: z.string().min(1).default('tenant'),
     })
     .optional(),
+  /** People of one tenant sign in at an OpenID provider. */
+  singleSignOn: singleSignOn.optional(),
   /** Whose X-Forwarded-For is believed: so many proxies, or those with these addresses. */
   trustProxy: trustedProxies.default(0),
   /** Serve `GET /v2/jobs/{id}`: what a deployment exposes beside the two routes of the interface. */
@@ -67,6 +97,16 @@ export const serverConfig = z.strictObject({
       labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
       /** Of HTTP; over it the one that is idle for longest is closed. */
       connections: z.int().min(10).max(100_000).default(1_000),
+      /** Of one tenant to `/v2`, at each instance. */
+      requestsPerSecond: z.int().min(1).max(1_000_000).default(1_000),
+      /** Of one tenant: jobs that have not ended, those of them at one printer, and bytes of their data. */
+      waitingJobs: z.int().min(1).max(100_000_000).default(100_000),
+      waitingJobsPerPrinter: z.int().min(1).max(100_000_000).default(50_000),
+      waitingBytes: z
+        .int()
+        .min(1024 * 1024)
+        .max(1024 ** 5)
+        .default(2 * 1024 ** 3),
     })
     .prefault({}),
   /** Failed token requests in `window` s after which more are refused. */
@@ -111,7 +151,11 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-type Variable = { path: readonly string[]; kind: 'text' | 'integer' | 'switch' | 'proxies'; secret?: true };
+type Variable = {
+  path: readonly string[];
+  kind: 'text' | 'integer' | 'switch' | 'proxies' | 'pairs';
+  secret?: true;
+};
 
 /** Environment variables, and what each sets. */
 const VARIABLES: Readonly<Record<string, Variable>> = {
@@ -128,9 +172,22 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
   PLATEN_MAX_CONNECTIONS: { path: ['limits', 'connections'], kind: 'integer' },
+  PLATEN_MAX_REQUESTS_PER_SECOND: { path: ['limits', 'requestsPerSecond'], kind: 'integer' },
+  PLATEN_MAX_WAITING_JOBS: { path: ['limits', 'waitingJobs'], kind: 'integer' },
+  PLATEN_MAX_WAITING_JOBS_PER_PRINTER: { path: ['limits', 'waitingJobsPerPrinter'], kind: 'integer' },
+  PLATEN_MAX_WAITING_BYTES: { path: ['limits', 'waitingBytes'], kind: 'integer' },
   PLATEN_KEEP_LABEL_DATA_HOURS: { path: ['retention', 'labelDataHours'], kind: 'integer' },
   PLATEN_KEEP_JOB_DAYS: { path: ['retention', 'jobDays'], kind: 'integer' },
   PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },
+  PLATEN_SSO_ISSUER: { path: ['singleSignOn', 'issuer'], kind: 'text' },
+  PLATEN_SSO_CLIENT_ID: { path: ['singleSignOn', 'clientId'], kind: 'text' },
+  PLATEN_SSO_CLIENT_SECRET: { path: ['singleSignOn', 'clientSecret'], kind: 'text', secret: true },
+  PLATEN_SSO_TENANT: { path: ['singleSignOn', 'tenant'], kind: 'text' },
+  PLATEN_SSO_NAME: { path: ['singleSignOn', 'name'], kind: 'text' },
+  PLATEN_SSO_SCOPE: { path: ['singleSignOn', 'scope'], kind: 'text' },
+  PLATEN_SSO_LOGIN_CLAIM: { path: ['singleSignOn', 'loginClaim'], kind: 'text' },
+  PLATEN_SSO_ROLE_CLAIM: { path: ['singleSignOn', 'roleClaim'], kind: 'text' },
+  PLATEN_SSO_ROLES: { path: ['singleSignOn', 'roles'], kind: 'pairs' },
   AUTH_ISSUER: { path: ['externalAuth', 'issuer'], kind: 'text' },
   AUTH_JWKS_URL: { path: ['externalAuth', 'jwksUrl'], kind: 'text' },
   AUTH_TOKEN_TYPE: { path: ['externalAuth', 'tokenType'], kind: 'text' },
@@ -144,9 +201,17 @@ function parse(variable: Variable, text: string): { value: unknown } | { expecte
     return /^-?\d+$/.test(text) ? { value: Number(text) } : { expected: 'expected a whole number' };
   }
   if (variable.kind === 'text') return { value: text };
+  if (variable.kind === 'pairs') return pairs(text);
   if (variable.kind === 'proxies') return { value: proxiesFromText(text) };
   const value = SWITCHES[text.toLowerCase()];
   return value === undefined ? { expected: 'expected true or false' } : { value };
+}
+
+/** `warehouse=operator, it=admin`; the last `=` counts, since a group may be named with one. */
+function pairs(text: string): { value: unknown } | { expected: string } {
+  const found = text.split(',').map((pair) => /^\s*(\S.*)=\s*(\w+)\s*$/.exec(pair));
+  if (found.includes(null)) return { expected: 'expected group=role, separated by commas' };
+  return { value: Object.fromEntries(found.flatMap((one) => (one ? [[one[1], one[2]]] : []))) };
 }
 
 /**
@@ -164,6 +229,7 @@ export function configFromEnv(
   const groups: Record<string, Record<string, unknown>> = {
     ...(file.limits && { limits: file.limits }),
     ...(file.externalAuth && { externalAuth: file.externalAuth }),
+    ...(file.singleSignOn && { singleSignOn: file.singleSignOn }),
   };
   for (const [name, variable] of Object.entries(VARIABLES)) {
     const text = env[name];

@@ -63,6 +63,7 @@ const CALLER: readonly ProblemCode[] = [
   'tenant-invalid',
   'tenant-forbidden',
   'permission-missing',
+  'too-many-requests',
 ];
 const PAYLOAD: readonly ProblemCode[] = [
   'content-type-unsupported',
@@ -87,6 +88,7 @@ const KEY: readonly ProblemCode[] = [
   'idempotency-key-missing',
   'idempotency-key-invalid',
   'idempotency-key-reused',
+  'too-many-waiting',
   'enqueue-failed',
 ];
 

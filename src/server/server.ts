@@ -24,6 +24,7 @@ import { toldOf } from './events/told-changes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
+import { Backlog } from './jobs/accept/backlog.ts';
 import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
 import { Reprints } from './jobs/accept/reprints.ts';
@@ -45,6 +46,7 @@ import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
+import { Credentials } from './oauth/credentials.ts';
 import { Integrations } from './oauth/integrations.ts';
 import { metadataRoutes } from './oauth/metadata.ts';
 import { SigningKeys } from './oauth/signing-keys.ts';
@@ -53,19 +55,25 @@ import { VerifiedTokens } from './oauth/verified-tokens.ts';
 import { openApiDocument } from './openapi.ts';
 import { type AppRoute, guardApp } from './people/access.ts';
 import { forgetEntries } from './people/audit.ts';
+import { passkeyRoutes } from './people/passkey-routes.ts';
+import { Passkeys } from './people/passkeys.ts';
 import { People } from './people/people.ts';
 import { peopleRoutes } from './people/people-routes.ts';
+import { providerRoutes } from './people/provider-routes.ts';
+import { PublicName } from './people/public-name.ts';
 import { SessionCookie } from './people/session-cookie.ts';
 import { sessionRoutes } from './people/session-routes.ts';
 import { Sessions } from './people/sessions.ts';
+import { SignIns } from './people/sign-ins.ts';
 import { AskedPrinters } from './printers/asked-printers.ts';
 import { LaneHolds } from './printers/lane-holds.ts';
-import { ProblemError } from './problems.ts';
+import { RequestRate } from './request-rate.ts';
 import { SecretKey } from './secret-key.ts';
 import { migrate } from './store/migrate.ts';
 import { createPool } from './store/pool.ts';
 import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
+import { countUsage } from './tenants/usage.ts';
 
 export type ServerOptions = {
   config: ServerConfig;
@@ -88,7 +96,7 @@ type Running = {
   url: string;
   tenants: Tenants;
   appRoutes: readonly AppRoute[];
-  createIntegration: Server['createIntegration'];
+  credentials: Credentials;
   rotateSigningKey: () => Promise<void>;
 };
 
@@ -134,7 +142,7 @@ export class Server {
     tenantId: string,
     options: { name: string; scope: readonly Permission[] },
   ): Promise<IntegrationCreated> {
-    return this.#started().createIntegration(tenantId, options);
+    return this.#started().credentials.create(tenantId, options);
   }
 
   /** Adds a signing key, which signs once everybody has had time to fetch it. */
@@ -171,6 +179,7 @@ export class Server {
 
     const sessions = new Sessions(pool);
     const people = new People(pool, sessions);
+    const passkeys = new Passkeys(pool);
 
     const feed = new ChangeFeed({ database: this.#options.database, pool, logger });
     feed.start();
@@ -194,7 +203,9 @@ export class Server {
         await forgetJobs(pool, config.retention);
         await failures.forget();
         await sessions.forget();
+        await passkeys.forget();
         await forgetEntries(pool);
+        await countUsage(pool);
         if (config.externalAuth === undefined) await keys.maintain();
       },
     });
@@ -217,7 +228,7 @@ export class Server {
     const tenants = new Tenants(pool);
     const printers = new AskedPrinters(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
-    const acceptance = new Acceptance(pool, dispatcher.inLanes);
+    const acceptance = new Acceptance(pool, dispatcher.inLanes, new Backlog(pool, config.limits));
     const jobs = new Jobs({
       pool,
       check,
@@ -241,23 +252,11 @@ export class Server {
     const issuing = externalAuth === undefined ? own : new ExternalTokens(externalAuth, config.audience);
     if (issuing === undefined) throw new Error('no authorization server is configured');
     const tokens = new VerifiedTokens(issuing);
-    const createIntegration: Running['createIntegration'] = async (tenantId, { name, scope }) => {
-      if (integrations === undefined) {
-        throw new ProblemError(
-          'authorization-external',
-          'make service accounts at the external authorization server',
-        );
-      }
-      const account = await integrations.create(tenantId, { name, scope });
-      return {
-        tokenUrl: `${publicUrl()}/oauth/token`,
-        audience: config.audience,
-        scope: scope.join(' '),
-        tenant: tenantId,
-        printEndpoint: `${publicUrl()}/v2/jobs`,
-        ...account,
-      };
-    };
+    const credentials = new Credentials(integrations, () => ({
+      tokenUrl: `${publicUrl()}/oauth/token`,
+      audience: config.audience,
+      printEndpoint: `${publicUrl()}/v2/jobs`,
+    }));
 
     const app = createApp(config, logger);
     stack.defer(() => close(app));
@@ -287,6 +286,7 @@ export class Server {
       identify: (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
       jobs,
       table,
+      rate: new RequestRate(config.limits.requestsPerSecond),
       publicJobStatus: config.publicJobStatus,
     });
     await app.register(adminRoutes, {
@@ -295,17 +295,15 @@ export class Server {
       templates,
       checks,
       jobs,
-      integrations,
-      createIntegration,
+      credentials,
     });
-    await app.register(sessionRoutes, {
-      pool,
-      people,
-      sessions,
-      cookie,
-      failures: new FailedAttempts(pool, config.tokenFailures, 'sign-ins'),
-      tenants,
-    });
+    const signIns = new SignIns({ pool, sessions, cookie });
+    const attempts = new FailedAttempts(pool, config.tokenFailures, 'sign-ins');
+    const comingIn = { pool, people, sessions, cookie, failures: attempts, tenants, signIns, passkeys };
+    const name = new PublicName(config.publicUrl);
+    await app.register(sessionRoutes, comingIn);
+    await app.register(providerRoutes, { ...comingIn, config: config.singleSignOn, name });
+    await app.register(passkeyRoutes, { ...comingIn, name });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     const list = new JobList(pool);
@@ -338,7 +336,7 @@ export class Server {
       url: urlOf(app, config.host),
       tenants,
       appRoutes,
-      createIntegration,
+      credentials,
       rotateSigningKey: () => keys.rotate(),
     };
   }

@@ -18,7 +18,6 @@ test(`rendering ${RECORDS} records never holds up the main thread for ${LIMIT_MS
     stuckMs: 60_000,
     logger,
   });
-  pool.start();
   onTestFinished(() => pool.stop());
   const job: QueuedJob = {
     ...jobFor('serial-0123456789abcdef', RECORDS),

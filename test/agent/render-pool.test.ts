@@ -1,6 +1,7 @@
 /** The render threads, with a language that misbehaves where a test wants it to. */
-import { afterEach, expect, test } from 'vitest';
-import { RenderPool, type RenderSession } from '../../src/rendering/render-pool.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { RenderPool, type RenderPoolOptions, type RenderSession } from '../../src/rendering/render-pool.ts';
 import { jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 
 const PRINTER = 'serial-0123456789abcdef';
@@ -10,9 +11,9 @@ afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.stop();
 });
 
-function startPool(stuckMs = 30_000): RenderPool {
-  const pool = new RenderPool({ threads: 1, languagesModule: testDrivers.languagesModule, stuckMs, logger });
-  pool.start();
+function startPool(more: Partial<RenderPoolOptions> = {}): RenderPool {
+  const { languagesModule } = testDrivers;
+  const pool = new RenderPool({ threads: 1, languagesModule, stuckMs: 30_000, logger, ...more });
   pools.push(pool);
   return pool;
 }
@@ -94,7 +95,7 @@ test('a thread that dies takes its jobs with it, and another takes its place', a
 
 test('a thread that is stuck is replaced', async () => {
   // Longer than a thread takes to start on a busy machine.
-  const pool = startPool(3_000);
+  const pool = startPool({ stuckMs: 3_000 });
   const stuck = pool.open(jobFor(PRINTER, ['hang']), { from: 0, maxCopies: 8 });
   await expect(stuck.check(never)).rejects.toMatchObject({ name: 'RenderCrash' });
   stuck.close();
@@ -102,7 +103,7 @@ test('a thread that is stuck is replaced', async () => {
 });
 
 test('a large check is not stuck, however long it takes', async () => {
-  const pool = startPool(3_000);
+  const pool = startPool({ stuckMs: 3_000 });
   const job = jobFor(
     PRINTER,
     Array.from({ length: 100 }, () => 'slow'),
@@ -110,6 +111,29 @@ test('a large check is not stuck, however long it takes', async () => {
   const session = pool.open(job, { from: 0, maxCopies: 8 });
   await session.check(never);
   expect(await drain(session)).toHaveLength(100);
+});
+
+test('a large check makes the first labels only, and looks at all others', async () => {
+  const pool = startPool();
+  const slow = Array.from({ length: 50 }, () => 'slow');
+  const asTspl = (values: string[]) => {
+    const job = jobFor(PRINTER, values, 2);
+    return { ...job, format: { ...job.format, language: 'tspl' as const } };
+  };
+  const bad = pool.open(asTspl([...slow, 'good', 'bad']), { from: 0, maxCopies: 8 });
+  await expect(bad.check(never)).rejects.toMatchObject({
+    fault: { code: 'value-invalid', element: '/elements/0' },
+  });
+  bad.close();
+  // What fails in the making alone was not made.
+  const session = pool.open(asTspl([...slow, 'throw']), { from: 0, maxCopies: 8 });
+  await session.check(never);
+  for (let one = 0; one < 50; one++) {
+    expect(await session.peek(never)).toMatchObject({ first: 2 * one, count: 2 });
+    session.taken();
+  }
+  await expect(session.peek(never)).rejects.toMatchObject({ fault: { code: 'internal' } });
+  session.close();
 });
 
 test('an abort ends the waiting, not the thread', async () => {
@@ -121,4 +145,25 @@ test('an abort ends the waiting, not the thread', async () => {
   await expect(checking).rejects.toThrow('enough');
   session.close();
   expect(await drain(pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8 }))).toHaveLength(2);
+});
+
+test('threads come with jobs, no more than there may be, and go when none needs them', async () => {
+  const pool = startPool({ threads: 2, idleMs: 1 });
+  expect(pool.threads).toBe(0);
+  const sessions = ['a', 'b', 'c'].map((n) => pool.open(jobFor(PRINTER, [n]), { from: 0, maxCopies: 8 }));
+  expect(pool.threads).toBe(2);
+  expect(await Promise.all(sessions.map(drain))).toEqual([['0+1 a 1'], ['0+1 b 1'], ['0+1 c 1']]);
+  await vi.waitFor(() => expect(pool.threads).toBe(0));
+  expect(await drain(pool.open(jobFor(PRINTER, ['d']), { from: 0, maxCopies: 8 }))).toEqual(['0+1 d 1']);
+  await vi.waitFor(() => expect(pool.threads).toBe(0));
+});
+
+test('a thread that a job has come back to in time is kept', async () => {
+  const pool = startPool({ idleMs: 200 });
+  const open = (n: string) => pool.open(jobFor(PRINTER, [n]), { from: 0, maxCopies: 8 });
+  await drain(open('a'));
+  const slow = open('b');
+  // Longer than it is kept without one.
+  await pause(400);
+  expect(await drain(slow)).toEqual(['0+1 b 1']);
 });

@@ -47,7 +47,6 @@ const READ = ['A-1/3-1/6', 'A-2/3-2/6', 'A-3/3-3/6', 'B-1/3-4/6', 'B-2/3-5/6', '
 async function chunksOf(job: QueuedJob, from: number, documents = false) {
   const { languagesModule } = standardDrivers;
   const pool = new RenderPool({ threads: 1, languagesModule, stuckMs: 30_000, logger });
-  pool.start();
   onTestFinished(() => pool.stop());
   const never = new AbortController().signal;
   const session = pool.open(job, { from, maxCopies: 8, documents });

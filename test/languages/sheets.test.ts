@@ -54,7 +54,7 @@ async function documentOf(job: QueuedJob): Promise<Uint8Array> {
 
 /** The pages as the shared part makes them, without a language. */
 async function bitmapsOf(job: QueuedJob): Promise<Bitmap[]> {
-  const pages = await openPages(job);
+  const { pages } = await openPages(job);
   const bitmaps: Bitmap[] = [];
   for await (const { page, copies } of pages(
     job.records.map((_, record) => ({ record, copies: job.copies })),

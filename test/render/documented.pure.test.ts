@@ -26,7 +26,7 @@ function names(heading?: RegExp): Set<string> {
 }
 
 /** Of every element; `type` is the heading. */
-const COMMON = ['type', 'x', 'y', 'rotation', 'when'];
+const COMMON = ['type', 'x', 'y', 'rotation', 'when', 'group'];
 
 test.each([
   ['text', textElement, /^### `text`/],

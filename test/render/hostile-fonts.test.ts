@@ -22,7 +22,6 @@ beforeAll(() => {
     stuckMs: STUCK_MS,
     logger,
   });
-  pool.start();
 });
 afterAll(() => pool.stop());
 

@@ -153,7 +153,6 @@ describe('fonts of one name', () => {
   test('never mix, in several threads at a time', async () => {
     const { languagesModule } = standardDrivers;
     const pool = new RenderPool({ threads: 2, languagesModule, stuckMs: 30_000, logger });
-    pool.start();
     onTestFinished(() => pool.stop());
     const never = new AbortController().signal;
     const zplOf = async (template: DesignedTemplate): Promise<string> => {

@@ -1,32 +1,19 @@
 /** The admin token: the environment's where it is set there, and the data directory's own where it is not. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { platen, temporaryDirectory } from '../kit/service/platen.ts';
-import { RunningPrograms } from '../kit/service/running.ts';
+import { platen } from '../kit/service/platen.ts';
+import { useHost } from '../kit/service/use-host.ts';
 
 const TOKENS = ['the-first-admin-token-0123456789', 'the-other-admin-token-9876543210'] as const;
 
-let backend: OpenBackend;
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-const programs = new RunningPrograms();
-beforeAll(async () => {
-  backend = await onRedis().open();
-  directory = await temporaryDirectory();
-});
-afterEach(() => programs.end());
-afterAll(async () => {
-  await backend.close();
-  await directory[Symbol.asyncDispose]();
-});
+const host = useHost();
+const { programs } = host;
 
 async function service(dataDir: string, adminToken?: string): Promise<string> {
   const server = programs.start(['server', '--data', dataDir, '--port', '0'], {
-    DATABASE_URL: backend.databaseUrl,
-    REDIS_URL: backend.redisUrl,
-    PLATEN_QUEUE_PREFIX: backend.prefix,
+    ...host.env,
     PLATEN_ADMIN_TOKEN: adminToken,
   });
   await server.until(() => server.said().includes('platen is ready'));
@@ -42,7 +29,7 @@ async function answers(url: string, adminToken: string): Promise<string> {
 
 test('instances that are given one token take that one, and another one after it was changed', async () => {
   const [first, other] = TOKENS;
-  const [a, b] = [join(directory.path, 'a'), join(directory.path, 'b')];
+  const [a, b] = [host.path('a'), host.path('b')];
   for (const url of await Promise.all([service(a, first), service(b, first)])) {
     expect(await answers(url, first)).toBe('ok');
     expect(await answers(url, other)).toMatch('unauthorized-admin');
@@ -56,7 +43,7 @@ test('instances that are given one token take that one, and another one after it
 });
 
 test('without one the data directory has its own, and keeps it', async () => {
-  const dataDir = join(directory.path, 'own');
+  const dataDir = host.path('own');
   const kept = async () =>
     serviceFile.parse(JSON.parse(await readFile(join(dataDir, SERVICE_FILE), 'utf8'))).adminToken;
   await service(dataDir);
@@ -69,7 +56,7 @@ test('without one the data directory has its own, and keeps it', async () => {
 });
 
 test('one that is too short is refused, and not shown', async () => {
-  const { code, stderr } = await platen(['server', '--data', join(directory.path, 'short'), '--port', '0'], {
+  const { code, stderr } = await platen(['server', '--data', host.path('short'), '--port', '0'], {
     PLATEN_ADMIN_TOKEN: 'abcxyz',
   });
   expect(code).toBe(1);

@@ -1,14 +1,11 @@
 /** What a service and an agent do, as processes, while the servers that they need break, are away, or come late. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AdminClient } from '../../src/cli/admin-client.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { temporaryDirectory } from '../kit/service/platen.ts';
-import { RunningPrograms } from '../kit/service/running.ts';
+import { useHost } from '../kit/service/use-host.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
@@ -19,18 +16,8 @@ const TEMPLATE = {
   elements: [{ type: 'text', x: 4, y: 4, width: 40, height: 8, size: 5, text: 'plain' }],
 };
 
-let backend: OpenBackend;
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-const programs = new RunningPrograms();
-beforeAll(async () => {
-  backend = await onRedis().open();
-  directory = await temporaryDirectory();
-});
-afterEach(() => programs.end());
-afterAll(async () => {
-  await backend.close();
-  await directory[Symbol.asyncDispose]();
-});
+const host = useHost();
+const { programs } = host;
 
 /** A road to a server that can be closed. */
 async function roadTo(address = ''): Promise<BreakableRoad & { url: string }> {
@@ -43,15 +30,13 @@ async function roadTo(address = ''): Promise<BreakableRoad & { url: string }> {
 
 function env() {
   return {
-    DATABASE_URL: backend.databaseUrl,
-    REDIS_URL: backend.redisUrl,
-    PLATEN_QUEUE_PREFIX: backend.prefix,
+    ...host.env,
     PLATEN_ADMIN_TOKEN: ADMIN_TOKEN,
   };
 }
 
 const MEDIA = { dpi: 203, width: 50, height: 25 } as const;
-const dataDir = (name: string) => join(directory.path, name);
+const dataDir = (name: string) => host.path(name);
 
 test('connections that the database ends under load, in the middle of transactions, end no service', async () => {
   const up = programs.start(['up', '--data', dataDir('up'), '--port', '0', '--virtual-speed', '100'], env());
@@ -66,7 +51,7 @@ test('connections that the database ends under load, in the middle of transactio
       if (jobId !== undefined) accepted.push(jobId);
     }
   });
-  const killer = new Client({ connectionString: backend.databaseUrl });
+  const killer = new Client({ connectionString: host.databaseUrl });
   await killer.connect();
   for (let round = 0; round < 100; round += 1) {
     await killer.query(
@@ -89,7 +74,7 @@ describe.each(['agent', 'up'] as const)(
   (command) => {
     let road: Awaited<ReturnType<typeof roadTo>>;
     beforeEach(async () => {
-      road = await roadTo(backend.redisUrl);
+      road = await roadTo(host.redisUrl);
     });
     afterEach(() => road.close());
 
@@ -124,14 +109,14 @@ describe.each(['agent', 'up'] as const)(
 
 describe('before their servers are there', () => {
   test('an agent waits for Redis, and then prints', async () => {
-    const road = await roadTo(backend.redisUrl);
+    const road = await roadTo(host.redisUrl);
     await road.close();
     const up = programs.start(['up', '--data', dataDir('early'), '--port', '0', '--virtual', '0'], env());
     const printer = new VirtualZplPrinter({ name: 'early', outDir: dataDir('early labels'), ...MEDIA });
     await printer.start();
     const agent = programs.start(
       ['agent', '--data', dataDir('early agent'), '--printer', `socket://127.0.0.1:${printer.port}`],
-      { PLATEN_QUEUE_PREFIX: backend.prefix, REDIS_URL: road.url },
+      { PLATEN_QUEUE_PREFIX: host.env.PLATEN_QUEUE_PREFIX, REDIS_URL: road.url },
     );
     await agent.until(() => agent.said().includes(`waiting for Redis at 127.0.0.1:${road.port}`));
     await up.until(() => up.said().includes('platen is ready'));
@@ -152,7 +137,7 @@ describe('before their servers are there', () => {
   test.each(['closed', 'silent'] as const)(
     'a service waits for a database that is %s, and is ready when it is there',
     async (outage) => {
-      const road = await roadTo(backend.databaseUrl);
+      const road = await roadTo(host.databaseUrl);
       if (outage === 'closed') await road.close();
       else road.silence();
       const name = `late database ${outage}`;
@@ -198,7 +183,7 @@ describe('before their servers are there', () => {
 });
 
 test.each(['closed', 'silent'] as const)('a service ends while its database is %s', async (outage) => {
-  const road = await roadTo(backend.databaseUrl);
+  const road = await roadTo(host.databaseUrl);
   const server = programs.start(['server', '--data', dataDir(`server ${outage}`), '--port', '0'], {
     ...env(),
     DATABASE_URL: road.url,
@@ -248,10 +233,10 @@ describe('a service that is running', () => {
     const missed = 'no service takes the reports';
     const agent = (prefix: string) =>
       programs.start(['agent', '--data', dataDir(`agent on ${prefix}`)], {
-        REDIS_URL: backend.redisUrl,
+        REDIS_URL: host.redisUrl,
         PLATEN_QUEUE_PREFIX: prefix,
       });
-    const [astray, right] = [agent('elsewhere'), agent(backend.prefix)];
+    const [astray, right] = [agent('elsewhere'), agent(host.env.PLATEN_QUEUE_PREFIX)];
     await astray.until(() => astray.said().includes(missed));
     expect(astray.said()).toMatch(
       /^agent \S+ runs, on Redis at 127\.0\.0\.1:\d+ with the prefix "elsewhere"$/m,

@@ -2,24 +2,12 @@
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { temporaryDirectory } from '../kit/service/platen.ts';
-import { RunningPrograms } from '../kit/service/running.ts';
+import { useHost } from '../kit/service/use-host.ts';
 
-let backend: OpenBackend;
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-const programs = new RunningPrograms();
-beforeAll(async () => {
-  backend = await onRedis().open();
-  directory = await temporaryDirectory();
-});
-afterEach(() => programs.end());
-afterAll(async () => {
-  await backend.close();
-  await directory[Symbol.asyncDispose]();
-});
+const host = useHost();
+const { programs } = host;
 
 /** What others can read, write or enter, below and with `top`. */
 function open(top: string, path = top): string[] {
@@ -30,7 +18,7 @@ function open(top: string, path = top): string[] {
 }
 
 test('"up", with its database, its journal, its keys and the labels that it printed', async () => {
-  const dataDir = join(directory.path, 'up');
+  const dataDir = host.path('up');
   const up = programs.shell('umask 0; exec "$PLATEN" up --port 0 --data "$DATA"', { DATA: dataDir });
   await up.until(() => up.said().includes('platen is ready'));
   const admin = new AdminClient(
@@ -52,18 +40,13 @@ test('"up", with its database, its journal, its keys and the labels that it prin
 });
 
 test('"server" and "agent"', async () => {
-  const places = {
-    DATABASE_URL: backend.databaseUrl ?? '',
-    REDIS_URL: backend.redisUrl ?? '',
-    PLATEN_QUEUE_PREFIX: backend.prefix,
-  };
-  const [server, agent] = [join(directory.path, 'server'), join(directory.path, 'agent')];
+  const [server, agent] = [host.path('server'), host.path('agent')];
   const service = programs.shell('umask 0; exec "$PLATEN" server --port 0 --data "$DATA"', {
-    ...places,
+    ...host.env,
     DATA: server,
   });
   const line = 'umask 0; exec "$PLATEN" agent --data "$DATA" --printer socket://127.0.0.1:9';
-  const other = programs.shell(line, { ...places, DATABASE_URL: '', DATA: agent });
+  const other = programs.shell(line, { ...host.env, DATABASE_URL: '', DATA: agent });
   await service.until(() => service.said().includes('platen is ready'));
   await other.until(() => /^agent .* runs/m.test(other.said()));
   expect(open(server)).toEqual([]);
@@ -71,7 +54,7 @@ test('"server" and "agent"', async () => {
 });
 
 test('in a directory that others may enter, and that stays as its owner made it', async () => {
-  const dataDir = join(directory.path, 'open');
+  const dataDir = host.path('open');
   mkdirSync(dataDir, { mode: 0o755 });
   const up = programs.shell('umask 022; exec "$PLATEN" up --port 0 --data "$DATA"', { DATA: dataDir });
   await up.until(() => up.said().includes('platen is ready'));

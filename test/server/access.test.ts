@@ -4,14 +4,15 @@
  */
 
 import Fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { NEED_WORDS, type Need, ROLE_MAY, ROLES } from '../../src/contract/people.ts';
 import { type AppRoute, guardApp } from '../../src/server/people/access.ts';
 import { SessionCookie } from '../../src/server/people/session-cookie.ts';
 import { Sessions } from '../../src/server/people/sessions.ts';
-import { type Answer, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { type Answer, codeOf, jobIdOf, PRINTER } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const OWN = 'acme';
 const OTHER = 'globex';
@@ -25,14 +26,13 @@ const REFUSALS = /^(?:permission-missing|tenant-forbidden|tenant-not-found|sessi
 type Who = (typeof ROLES)[number] | 'keeper';
 const WHO: readonly Who[] = [...ROLES, 'keeper'];
 
-let service: ServiceHarness;
+const service = useService();
 let routes: readonly AppRoute[];
 let jobs: Record<string, string>;
 let templates: Record<string, string>;
 const people = new Map<Who, SignedIn>();
 
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   for (const tenant of [OWN, OTHER, 'default']) await service.tenant(tenant);
   await service.agent([{}]);
   await service.agent([{ id: OWN_PRINTER, name: 'Own' }], { agentId: 'agent-acme', tenantId: OWN });
@@ -58,7 +58,6 @@ beforeAll(async () => {
   people.set('keeper', await SignedIn.asKeeper(service));
   routes = service.server.appRoutes.filter(({ method }) => method !== 'HEAD');
 });
-afterAll(() => service?.stop());
 
 function personOf(who: Who): SignedIn {
   const person = people.get(who);

@@ -1,5 +1,5 @@
 /** The internal interface, and the documents about the external one. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { integrationCreated } from '../../src/contract/admin.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
@@ -14,15 +14,12 @@ import {
   ServiceHarness,
   TEMPLATE,
 } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
+const service = useService();
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   await service.tenant('acme');
   await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 describe('/app', () => {
@@ -81,6 +78,9 @@ describe('/app', () => {
       name: 'ERP',
       scope: 'jobs:enqueue jobs:read',
       createdAt: expect.any(String),
+      lastUsedAt: null,
+      secretCreatedAt: expect.any(String),
+      oldSecret: null,
       revokedAt: null,
     };
     expect((await service.admin('GET', '/tenants/acme/integrations')).body).toContainEqual(row);
@@ -318,6 +318,13 @@ describe('documents', () => {
       'sign-in-refused',
       'sign-in-too-often',
       'link-spent',
+      'password-wrong',
+      'passkey-refused',
+      'passkey-not-found',
+      'passkeys-limit',
+      'passkeys-unavailable',
+      'provider-away',
+      'secrets-limit',
       'origin-foreign',
       'person-not-found',
       'person-exists',
@@ -329,7 +336,7 @@ describe('documents', () => {
       expect(told, code).toContain(`urn:platen:problem:${code}`);
     }
     const enqueue = api.paths['/v2/jobs']?.['post']?.responses ?? {};
-    expect(Object.keys(enqueue)).toEqual(['200', '201', '400', '401', '403', '404', '413', '500']);
+    expect(Object.keys(enqueue)).toEqual(['200', '201', '400', '401', '403', '404', '413', '429', '500']);
   });
 
   test('/docs/ is a page that asks nobody else', async () => {

@@ -1,18 +1,12 @@
 /** Agents as they are listed, and jobs that no agent takes. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { agentView } from '../../src/contract/admin.ts';
 import { jobView } from '../../src/contract/job.ts';
-import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
-let idT: string;
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  await service.tenant('acme');
-  idT = await service.template('acme');
-});
-afterAll(() => service.stop());
+const service = useService();
+const acme = useTenant(service, { printers: [] });
 
 const agents = async (query = '') =>
   z.array(agentView).parse((await service.admin('GET', `/agents${query}`)).body);
@@ -40,10 +34,8 @@ test('an agent with the addresses that it has never reached', async () => {
 });
 
 test('a job says why no agent takes it', async () => {
-  const token = await service.token(await service.integration('acme'));
   await service.agent([{}]);
-  const body = { idT, printerId: PRINTER };
-  const id = jobIdOf(await service.call('/v2/jobs', { token, tenant: 'acme', key: newKey(), body }));
+  const id = await acme.newJob();
   expect((await job(id)).reasons).toEqual([]);
   await service.agent([{}], { online: false });
   expect((await job(id)).reasons).toEqual(['agent-offline']);

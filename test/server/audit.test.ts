@@ -1,19 +1,20 @@
 /** Who did what: everything that is done under `/app` is in the audit, with the deed or not at all. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditPage } from '../../src/contract/people.ts';
-import { ADMIN_TOKEN, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { ADMIN_TOKEN, jobIdOf, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
+const SECOND = 'serial-00000000aaaa';
+
+const service = useService();
 let admin: SignedIn;
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
   await service.agent([{}]);
   admin = await SignedIn.as(service, 'acme', 'admin');
 });
-afterAll(() => service?.stop());
 
 async function entries(query = '') {
   return auditPage.parse((await admin.call(`/app/audit?limit=1000${query}`)).body).entries;
@@ -82,4 +83,74 @@ test('what cannot be written down is not done, where the deed has a transaction,
   expect([invited.status, quota.status]).toEqual([500, 500]);
   const people = await service.admin('GET', '/tenants/acme/people');
   expect(people.text).not.toContain('unwritten');
+});
+
+test('a failed audit leaves nothing half done: jobs, templates, printers, tenants, integrations', async () => {
+  const template = await service.template('acme', { ...TEMPLATE, name: 'Stays' });
+  const body = { idT: template, printerId: PRINTER, data: [{ sku: '1', name: 'x' }] };
+  const print = async () => jobIdOf(await admin.call('/app/tenants/acme/jobs', { body }));
+  const [job, over] = [await print(), await print()];
+  await admin.call(`/app/jobs/${over}/cancel`, { body: {} });
+  await service.agent([{}, { id: SECOND, name: 'Second' }]);
+  const made = await admin.call('/app/tenants/acme/integrations', { body: { name: 'Stays' } });
+  const { apiKey } = z.object({ apiKey: z.string() }).parse(made.body);
+  const acme = '/app/tenants/acme';
+  const deeds: [method: string, path: string, body?: object][] = [
+    ['POST', `${acme}/jobs`, body],
+    ['POST', `/app/jobs/${job}/cancel`, {}],
+    ['POST', `/app/jobs/${job}/move`, { printerId: SECOND }],
+    ['POST', `/app/jobs/${over}/reprint`, {}],
+    ['POST', '/app/jobs/bulk', { action: 'cancel', ids: [job], dryRun: false }],
+    ['POST', `/app/printers/${PRINTER}/hold`, {}],
+    ['PUT', `/app/printers/${PRINTER}/name`, { name: 'Half done' }],
+    ['POST', `/app/printers/${PRINTER}/clear`, { dryRun: false }],
+    ['POST', `/app/printers/${PRINTER}/test`, { tenant: 'acme' }],
+    ['POST', `${acme}/templates`, { ...TEMPLATE, name: 'Half done' }],
+    ['PUT', `${acme}/templates/${template}/name`, { name: 'Half renamed' }],
+    ['DELETE', `${acme}/templates/${template}`],
+    ['PUT', `${acme}/quota`, { labels: 5 }],
+    ['PUT', `${acme}/printer-commands`, { allowed: true }],
+    ['POST', '/app/tenants', { id: 'half-done' }],
+    ['POST', `${acme}/integrations`, { name: 'Half done' }],
+    ['POST', `${acme}/integrations/${apiKey}/secrets`, {}],
+    ['DELETE', `${acme}/integrations/${apiKey}`],
+  ];
+  const all = async () => {
+    const tables = ['jobs', 'templates', 'tenants', 'integrations', 'lane_settings', 'job_events', 'usage'];
+    const found = tables.map((table) =>
+      service.pool.query(`SELECT t::text FROM platen.${table} t ORDER BY 1`),
+    );
+    return (await Promise.all(found)).map(({ rows }) => rows);
+  };
+  const before = await all();
+  await service.pool.query('ALTER TABLE platen.audit RENAME TO audit_away');
+  const answers: [string, number][] = [];
+  for (const [method, path, sent] of deeds) {
+    const { status } = await service.admin(method, path.slice('/app'.length), sent);
+    answers.push([`${method} ${path}`, status]);
+  }
+  const after = await all();
+  await service.pool.query('ALTER TABLE platen.audit_away RENAME TO audit');
+  expect(answers).toEqual(deeds.map(([method, path]) => [`${method} ${path}`, 500]));
+  expect(after).toEqual(before);
+  // And each of them is done where it can be written down: what was refused above was refused for that alone.
+  for (const [method, path, sent] of deeds.filter(([, path]) => !/cancel|bulk|reprint/.test(path))) {
+    const { status, text } = await service.admin(method, path.slice('/app'.length), sent);
+    expect([method, path, status, text]).toEqual([method, path, expect.toBeOneOf([200, 201]), text]);
+  }
+});
+
+test('of many jobs at once each is in it', async () => {
+  await service.admin('PUT', '/tenants/acme/quota', { labels: null });
+  await service.admin('POST', `/printers/${PRINTER}/resume`, {});
+  const body = { idT: await service.template('acme'), printerId: PRINTER, data: [{ sku: '1', name: 'x' }] };
+  const print = async () => jobIdOf(await admin.call('/app/tenants/acme/jobs', { body }));
+  const ids = [await print(), await print()];
+  const bulk = { action: 'cancel', ids };
+  await admin.call('/app/jobs/bulk', { body: { ...bulk, dryRun: true } });
+  expect((await entries())[0]).toMatchObject({ what: 'job.print' });
+  await admin.call('/app/jobs/bulk', { body: { ...bulk, dryRun: false } });
+  const found = (await entries()).slice(0, 2);
+  expect(found).toMatchObject(ids.map(() => ({ what: 'jobs.bulk', details: { action: 'cancel' } })));
+  expect(new Set(found.map(({ object }) => object))).toEqual(new Set(ids));
 });

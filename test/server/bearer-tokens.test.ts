@@ -1,42 +1,23 @@
 import { CompactSign, importJWK, type JWK, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
-import {
-  type Answer,
-  AUDIENCE,
-  codeOf,
-  newKey,
-  PRINTER,
-  SECRET_KEY,
-  ServiceHarness,
-} from '../kit/service/harness.ts';
+import { type Answer, AUDIENCE, codeOf, SECRET_KEY } from '../kit/service/harness.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-const TENANT = 'acme';
-
-let service: ServiceHarness;
+const service = useService({
+  config: {
+    tokenLifetime: 120,
+  },
+});
+const acme = useTenant(service);
 let account: IntegrationCreated;
-let idT = '';
-
 beforeAll(async () => {
-  service = await ServiceHarness.start({
-    config: {
-      tokenLifetime: 120,
-    },
-  });
-  await service.tenant(TENANT);
-  account = await service.integration(TENANT, ['jobs:enqueue', 'jobs:read']);
-  idT = await service.template(TENANT);
-  await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
+  account = await service.integration(acme.id, ['jobs:enqueue', 'jobs:read']);
 });
 
-function post(token: string, on: ServiceHarness = service): Promise<Answer> {
-  return on.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body: { idT, printerId: PRINTER } });
-}
+const post = (token: string): Promise<Answer> => acme.enqueue({}, { token });
 
 describe('which tokens a request may carry', () => {
   /** A token signed with the service's own key, some of it changed. */
@@ -55,7 +36,7 @@ describe('which tokens a request may carry', () => {
       client_id: account.apiKey,
       aud: AUDIENCE,
       scope: 'jobs:enqueue',
-      tenant: TENANT,
+      tenant: acme.id,
       iat: now,
       exp: now + 60,
       jti: 'x',
@@ -114,10 +95,10 @@ describe('which tokens a request may carry', () => {
   });
 
   test('of a revoked integration → 401 at once, and it gets no other', async () => {
-    const client = await service.integration(TENANT);
+    const client = await service.integration(acme.id);
     const token = await service.token(client);
     expect((await post(token)).status).toBe(201);
-    expect((await service.admin('DELETE', `/tenants/${TENANT}/integrations/${client.apiKey}`)).status).toBe(
+    expect((await service.admin('DELETE', `/tenants/${acme.id}/integrations/${client.apiKey}`)).status).toBe(
       200,
     );
     expect(codeOf(await post(token))).toBe('token-invalid');

@@ -1,76 +1,24 @@
 /** What a person decides about a job that has ended: canceled, all out, or on from some label. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { Consumer } from '../../src/queue/index.ts';
-import { serve } from '../kit/queue/serving.ts';
-import {
-  type Answer,
-  codeOf,
-  jobIdOf,
-  newKey,
-  PRINTER,
-  pointersOf,
-  ServiceHarness,
-} from '../kit/service/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { useDeliveries } from '../kit/service/deliveries.ts';
+import { type Answer, codeOf, PRINTER, pointersOf } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-const TENANT = 'acme';
-let service: ServiceHarness;
-let token = '';
-let idT = '';
-/** What an agent is given, in order; it prints nothing, and says nothing. */
-const delivered: QueuedJob[] = [];
-let arrived = Promise.withResolvers<void>();
-let consumer: Consumer;
-
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  await service.tenant(TENANT);
-  token = await service.token(await service.integration(TENANT));
-  idT = await service.template(TENANT);
-  await service.agent([{}]);
-  consumer = await serve(service.queues, PRINTER, async ({ job }) => {
-    delivered.push(job);
-    arrived.resolve();
-    return 'done';
-  });
-});
-afterAll(async () => {
-  await consumer.stop();
-  await service.stop();
-});
-
-async function delivery(id: string, round: number): Promise<QueuedJob> {
-  for (;;) {
-    const found = delivered.find(({ jobId, resume }) => jobId === id && (resume?.round ?? 0) === round);
-    if (found !== undefined) return found;
-    await arrived.promise;
-    arrived = Promise.withResolvers();
-  }
-}
+const service = useService();
+const acme = useTenant(service);
+const deliveries = useDeliveries(service);
 
 /** A job of ten labels that ended like this. */
 async function ended(changes: object): Promise<string> {
-  const body = { idT, printerId: PRINTER, numberCopies: 5, data: [{ sku: '\0' }, { sku: '^XZ' }] };
-  const id = jobIdOf(await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body }));
-  await delivery(id, 0);
+  const id = await acme.newJob({ numberCopies: 5, data: [{ sku: '\0' }, { sku: '^XZ' }] });
+  await deliveries.of(id, 0);
   await report(id, changes);
   return id;
 }
 
 async function report(jobId: string, changes: object): Promise<void> {
-  await service.report({
-    kind: 'job',
-    jobId,
-    agentId: 'agent-one',
-    printerId: PRINTER,
-    at: '2026-11-21T08:00:00.000Z',
-    delivery: 1,
-    seq: 3,
-    status: 'printing',
-    labels: { sent: 6, printed: 4 },
-    reasons: [],
-    ...changes,
-  });
+  await service.report(jobReport(jobId, { seq: 3, labels: { sent: 6, printed: 4 }, ...changes }));
 }
 
 const HELD = {
@@ -100,7 +48,7 @@ describe('a held job', () => {
       200,
       { status: 'queued', labels: { total: 10, sent: 6, printed: 6 }, error: null, uncertain: null },
     ]);
-    expect(await delivery(id, 1)).toMatchObject({
+    expect(await deliveries.of(id, 1)).toMatchObject({
       v: 2,
       copies: 5,
       records: [{ sku: '\0' }, { sku: '^XZ' }],
@@ -113,11 +61,11 @@ describe('a held job', () => {
   test('goes on a second time', async () => {
     const id = await ended(HELD);
     await resume(id, { from: 4 });
-    await delivery(id, 1);
+    await deliveries.of(id, 1);
     await report(id, { ...HELD, round: 1, labels: { sent: 9, printed: 7 }, uncertain: { from: 7, to: 9 } });
     expect(await show(id)).toMatchObject({ status: 'held', uncertain: { from: 7, to: 9 } });
     await resume(id, { from: 9 });
-    expect(await delivery(id, 2)).toMatchObject({ resume: { round: 2, from: 9 } });
+    expect(await deliveries.of(id, 2)).toMatchObject({ resume: { round: 2, from: 9 } });
   });
 
   test('does not go on by guess', async () => {
@@ -170,13 +118,13 @@ describe('a held job', () => {
 test('a failed job goes on at its first label that is not printed', async () => {
   const id = await ended(FAILED);
   expect((await resume(id, {})).body).toMatchObject({ status: 'queued', labels: { sent: 4, printed: 4 } });
-  expect(await delivery(id, 1)).toMatchObject({ resume: { round: 1, from: 4 } });
+  expect(await deliveries.of(id, 1)).toMatchObject({ resume: { round: 1, from: 4 } });
 });
 
 test('an agent that cannot read a round takes nothing back of what was printed before', async () => {
   const id = await ended(FAILED);
   await resume(id, {});
-  await delivery(id, 1);
+  await deliveries.of(id, 1);
   const error = { code: 'payload-unreadable', message: 'v: invalid_value' } as const;
   const unread = { round: 1, seq: 0, error, labels: { sent: 0, printed: 0 } };
   await report(id, { ...unread, delivery: 1, status: 'failed' });
@@ -195,8 +143,8 @@ test('of two who decide at once, one is told that it is too late', async () => {
   ]);
   const codes = answers.map(codeOf).filter((code) => code !== undefined);
   expect(codes).toEqual(['job-not-held', 'job-not-held']);
-  await delivery(id, 1);
-  expect(delivered.filter(({ jobId }) => jobId === id)).toHaveLength(2);
+  await deliveries.of(id, 1);
+  expect(deliveries.jobs.filter(({ jobId }) => jobId === id)).toHaveLength(2);
 });
 
 test.each([
@@ -214,7 +162,7 @@ test.each([
 
 test('a queued round can be canceled, under its own name in the queue', async () => {
   const id = await ended(HELD);
-  await consumer.stop();
+  await deliveries.stop();
   await resume(id, { from: 4 });
   await expect.poll(() => service.queues.has(PRINTER, `${id}.1`), { timeout: 10_000 }).toBe(true);
   expect((await service.admin('POST', `/jobs/${id}/cancel`)).body).toMatchObject({ status: 'canceled' });

@@ -1,30 +1,25 @@
 /** What open pages are told: which jobs and printers have changed, only their own, in time, and until the session ends. */
 import { connect } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { changes } from '../../src/contract/people.ts';
 import { ADMIN_TOKEN, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
 /** s */
 const HEARTBEAT = 1;
 /** ms within which a change is told. */
 const SOON = 2_000;
 
-let service: ServiceHarness;
-let template: string;
+const service = useService({ config: { events: { heartbeat: HEARTBEAT, perTenant: 6, perPerson: 4 } } });
+const acme = useTenant(service);
 let viewer: SignedIn;
 let other: SignedIn;
 beforeAll(async () => {
-  service = await ServiceHarness.start({
-    config: { events: { heartbeat: HEARTBEAT, perTenant: 6, perPerson: 4 } },
-  });
-  for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
-  await service.agent([{}]);
-  template = await service.template('acme');
+  await service.tenant('globex');
   viewer = await SignedIn.as(service, 'acme', 'viewer');
   other = await SignedIn.as(service, 'globex', 'admin');
 });
-afterAll(() => service?.stop());
 
 const opened: EventStream[] = [];
 beforeEach(async () => {
@@ -79,13 +74,7 @@ class EventStream {
 }
 
 async function print(): Promise<string> {
-  const data = [{ sku: '1', name: 'secret value' }];
-  const answer = await service.admin('POST', '/tenants/acme/jobs', {
-    idT: template,
-    printerId: PRINTER,
-    data,
-  });
-  return jobIdOf(answer);
+  return jobIdOf(await acme.byAdmin({ data: [{ sku: '1', name: 'secret value' }] }));
 }
 
 test('a new job, and what is done to it, reaches its tenant’s pages and no others', async () => {

@@ -1,30 +1,23 @@
 /** What is told of one job: its life with times and who decided, its values, and what can be done. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type JobDetails, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { codeOf, jobIdOf, PRINTER } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
-let idT = '';
+const service = useService({ redis: false });
+const acme = useTenant(service);
 const DATA = [
   { sku: 'A\0', name: 'Größe' },
   { sku: '2', name: null },
   { sku: '3', name: 'c' },
 ];
 
-beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
-  await service.tenant('acme');
-  idT = await service.template('acme');
-  await service.agent([{}]);
-});
-afterAll(() => service.stop());
-
 async function newJob(data: object[] = DATA): Promise<string> {
-  const body = { idT, printerId: PRINTER, data, numberCopies: 2 };
-  return jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
+  return jobIdOf(await acme.byAdmin({ data, numberCopies: 2 }));
 }
 
 async function details(id: string): Promise<JobDetails> {
@@ -33,19 +26,7 @@ async function details(id: string): Promise<JobDetails> {
 
 let seq = 0;
 async function report(jobId: string, changes: object): Promise<void> {
-  await service.report({
-    kind: 'job',
-    jobId,
-    agentId: 'agent-one',
-    printerId: PRINTER,
-    at: new Date().toISOString(),
-    delivery: 1,
-    seq: ++seq,
-    status: 'printing',
-    labels: { sent: 0, printed: 0 },
-    reasons: [],
-    ...changes,
-  });
+  await service.report(jobReport(jobId, { at: new Date().toISOString(), seq: ++seq, ...changes }));
 }
 
 describe('the life of a job', () => {

@@ -1,17 +1,17 @@
 /** The list of jobs as an operator looks through it: filters, pages, counts, and what they cost. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type JobPage, jobCounts, jobFilter, jobPage } from '../../src/contract/job-search.ts';
 import { JobList } from '../../src/server/jobs/shown/job-list.ts';
-import { codeOf, pointersOf, ServiceHarness } from '../kit/service/harness.ts';
+import { codeOf, pointersOf } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const PRINTERS = ['serial-aaaaaaaaaaaa', 'serial-bbbbbbbbbbbb', 'serial-cccccccccccc'];
 /** Of one tenant, in the order of their acceptance; every thousandth of the newest is held. */
 const MANY = 20_000;
-let service: ServiceHarness;
+const service = useService({ redis: false });
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
   await service.tenant('acme');
   await service.tenant('globex');
   await service.agent(PRINTERS.map((id, at) => ({ id, name: `Line ${at}` })));
@@ -20,7 +20,6 @@ beforeAll(async () => {
   await insert('globex', 30);
   await service.pool.query('VACUUM ANALYZE platen.jobs');
 }, 120_000);
-afterAll(() => service.stop());
 
 async function insert(tenant: string, count: number, from = '2026-11-01T00:00:00Z'): Promise<void> {
   await service.pool.query(

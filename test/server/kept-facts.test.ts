@@ -17,6 +17,7 @@ import {
   ServiceHarness,
   TEMPLATE,
 } from '../kit/service/harness.ts';
+import { takeKey } from '../kit/service/taken-key.ts';
 
 const TENANT = 'acme';
 let backend: OpenBackend;
@@ -118,16 +119,9 @@ test("a tenant's own printer takes the jobs from the moment that its agent tells
 
 test('one request that waits too long for another does not fail those beside it', async () => {
   const key = newKey();
-  const holder = await other.pool.connect();
-  await holder.query('BEGIN');
-  await holder.query(
-    `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response)
-     VALUES ($1, $2, '', gen_random_uuid(), '""')`,
-    [TENANT, key],
-  );
+  const taken = await takeKey(other.pool, TENANT, key);
   const [held, ...beside] = await Promise.all([post({}, key), ...Array.from({ length: 20 }, () => post())]);
-  await holder.query('ROLLBACK');
-  holder.release();
+  await taken.release();
   expect([held.status, codeOf(held)]).toEqual([500, 'enqueue-failed']);
   expect(beside.map(({ status }) => status)).toEqual(Array(20).fill(201));
   expect((await post({}, key)).status).toBe(201);

@@ -2,32 +2,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadImage } from '@napi-rs/canvas';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { type Preview, preview } from '../../src/contract/label-picture.ts';
 import { type LabelRecord, labelRecord, type Orientation } from '../../src/contract/print-request.ts';
 import { type DesignedTemplate, type Template, template } from '../../src/contract/template.ts';
-import { codeOf, FORMAT_300, jobIdOf, PRINTER, ServiceHarness, TEMPLATE } from '../kit/service/harness.ts';
+import { codeOf, countingTemplate, FORMAT_300, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const SAMPLES = join(import.meta.dirname, '..', '..', 'templates');
-let service: ServiceHarness;
-
-beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
-  await service.tenant('acme');
-  await service.agent([{}]);
-});
-afterAll(() => service.stop());
-
-/** Not as text, as the harness has it. */
-async function picture(path: string): Promise<Buffer> {
-  const response = await fetch(`${service.url}/app${path}`, {
-    headers: { authorization: 'Bearer admin-token-for-tests-0123456789' },
-  });
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
-  return Buffer.from(await response.arrayBuffer());
-}
+const service = useService({ redis: false });
+const acme = useTenant(service);
 
 async function previewed(body: object): Promise<Preview> {
   return preview.parse((await service.admin('POST', '/tenants/acme/templates/preview', body)).body);
@@ -145,26 +131,12 @@ describe('a template with a record', async () => {
 });
 
 describe("a job's labels", () => {
-  const COUNTING = {
-    ...TEMPLATE,
-    name: 'Counting',
-    elements: [
-      {
-        type: 'text',
-        x: 4,
-        y: 4,
-        text: '{{sku}} {{$record}}/{{$records}} {{$copy}} {{$label}} {{$now}}',
-        size: 4,
-      },
-    ],
-    fields: [{ name: 'sku' }, { name: 'name' }],
-  };
+  const COUNTING = countingTemplate('{{sku}} {{$record}}/{{$records}} {{$copy}} {{$label}} {{$now}}');
   const data = [{ sku: 'A' }, { sku: 'B\0' }, { sku: '^XZ' }];
 
   async function newJob(): Promise<{ id: string; createdAt: string }> {
     const idT = await service.template('acme', COUNTING);
-    const body = { idT, printerId: PRINTER, format: FORMAT_300.id, data, numberCopies: 3 };
-    const id = jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
+    const id = await acme.newJob({ idT, format: FORMAT_300.id, data, numberCopies: 3 });
     const { createdAt } = z
       .object({ createdAt: z.string() })
       .parse((await service.admin('GET', `/jobs/${id}`)).body);
@@ -175,7 +147,7 @@ describe("a job's labels", () => {
     const { id, createdAt } = await newJob();
     const drawn: string[] = [];
     for (const label of [0, 2, 3, 8]) {
-      const png = await picture(`/jobs/${id}/labels/${label}.png`);
+      const png = await service.picture(`/jobs/${id}/labels/${label}.png`);
       const expected = await rendered(template.parse(COUNTING), data, {
         dpi: 300,
         copies: 3,
@@ -186,7 +158,7 @@ describe("a job's labels", () => {
       drawn.push(png.toString('base64'));
     }
     expect(new Set(drawn).size).toBe(4);
-    const small = await loadImage(await picture(`/jobs/${id}/labels/0.png?width=120`));
+    const small = await loadImage(await service.picture(`/jobs/${id}/labels/0.png?width=120`));
     expect([small.width, small.height]).toEqual([120, 180]);
   });
 

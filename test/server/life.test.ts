@@ -1,7 +1,7 @@
 /** The server's life: start and stop, readiness, logging, failures of what it depends on. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { Server } from '../../src/server/server.ts';
@@ -14,16 +14,11 @@ import {
   ServiceHarness,
   TEMPLATE,
 } from '../kit/service/harness.ts';
+import { takeKey } from '../kit/service/taken-key.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  await service.tenant('acme');
-  await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService();
+useTenant(service);
 
 describe('health', () => {
   test('ready with database and queue', async () => {
@@ -112,16 +107,9 @@ describe('the server', () => {
     const token = await hasty.token(await hasty.integration(tenant));
     const body = { idT: await hasty.template(tenant), printerId: PRINTER };
     const key = newKey();
-    const holder = await hasty.pool.connect();
-    await holder.query('BEGIN');
-    await holder.query(
-      `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response)
-       VALUES ($1, $2, '', gen_random_uuid(), '""')`,
-      [tenant, key],
-    );
+    const taken = await takeKey(hasty.pool, tenant, key);
     const answer = await hasty.call('/v2/jobs', { token, tenant, key, body });
-    await holder.query('ROLLBACK');
-    holder.release();
+    await taken.release();
     expect([answer.status, codeOf(answer)]).toEqual([500, 'enqueue-failed']);
     expect((await hasty.call('/v2/jobs', { token, tenant, key, body })).status).toBe(201);
     await hasty.stop();

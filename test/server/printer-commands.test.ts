@@ -1,15 +1,14 @@
 /** Raw templates of a tenant set no printer up, unless an administrator allows it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codeOf, jobIdOf, PRINTER, pointersOf, ServiceHarness } from '../kit/service/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { codeOf, jobIdOf, PRINTER, pointersOf } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
+const service = useService();
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   await service.tenant('acme');
   await service.tenant('initech');
   await service.agent([{}]);
 });
-afterAll(() => service.stop());
 
 const PAUSES = { name: 'Pauses', language: 'zpl', source: '^XA^FO1,1^FDa^FS\n^PP^XZ', width: 50, height: 25 };
 

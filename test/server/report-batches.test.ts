@@ -1,35 +1,20 @@
 /** Reports that are applied together, as a service takes them from the queue. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readReport } from '../../src/contract/read-report.ts';
 import type { Reported } from '../../src/server/jobs/dispatch/queue-port.ts';
 import { Reports } from '../../src/server/jobs/outcome/reports.ts';
-import { describePrinter, jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { describePrinter } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-const TENANT = 'acme';
-let service: ServiceHarness;
-let token = '';
-let idT = '';
-
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  await service.tenant(TENANT);
-  token = await service.token(await service.integration(TENANT));
-  idT = await service.template(TENANT);
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService();
+const acme = useTenant(service);
 beforeEach(async () => {
   await service.pool.query('DELETE FROM platen.agents');
   await service.agent([{}]);
 });
 
-async function newJob(): Promise<string> {
-  const body = { idT, printerId: PRINTER, numberCopies: 10 };
-  const answer = await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
-  return jobIdOf(answer);
-}
+const newJob = () => acme.newJob({ numberCopies: 10 });
 
 async function job(id: string): Promise<unknown> {
   return (await service.admin('GET', `/jobs/${id}`)).body;

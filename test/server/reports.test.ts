@@ -1,43 +1,20 @@
 /** What becomes of agents' reports, in whatever order they come. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
-import {
-  codeOf,
-  FORMAT_203,
-  FORMAT_PDF,
-  jobIdOf,
-  newKey,
-  PRINTER,
-  ServiceHarness,
-} from '../kit/service/harness.ts';
+import { codeOf, FORMAT_203, FORMAT_PDF, PRINTER } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-const TENANT = 'acme';
-let service: ServiceHarness;
-let token = '';
-let idT = '';
-
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  await service.tenant(TENANT);
-  token = await service.token(await service.integration(TENANT));
-  idT = await service.template(TENANT);
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService();
+const acme = useTenant(service);
 beforeEach(async () => {
   await service.pool.query('DELETE FROM platen.agents');
   await service.agent([{}]);
 });
 
-async function newJob(): Promise<string> {
-  const body = { idT, printerId: PRINTER, numberCopies: 10 };
-  const answer = await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
-  return jobIdOf(answer);
-}
+const newJob = () => acme.newJob({ numberCopies: 10 });
 
 async function job(id: string): Promise<unknown> {
   return (await service.admin('GET', `/jobs/${id}`)).body;
@@ -302,8 +279,7 @@ describe('of an agent', () => {
         ],
       },
     ]);
-    const body = { idT, printer: 'Zebra (USB)' };
-    const answer = await service.call('/v2/jobs/validate', { token, tenant: TENANT, body });
+    const answer = await acme.validate({ printerId: undefined, printer: 'Zebra (USB)' });
     expect(answer.body).toMatchObject({ route: { agentId: 'agent-two' } });
   });
 
@@ -339,13 +315,13 @@ describe('of an agent', () => {
   test("a tenant sees its own agents' printers and the shared ones, and no other's", async () => {
     await service.agent([{ id: 'serial-acacacacacac', name: 'Ours' }], {
       agentId: 'agent-acme',
-      tenantId: TENANT,
+      tenantId: acme.id,
     });
     await service.agent([{ id: 'serial-bdbdbdbdbdbd', name: 'Theirs' }, { name: 'Hijacked' }], {
       agentId: 'agent-globex',
       tenantId: 'globex',
     });
-    expect(await printers(TENANT)).toMatchObject([
+    expect(await printers(acme.id)).toMatchObject([
       { name: 'Ours' },
       { name: 'Zebra', agents: [{ id: 'agent-one' }] },
     ]);
@@ -353,7 +329,7 @@ describe('of an agent', () => {
     // Theirs is another printer than the shared one, whatever it calls itself.
     expect(await printers()).toMatchObject([
       { name: 'Hijacked', tenant: 'globex' },
-      { name: 'Ours', tenant: TENANT },
+      { name: 'Ours', tenant: acme.id },
       { name: 'Theirs', tenant: 'globex' },
       { name: 'Zebra', tenant: null },
     ]);

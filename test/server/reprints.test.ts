@@ -1,75 +1,31 @@
 /** Labels of a job that is over, printed again as a job of its own. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { jobReprinted } from '../../src/contract/job-actions.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
-import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { Consumer } from '../../src/queue/index.ts';
-import { serve } from '../kit/queue/serving.ts';
-import {
-  type Answer,
-  codeOf,
-  jobIdOf,
-  newKey,
-  PRINTER,
-  ServiceHarness,
-  TEMPLATE,
-} from '../kit/service/harness.ts';
+import { useDeliveries } from '../kit/service/deliveries.ts';
+import { type Answer, codeOf, countingTemplate, newKey } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const OTHER = 'serial-bbbbbbbbbbbb';
-const COUNTING = {
-  ...TEMPLATE,
-  name: 'Counting',
-  elements: [
-    {
-      type: 'text',
-      x: 4,
-      y: 4,
-      text: '{{sku}} {{$record}} {{$copy}} {{$label}} {{$labels}} {{$now}}',
-      size: 4,
-    },
-  ],
-};
+const COUNTING = countingTemplate('{{sku}} {{$record}} {{$copy}} {{$label}} {{$labels}} {{$now}}');
 const DATA = [{ sku: 'A' }, { sku: 'B\0' }, { sku: 'C' }];
-let service: ServiceHarness;
-let idT = '';
-let consumer: Consumer;
-const delivered: QueuedJob[] = [];
+const service = useService({ redis: false });
+const acme = useTenant(service, { template: COUNTING, printers: [{}, { id: OTHER, name: 'Other' }] });
+const small = useTenant(service, { id: 'small', quota: 10, template: COUNTING, printers: [] });
+const deliveries = useDeliveries(service);
 
-beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
-  await service.tenant('acme');
-  await service.tenant('small', 10);
-  idT = await service.template('acme', COUNTING);
-  await service.agent([{}, { id: OTHER, name: 'Other' }]);
-  consumer = await serve(service.queues, PRINTER, async ({ job }) => {
-    delivered.push(job);
-    return 'done';
-  });
-});
-afterAll(async () => {
-  await consumer.stop();
-  await service.stop();
-});
-
-async function newJob(status: string, tenant = 'acme'): Promise<string> {
-  const template = tenant === 'acme' ? idT : await service.template(tenant, COUNTING);
-  const body = { idT: template, printerId: PRINTER, data: DATA, numberCopies: 2 };
-  const id = jobIdOf(await service.admin('POST', `/tenants/${tenant}/jobs`, body));
-  await expect.poll(() => delivered.some(({ jobId }) => jobId === id), { timeout: 10_000 }).toBe(true);
-  await service.report({
-    ...{ kind: 'job', jobId: id, agentId: 'agent-one', printerId: PRINTER, at: new Date().toISOString() },
-    ...{
-      delivery: 1,
-      seq: 1,
-      status,
-      labels: { sent: 6, printed: status === 'printed' ? 6 : 2 },
-      reasons: [],
-    },
-    ...(status === 'failed' || status === 'held'
-      ? { error: { code: 'printer-aborted', message: 'so it was' }, uncertain: { from: 2, to: 6 } }
-      : {}),
-  });
+async function newJob(status: string, tenant = acme): Promise<string> {
+  const id = await tenant.newJob({ data: DATA, numberCopies: 2 });
+  await deliveries.of(id);
+  const unclear = status === 'failed' || status === 'held';
+  const why = {
+    error: { code: 'printer-aborted', message: 'so it was' },
+    uncertain: { from: 2, to: 6 },
+  };
+  const labels = { sent: 6, printed: status === 'printed' ? 6 : 2 };
+  await service.report(jobReport(id, { seq: 1, status, labels, ...(unclear ? why : {}) }));
   return id;
 }
 
@@ -81,21 +37,9 @@ function reprint(id: string, body: object, key = newKey()): Promise<Answer> {
   });
 }
 
-async function made(answer: Answer): Promise<QueuedJob> {
-  const { id } = jobReprinted.parse(answer.body);
-  await expect.poll(() => delivered.some(({ jobId }) => jobId === id), { timeout: 10_000 }).toBe(true);
-  const job = delivered.find(({ jobId }) => jobId === id);
-  if (job === undefined) throw new Error('not delivered');
-  return job;
-}
-
-async function picture(id: string, label: number): Promise<string> {
-  const response = await fetch(`${service.url}/app/jobs/${id}/labels/${label}.png`, {
-    headers: { authorization: 'Bearer admin-token-for-tests-0123456789' },
-  });
-  expect(response.status).toBe(200);
-  return Buffer.from(await response.arrayBuffer()).toString('base64');
-}
+const picture = (id: string, label: number): Promise<Buffer> =>
+  service.picture(`/jobs/${id}/labels/${label}.png`);
+const made = (answer: Answer) => deliveries.of(jobReprinted.parse(answer.body).id);
 
 const details = async (id: string) => jobDetails.parse((await service.admin('GET', `/jobs/${id}`)).body);
 
@@ -123,10 +67,10 @@ describe('chosen labels', () => {
         ],
       },
     });
-    const [first = '', second = ''] = [await picture(id, 4), await picture(id, 5)];
-    expect(first).not.toBe(second);
+    const [first, second] = [await picture(id, 4), await picture(id, 5)];
+    expect(first).not.toEqual(second);
     expect([await picture(job.jobId, 0), await picture(job.jobId, 1)]).toEqual([first, second]);
-    expect(await picture(job.jobId, 2)).toBe(await picture(id, 1));
+    expect(await picture(job.jobId, 2)).toEqual(await picture(id, 1));
     expect(await details(job.jobId)).toMatchObject({ reprintOf: id, account: 'admin' });
     expect((await details(id)).reprints).toMatchObject([{ id: job.jobId }]);
     // Its place in the list is that of a job which was sent now.
@@ -140,9 +84,9 @@ describe('chosen labels', () => {
     await service.pool.query(`UPDATE platen.jobs SET status = 'printed' WHERE id = $1`, [once.jobId]);
     const twice = await made(await reprint(once.jobId, { labels: [{ from: 2, to: 3 }] }));
     expect(twice.again).toEqual({ jobId: id, records: 3, copies: 2, labels: [[2, 0]] });
-    expect(await picture(twice.jobId, 0)).toBe(await picture(id, 4));
+    expect(await picture(twice.jobId, 0)).toEqual(await picture(id, 4));
     const whole = await made(await reprint(once.jobId, {}));
-    expect(await picture(whole.jobId, 1)).toBe(await picture(id, 3));
+    expect(await picture(whole.jobId, 1)).toEqual(await picture(id, 3));
   });
 
   test('or all of them; also of one that has failed or was canceled, and at another printer', async () => {
@@ -197,7 +141,7 @@ describe('never twice by accident', () => {
 });
 
 test('the quota counts', async () => {
-  const id = await newJob('printed', 'small');
+  const id = await newJob('printed', small);
   expect((await reprint(id, { labels: [{ from: 0, to: 4 }] })).status).toBe(201);
   const answer = await reprint(id, { labels: [{ from: 0, to: 1 }] });
   expect([answer.status, codeOf(answer)]).toEqual([403, 'quota-exceeded']);

@@ -1,29 +1,15 @@
 /** What is kept of jobs that are over, and for how long. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetKeys } from '../../src/server/jobs/accept/idempotency.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
-import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-const TENANT = 'acme';
-let service: ServiceHarness;
-let token = '';
-let idT = '';
-
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  await service.tenant(TENANT);
-  token = await service.token(await service.integration(TENANT));
-  idT = await service.template(TENANT);
-  await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService();
+const acme = useTenant(service);
 
 async function newJob(status: string, daysAgo: number): Promise<string> {
-  const body = { idT, printerId: PRINTER, data: [{ sku: 'a' }] };
-  const id = jobIdOf(await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body }));
+  const id = await acme.newJob({ data: [{ sku: 'a' }] });
   await service.pool.query(
     `UPDATE platen.jobs SET status = $2, created_at = now() - make_interval(days => $3),
        updated_at = now() - make_interval(days => $3) WHERE id = $1`,
@@ -66,7 +52,7 @@ test('more than one step of old keys goes at once, and those of today stay', asy
   await service.pool.query(
     `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response, created_at)
      SELECT $1, 'old-' || n, '', gen_random_uuid(), '""', now() - interval '25 hours' FROM generate_series(1, 2500) AS n`,
-    [TENANT],
+    [acme.id],
   );
   const today = async () => {
     const { rows } = await service.pool.query<{ old: number; new: number }>(

@@ -1,19 +1,16 @@
 /** Signing in and out, and what keeps a session its person's own. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { CONSOLE_HEADER, invitationCreated, sessionView, signInLink } from '../../src/contract/people.ts';
 import { type Answer, codeOf, ServiceHarness } from '../kit/service/harness.ts';
 import { cookieOf, PASSWORD, SignedIn, tokenIn } from '../kit/service/signed-in.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const PAGE = { [CONSOLE_HEADER]: '1' };
 
-let service: ServiceHarness;
+const service = useService();
 beforeAll(async () => {
-  service = await ServiceHarness.start();
   await service.tenant('acme');
   await service.tenant('default');
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 const signIn = (login: string, password: string, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -182,8 +179,8 @@ describe('a session', () => {
     const other = cookieOf(await signIn('password', PASSWORD));
     const set = (current: string | undefined) =>
       person.call('/app/session/password', { method: 'PUT', body: { current, password: 'a new password' } });
-    expect(codeOf(await set('wrong'))).toBe('sign-in-refused');
-    expect(codeOf(await set(undefined))).toBe('sign-in-refused');
+    expect(codeOf(await set('wrong'))).toBe('password-wrong');
+    expect(codeOf(await set(undefined))).toBe('password-wrong');
     const done = await set(PASSWORD);
     expect(done.status).toBe(200);
     person.cookie = other;

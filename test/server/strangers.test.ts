@@ -3,31 +3,24 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { BodyRoom } from '../../src/server/body-room.ts';
-import { codeOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { codeOf, newKey } from '../kit/service/harness.ts';
+import { takeKey } from '../kit/service/taken-key.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const MIB = 1024 * 1024;
 const CONNECTIONS = 120;
 
-let service: ServiceHarness;
-let token: string;
-let otherToken: string;
-let idT: string;
+const service = useService({ config: { limits: { connections: CONNECTIONS } } });
+/** The stranger, and one who is to be served meanwhile. */
+const acme = useTenant(service);
+const globex = useTenant(service, { id: 'globex' });
 const sockets: Socket[] = [];
 
-beforeAll(async () => {
-  service = await ServiceHarness.start({ config: { limits: { connections: CONNECTIONS } } });
-  for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
-  token = await service.token(await service.integration('acme'));
-  otherToken = await service.token(await service.integration('globex'));
-  idT = await service.template('globex');
-  await service.agent([{}]);
-});
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
-afterAll(() => service?.stop());
 
 /** A connection of its own, which reads nothing until it is asked to. */
 async function dial(): Promise<Socket> {
@@ -58,15 +51,8 @@ function buffered(): number {
 
 async function expectServed(): Promise<void> {
   expect((await service.call('/healthz')).status).toBe(200);
-  const answer = await service.call('/v2/jobs', {
-    token: otherToken,
-    tenant: 'globex',
-    key: newKey(),
-    body: {
-      idT,
-      printerId: PRINTER,
-      data: [{ sku: 'A-1', other: 'x'.repeat(30_000), more: 'y'.repeat(30_000) }],
-    },
+  const answer = await globex.enqueue({
+    data: [{ sku: 'A-1', other: 'x'.repeat(30_000), more: 'y'.repeat(30_000) }],
   });
   expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
 }
@@ -133,7 +119,7 @@ test.each(['/oauth/token', '/v2/jobs'])(
     const socket = await dial();
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const headers =
-      path === '/oauth/token' ? type : { authorization: `Bearer ${token}`, 'idempotency-key': 'k' };
+      path === '/oauth/token' ? type : { authorization: `Bearer ${acme.token}`, 'idempotency-key': 'k' };
     const before = service.log.length;
     await written(socket, `${head(path, { ...headers, 'content-length': '9000' })}half`);
     await service.call('/healthz');
@@ -156,56 +142,38 @@ test('one connection too many closes the one that has been idle for longest, not
 });
 
 test('a request that is being worked on keeps its connection', async () => {
+  const key = newKey();
   // Another has the tenant's key, so this one waits in the database.
-  const client = await service.pool.connect();
-  try {
-    const key = newKey();
-    await client.query('BEGIN');
-    await client.query(
-      `INSERT INTO platen.idempotency_keys (tenant_id, key, body_hash, job_id, response)
-       VALUES ('globex', $1, '\\x00', gen_random_uuid(), '"x"')`,
-      [key],
+  await using taken = await takeKey(service.pool, 'globex', key);
+  const waiting = globex.enqueue({ data: [{}] }, { key });
+  await vi.waitFor(async () => {
+    const { rows } = await service.pool.query(
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
     );
-    const waiting = service.call('/v2/jobs', {
-      token: otherToken,
-      tenant: 'globex',
-      key,
-      body: { idT, printerId: PRINTER, data: [{}] },
-    });
-    await vi.waitFor(async () => {
-      const { rows } = await service.pool.query(
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
-      );
-      expect(rows).toHaveLength(1);
-    });
-    for (let one = 0; one < CONNECTIONS + 5; one++) await dial();
-    await client.query('ROLLBACK');
-    expect((await waiting).status).toBe(201);
-  } finally {
-    client.release();
-  }
+    expect(rows).toHaveLength(1);
+  });
+  for (let one = 0; one < CONNECTIONS + 5; one++) await dial();
+  await taken.release();
+  expect((await waiting).status).toBe(201);
 });
 
 test('halves of large bodies take bounded room, and none of another tenant', async () => {
   const before = buffered();
   const half = Buffer.alloc(4 * MIB, ' ');
   const length = String(5 * MIB);
-  const headers = { authorization: `Bearer ${token}`, 'content-length': length, 'idempotency-key': newKey() };
+  const headers = {
+    authorization: `Bearer ${acme.token}`,
+    'content-length': length,
+    'idempotency-key': newKey(),
+  };
   for (let one = 0; one < 60; one++) {
     const socket = await dial();
     await written(socket, head('/v2/jobs', headers));
     socket.write(half);
   }
   await expectServed();
-  const large = await service.call('/v2/jobs', {
-    token: otherToken,
-    tenant: 'globex',
-    key: newKey(),
-    body: {
-      idT,
-      printerId: PRINTER,
-      data: Array.from({ length: 100 }, () => ({ other: 'x'.repeat(20_000), more: 'y'.repeat(20_000) })),
-    },
+  const large = await globex.enqueue({
+    data: Array.from({ length: 100 }, () => ({ other: 'x'.repeat(20_000), more: 'y'.repeat(20_000) })),
   });
   expect([large.status, large.text]).toEqual([201, expect.any(String)]);
   expect(buffered() - before).toBeLessThan(80 * MIB);
@@ -237,7 +205,7 @@ describe('an answer before the body is in reaches a client that writes it all fi
     ['400 for a missing key', 400, { ...length, 'idempotency-key': '', connection: 'close' }, large],
   ])('%s', async (_name, status, headers, body) => {
     const socket = await dial();
-    const all = { authorization: `Bearer ${token}`, 'idempotency-key': newKey(), ...headers };
+    const all = { authorization: `Bearer ${acme.token}`, 'idempotency-key': newKey(), ...headers };
     await written(socket, head('/v2/jobs', all));
     await written(socket, body);
     socket.end();
@@ -250,7 +218,7 @@ describe('an answer before the body is in reaches a client that writes it all fi
     const socket = await dial();
     await written(
       socket,
-      head('/v2/jobs', { authorization: `Bearer ${token}`, 'idempotency-key': 'k', ...length }),
+      head('/v2/jobs', { authorization: `Bearer ${acme.token}`, 'idempotency-key': 'k', ...length }),
     );
     const [chunk] = await once(socket.resume(), 'data');
     expect(String(chunk)).toMatch(/^HTTP\/1.1 413 .*\}$/s);

@@ -1,5 +1,5 @@
 /** A template that is renamed or deleted, and the jobs that were queued with it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { serve } from '../kit/queue/serving.ts';
@@ -10,29 +10,21 @@ import {
   newKey,
   PRINTER,
   pointersOf,
-  ServiceHarness,
   TEMPLATE,
 } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-let service: ServiceHarness;
-let token = '';
-beforeAll(async () => {
-  service = await ServiceHarness.start();
-  for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
-  token = await service.token(await service.integration('acme'));
-  await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService();
+const acme = useTenant(service);
+beforeAll(() => service.tenant('globex'));
 
 const shown = z.object({ version: z.string(), template: z.unknown().optional() });
 const named = (name: string) => service.template('acme', { ...TEMPLATE, name });
 const at = (id: string, more = '') => `/tenants/acme/templates/${id}${more}`;
 
 function send(idT: string, key = newKey()): Promise<Answer> {
-  const body = { idT, printerId: PRINTER, data: [{ sku: 'a\0b', name: 'x' }] };
-  return service.call('/v2/jobs', { token, tenant: 'acme', key, body });
+  return acme.enqueue({ idT, data: [{ sku: 'a\0b', name: 'x' }] }, { key });
 }
 
 /** What an agent would be given. */
@@ -126,8 +118,7 @@ test('deleted: not found from then on, but for a retry; what was queued before p
 
   const late = await send(id);
   expect([late.status, codeOf(late)]).toEqual([404, 'template-not-found']);
-  const body = { idT: id, printerId: PRINTER };
-  const validated = await service.call('/v2/jobs/validate', { token, tenant: 'acme', body });
+  const validated = await acme.validate({ idT: id });
   expect([validated.status, codeOf(validated)]).toEqual([404, 'template-not-found']);
   expect(await send(id, key)).toMatchObject({ status: 200, body: sent.body });
   expect(codeOf(await service.admin('GET', at(id)))).toBe('template-not-found');
@@ -136,18 +127,7 @@ test('deleted: not found from then on, but for a retry; what was queued before p
   expect(JSON.stringify(list)).not.toContain(id);
 
   expect(await queued(jobId)).toMatchObject({ template: { elements: TEMPLATE.elements } });
-  await service.report({
-    kind: 'job',
-    jobId,
-    agentId: 'agent-one',
-    printerId: PRINTER,
-    at: new Date().toISOString(),
-    delivery: 1,
-    seq: 1,
-    status: 'failed',
-    labels: { sent: 0, printed: 0 },
-    reasons: [],
-  });
+  await service.report(jobReport(jobId, { seq: 1, status: 'failed' }));
   expect((await service.admin('POST', `/jobs/${jobId}/resume`, {})).status).toBe(200);
   expect(await queued(jobId)).toMatchObject({
     resume: { round: 1 },

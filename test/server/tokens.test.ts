@@ -1,37 +1,27 @@
 /** The token endpoint. */
 import { randomBytes, scryptSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
-import { type Answer, AUDIENCE, codeOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { type Answer, AUDIENCE, codeOf } from '../kit/service/harness.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
-const TENANT = 'acme';
 const failure = z.object({ error: z.string(), error_description: z.string() });
 
-let service: ServiceHarness;
+const service = useService({
+  config: {
+    tokenLifetime: 120,
+    tokenFailures: { perClientAndAddress: 3, perAddress: 8, perClient: 6, window: 60 },
+    trustProxy: 1,
+  },
+});
+const acme = useTenant(service);
 let account: IntegrationCreated;
-let idT = '';
-
 beforeAll(async () => {
-  service = await ServiceHarness.start({
-    config: {
-      tokenLifetime: 120,
-      tokenFailures: { perClientAndAddress: 3, perAddress: 8, perClient: 6, window: 60 },
-      trustProxy: 1,
-    },
-  });
-  await service.tenant(TENANT);
-  account = await service.integration(TENANT, ['jobs:enqueue', 'jobs:read']);
-  idT = await service.template(TENANT);
-  await service.agent([{}]);
-});
-afterAll(async () => {
-  await service.stop();
+  account = await service.integration(acme.id, ['jobs:enqueue', 'jobs:read']);
 });
 
-function post(token: string, on: ServiceHarness = service): Promise<Answer> {
-  return on.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body: { idT, printerId: PRINTER } });
-}
+const post = (token: string): Promise<Answer> => acme.enqueue({}, { token });
 
 /** From an address of its own, so that failures of one test do not count in another. */
 let lastAddress = 0;
@@ -84,7 +74,7 @@ describe('token request (RFC 6749 §4.4, §5.1)', () => {
       client_id: account.apiKey,
       aud: AUDIENCE,
       scope: 'jobs:enqueue jobs:read',
-      tenant: TENANT,
+      tenant: acme.id,
       jti: expect.any(String),
     });
     expect(claims.exp - claims.iat).toBe(120);
@@ -227,7 +217,7 @@ describe('too many failed attempts', () => {
   const wrong = { client_secret: 'sk_wrong' };
 
   test('one client from one address: 429 with Retry-After; the right secret is heard all the same', async () => {
-    const client = await service.integration(TENANT);
+    const client = await service.integration(acme.id);
     const here = fromElsewhere();
     for (let i = 0; i < 3; i += 1) {
       expect((await service.tokenRequest(client, wrong, here)).status).toBe(401);
@@ -245,7 +235,7 @@ describe('too many failed attempts', () => {
   });
 
   test('one client from many addresses', async () => {
-    const client = await service.integration(TENANT);
+    const client = await service.integration(acme.id);
     for (let i = 0; i < 6; i += 1) {
       expect((await service.tokenRequest(client, wrong, fromElsewhere())).status).toBe(401);
     }
@@ -283,7 +273,7 @@ describe('too many failed attempts', () => {
 });
 
 test('secrets are stored hashed and shown once', async () => {
-  const client = await service.integration(TENANT);
+  const client = await service.integration(acme.id);
   expect(client.apiKey).toMatch(/^pk_/);
   expect(Buffer.from(client.apiSecret.replace(/^sk_/, ''), 'base64url')).toHaveLength(32);
   const { rows } = await service.pool.query<{ secret_hash: string }>(
@@ -292,14 +282,14 @@ test('secrets are stored hashed and shown once', async () => {
   );
   expect(rows[0]?.secret_hash).toMatch(/^sha256\$[\w-]{22}\$[\w-]{43}$/);
   expect(JSON.stringify(rows)).not.toContain(client.apiSecret.slice(3));
-  const listed = await service.admin('GET', `/tenants/${TENANT}/integrations`);
+  const listed = await service.admin('GET', `/tenants/${acme.id}/integrations`);
   expect(listed.text).toContain(client.apiKey);
   expect(listed.text).not.toContain('sk_');
   expect(listed.text).not.toContain('sha256');
 });
 
 test('a secret of an earlier version goes on, and is kept anew when it is right', async () => {
-  const client = await service.integration(TENANT);
+  const client = await service.integration(acme.id);
   const salt = randomBytes(16);
   const hash = scryptSync(client.apiSecret, salt, 32, { N: 1024, r: 8, p: 1 });
   const old = ['scrypt', 1024, 8, 1, salt.toString('base64url'), hash.toString('base64url')].join('$');
@@ -325,7 +315,7 @@ test('a secret of an earlier version goes on, and is kept anew when it is right'
 });
 
 test('a client that asks for a token each time is given the one of a moment ago, with what is left of it', async () => {
-  const client = await service.integration(TENANT, ['jobs:enqueue', 'jobs:read']);
+  const client = await service.integration(acme.id, ['jobs:enqueue', 'jobs:read']);
   const answers = await Promise.all(Array.from({ length: 10 }, () => service.tokenRequest(client)));
   const grant = z.object({ access_token: z.string(), expires_in: z.int().min(1).max(120) });
   const tokens = new Set(answers.map((answer) => grant.parse(answer.body).access_token));
@@ -335,16 +325,14 @@ test('a client that asks for a token each time is given the one of a moment ago,
 });
 
 test('neither secret nor token nor record reaches the log', async () => {
-  const client = await service.integration(TENANT);
+  const client = await service.integration(acme.id);
   const token = await service.token(client);
   const body = {
-    idT,
-    printerId: PRINTER,
     data: [{ sku: 'VERY-PRIVATE-VALUE', nested: { a: 'VERY-PRIVATE-VALUE' } }],
   };
-  await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), body });
-  await service.call('/v2/jobs', { token, tenant: TENANT, key: newKey(), raw: '{"VERY-PRIVATE-VALUE"' });
-  await service.call(`/v2/jobs?access_token=${token}`, { tenant: TENANT, raw: '{}' });
+  await acme.enqueue(body, { token });
+  await acme.enqueue({}, { token, raw: '{"VERY-PRIVATE-VALUE"' });
+  await service.call(`/v2/jobs?access_token=${token}`, { tenant: acme.id, raw: '{}' });
   expect(service.log).toContain('"route":"/v2/jobs"');
   for (const secret of [client.apiSecret, token, token.split('.')[2] ?? '', 'VERY-PRIVATE-VALUE']) {
     expect(service.log).not.toContain(secret);

@@ -182,3 +182,164 @@ test('what was not saved is there after a crash; over what somebody else has sav
   await again.close();
   expect(faults).toEqual([]);
 });
+
+const GS1 = {
+  name: 'GS1 built here',
+  width: 100,
+  height: 40,
+  fields: [
+    { name: 'ean', sample: '4006381333931' },
+    { name: 'until', sample: '2027-05-31' },
+  ],
+  elements: [{ type: 'barcode', symbology: 'gs1-128', x: 4, y: 4, value: '(10)L1', height: 12 }],
+};
+
+async function opened(template: object): Promise<string> {
+  const { id: made } = await up.admin.importTemplate('default', template);
+  await page.goto(`${up.url}/console/#/templates/${made}/design`);
+  await drawn();
+  return made;
+}
+
+test('a GS1 value of identifiers by number and by words, with fields, mended and put in order, by keyboard', async () => {
+  const made = await opened(GS1);
+  await thing(/^Barcode/).focus();
+  await button('Add an identifier').focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Number or words').fill('expiry');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Insert a field: (17)').selectOption('until');
+  expect(await page.getByLabel('Data of (17)').inputValue()).toBe('{{until | date:yyMMdd}}');
+  await button('Add an identifier').click();
+  await page.getByLabel('Number or words').fill('01');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Data of (01)').fill('400638133393');
+  await page.getByText('12 digits of 14: 2 short.').waitFor();
+  await page.getByLabel('Data of (01)').fill('{{ean}}');
+  await page.getByText('It has zeros in front here, up to 14 digits.').waitFor();
+  await button(/^Write/).click();
+  await button('Sort: 1 separator fewer').click();
+  await page.getByText('These are the dots of the printer').waitFor();
+  await drawn();
+  expect(await page.locator('.problems').count()).toBe(0);
+  expect(await barriers()).toEqual([]);
+  // What the service says of data that this page knows nothing of stands beside it.
+  await button('Add an identifier').click();
+  await page.getByLabel('Number or words').fill('421');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Data of (421)').fill('276');
+  await page.locator('.ai .fault').waitFor();
+  await button('Remove: (421) Another identifier').click();
+  await page.locator('.ai .fault').waitFor({ state: 'detached' });
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  const { elements } = await savedTemplate(made);
+  const value = '(17){{until | date:yyMMdd}}(01){{ean | padleft:14:0}}(10)L1';
+  expect(elements[0]).toEqual({ ...GS1.elements[0], value });
+});
+
+test('grouped by keyboard, moved as one, saved as a name that they share, and ungrouped as they were', async () => {
+  const elements = [
+    { type: 'text', x: 4, y: 4, text: 'A', size: 6 },
+    { type: 'text', x: 20, y: 4, text: 'B', size: 6 },
+  ];
+  const made = await opened({ name: 'Grouped', width: 60, height: 30, elements });
+  await thing(/^Text A/).focus();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Control+g');
+  await page.keyboard.press('Escape');
+  await thing(/^Text B/).focus();
+  expect(await page.locator('.thing[aria-pressed="true"]').count()).toBe(2);
+  await page.keyboard.press('Shift+ArrowDown');
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  expect((await savedTemplate(made)).elements).toEqual(
+    elements.map((element) => ({ ...element, y: 5, group: '1' })),
+  );
+  await thing(/^Text B/).focus();
+  await page.keyboard.press('Control+Shift+G');
+  await page.keyboard.press('Shift+ArrowUp');
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  expect((await savedTemplate(made)).elements).toEqual(elements);
+});
+
+test('looked at with any row of a file, at every resolution side by side; what the printer draws itself is marked', async () => {
+  await opened(GS1);
+  await page.getByRole('tab', { name: 'Fields' }).click();
+  await page.getByLabel('Shown with').selectOption({ label: 'Rows of a CSV file' });
+  const rows = Array.from(
+    { length: 40 },
+    (_, row) => `${row};2027-01-${String((row % 28) + 1).padStart(2, '0')}`,
+  );
+  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    name: 'rows.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(['ean;until', ...rows].join('\n'), 'latin1'),
+  });
+  const answer = page.waitForRequest(
+    (request) =>
+      request.url().endsWith('/templates/preview') && request.postData()?.includes('"37"') === true,
+  );
+  await page.getByRole('spinbutton', { name: 'Row' }).first().fill('38');
+  await answer;
+  await button('Side by side').click();
+  await expect.poll(() => page.locator('.side-by-side img').count(), { timeout: PATIENCE }).toBe(6);
+  expect(await page.getByText(/, 799 × 320 dots$/).count()).toBe(1);
+  expect(await page.getByText(/, 945 × 2362 dots$/).count()).toBe(1);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  expect(await page.locator('.by-printer.bars').count()).toBe(1);
+  await page.getByText('Mark what a ZPL printer draws by itself').click();
+  expect(await page.locator('.by-printer').count()).toBe(0);
+});
+
+test('a sheet, a picture and a font by upload, a condition and a filter; what does not go together says so', async () => {
+  const made = await opened({
+    name: 'On sheets',
+    width: 64,
+    height: 33.9,
+    fields: [{ name: 'city', sample: 'Ulm' }],
+    elements: [{ type: 'text', x: 4, y: 4, text: '{{city}}', size: 6 }],
+  });
+  await page.getByRole('tab', { name: 'Label' }).click();
+  await page.getByLabel('Printed on').selectOption({ label: 'sheets with several' });
+  await page.getByLabel('A page with 3 × 8 labels').waitFor();
+  await page.getByLabel('Labels across').fill('4');
+  await page.getByText('the labels end at 265 mm, the page is 210 mm wide').waitFor();
+  await page.getByLabel('Labels across').fill('2');
+  await page.getByLabel('A page with 2 × 8 labels').waitFor();
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><path d="M0 0h4v4z"/></svg>';
+  await page.getByLabel('Add a picture').setInputFiles({
+    name: 'flame.svg',
+    mimeType: 'image/svg+xml',
+    buffer: Buffer.from(svg),
+  });
+  await page.getByLabel('Name of the picture').waitFor();
+  const font = await readFile(
+    join(ROOT, 'node_modules/@expo-google-fonts/roboto-condensed/700Bold/RobotoCondensed_700Bold.ttf'),
+  );
+  await page
+    .getByLabel('Add a font')
+    .setInputFiles({ name: 'Brand.ttf', mimeType: 'font/ttf', buffer: font });
+  await page.getByLabel('Name of the font').waitFor();
+  expect(await barriers()).toEqual([]);
+
+  await thing(/^Text/).focus();
+  await page.getByRole('tab', { name: 'Properties' }).click();
+  await page.getByLabel('Font').selectOption('Brand');
+  await page.getByLabel('Add a filter').selectOption('upper');
+  await page.locator('summary').click();
+  await page.getByLabel('Field of the condition').selectOption('city');
+  await page.getByLabel('Condition', { exact: true }).selectOption('equals');
+  await page.getByLabel('Value').fill('Ulm');
+  await drawn();
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  expect(await savedTemplate(made)).toMatchObject({
+    sheet: { width: 210, height: 297, columns: 2, rows: 8, left: 9, top: 12.9 },
+    images: [{ name: 'flame', data: Buffer.from(svg).toString('base64') }],
+    fonts: [{ name: 'Brand', data: font.toString('base64') }],
+    elements: [{ text: '{{city | upper}}', font: 'Brand', when: "{{city | equals:'Ulm'}}" }],
+  });
+  expect(faults).toEqual([]);
+});

@@ -1,33 +1,40 @@
-/** Service accounts of the systems that print over HTTP. */
+/** Service accounts of the systems that print over HTTP, and what is printed. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
   type IntegrationCreated,
+  type IntegrationRotated,
   type IntegrationView,
-  integrationCreated,
   integrationView,
-  type Permission,
   tenantView,
 } from '../../src/contract/admin.ts';
-import { CopyButton } from '../controls/copy.tsx';
-import { Ask, Dialog } from '../controls/dialog.tsx';
-import { TextField } from '../controls/field.tsx';
+import { Menu } from '../controls/menu.tsx';
 import { Meter } from '../controls/meter.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
-import { call, Refusal } from '../service/call.ts';
+import { Refusal } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
-import { t } from '../texts/texts.ts';
-import { curlOf } from './curl.ts';
+import { t, when } from '../texts/texts.ts';
+import { Create, End, Rotate, Secret } from './new-integration.tsx';
+import { Usage } from './usage.tsx';
+
+type Question = { about: 'rotate' | 'account' | 'old' | 'new'; account: IntegrationView };
 
 export function Integrations() {
   const { integrations: words } = t.value;
   const { live, reload } = useLive(z.array(integrationView), ofTenant('/integrations'), () => false);
   const creating = useSignal(false);
-  const created = useSignal<IntegrationCreated | null>(null);
-  const revoking = useSignal<IntegrationView | null>(null);
+  const created = useSignal<IntegrationCreated | IntegrationRotated | null>(null);
+  const question = useSignal<Question | null>(null);
   const external = live.problem instanceof Refusal && live.problem.code === 'authorization-external';
+  const show = (account: IntegrationCreated | IntegrationRotated) => {
+    created.value = account;
+    reload();
+  };
+  const close = () => {
+    question.value = null;
+  };
   const button = (
     <button
       type="button"
@@ -43,7 +50,6 @@ export function Integrations() {
     <Page title={words.title} actions={!external && live.data !== undefined && button}>
       <div class="stack wide">
         <p class="muted">{words.hint}</p>
-        <Quota />
         {external ? (
           <p class="note">{words.external}</p>
         ) : (
@@ -56,40 +62,36 @@ export function Integrations() {
               ) : (
                 <Accounts
                   accounts={list}
-                  onRevoke={(account) => {
-                    revoking.value = account;
+                  onAsk={(asked) => {
+                    question.value = asked;
                   }}
                 />
               )
             }
           </Shown>
         )}
+        <Quota />
+        <Usage />
       </div>
       {creating.value && (
         <Create
           onClose={() => {
             creating.value = false;
           }}
-          onCreated={(account) => {
-            created.value = account;
-            reload();
-          }}
+          onCreated={show}
         />
+      )}
+      {question.value?.about === 'rotate' && (
+        <Rotate account={question.value.account} onRotated={show} onClose={close} />
+      )}
+      {question.value !== null && question.value.about !== 'rotate' && (
+        <End account={question.value.account} what={question.value.about} onDone={reload} onClose={close} />
       )}
       {created.value !== null && (
         <Secret
           account={created.value}
           onClose={() => {
             created.value = null;
-          }}
-        />
-      )}
-      {revoking.value !== null && (
-        <Revoke
-          account={revoking.value}
-          onDone={reload}
-          onClose={() => {
-            revoking.value = null;
           }}
         />
       )}
@@ -113,9 +115,9 @@ function Quota() {
   );
 }
 
-type AccountsProps = { accounts: readonly IntegrationView[]; onRevoke: (account: IntegrationView) => void };
+type AccountsProps = { accounts: readonly IntegrationView[]; onAsk: (question: Question) => void };
 
-function Accounts({ accounts, onRevoke }: AccountsProps) {
+function Accounts({ accounts, onAsk }: AccountsProps) {
   const { integrations: words, people } = t.value;
   return (
     <div class="card flush">
@@ -126,6 +128,7 @@ function Accounts({ accounts, onRevoke }: AccountsProps) {
             <th>{words.key}</th>
             <th>{words.scope}</th>
             <th>{words.created}</th>
+            <th>{words.used}</th>
             <th>{people.state}</th>
             <th>
               <span class="unseen">{t.value.general.more}</span>
@@ -138,29 +141,21 @@ function Accounts({ accounts, onRevoke }: AccountsProps) {
               <td class="lead">
                 <strong>{account.name}</strong>
               </td>
-              <td data-label={words.key} class="mono">
+              <td data-label={words.key} class="mono small anywhere">
                 {account.apiKey}
               </td>
               <td data-label={words.scope}>{scopeInWords(account.scope)}</td>
               <td data-label={words.created} class="nowrap muted">
                 <Time at={account.createdAt} />
               </td>
+              <td data-label={words.used} class="nowrap muted">
+                {account.lastUsedAt === null ? people.never : <Time at={account.lastUsedAt} />}
+              </td>
               <td data-label={people.state}>
-                <span class={account.revokedAt === null ? 'badge good' : 'badge'}>
-                  {account.revokedAt === null ? words.active : words.revoked}
-                </span>
+                <State account={account} />
               </td>
               <td class="right">
-                {account.revokedAt === null && (
-                  <button
-                    type="button"
-                    class="button quiet"
-                    aria-label={`${words.revoke} ${account.name}`}
-                    onClick={() => onRevoke(account)}
-                  >
-                    {words.revoke}
-                  </button>
-                )}
+                {account.revokedAt === null && <Actions account={account} onAsk={onAsk} />}
               </td>
             </tr>
           ))}
@@ -168,6 +163,30 @@ function Accounts({ accounts, onRevoke }: AccountsProps) {
       </table>
     </div>
   );
+}
+
+function State({ account: { revokedAt, oldSecret } }: { account: IntegrationView }) {
+  const { integrations: words } = t.value;
+  if (revokedAt !== null) return <span class="badge">{words.revoked}</span>;
+  if (oldSecret === null) return <span class="badge good">{words.active}</span>;
+  const { endsAt } = oldSecret;
+  return <span class="badge warn">{endsAt === null ? words.two : words.twoUntil(when(endsAt))}</span>;
+}
+
+type ActionsProps = { account: IntegrationView; onAsk: (question: Question) => void };
+
+function Actions({ account, onAsk }: ActionsProps) {
+  const { integrations: words } = t.value;
+  const item = (text: string, about: Question['about'], bad = false) => ({
+    words: text,
+    bad,
+    onPick: () => onAsk({ about, account }),
+  });
+  const items =
+    account.oldSecret === null
+      ? [item(words.rotate, 'rotate')]
+      : [item(words.removeOld, 'old'), item(words.removeNew, 'new')];
+  return <Menu about={account.name} items={[...items, item(words.revoke, 'account', true)]} />;
 }
 
 function scopeInWords(scope: string): string {
@@ -180,123 +199,4 @@ function scopeInWords(scope: string): string {
     .split(' ')
     .map((word) => known[word] ?? word)
     .join(', ');
-}
-
-type CreateProps = { onClose: () => void; onCreated: (account: IntegrationCreated) => void };
-
-function Create({ onClose, onCreated }: CreateProps) {
-  const { integrations: words } = t.value;
-  const name = useSignal('');
-  const prints = useSignal(true);
-  const reads = useSignal(true);
-  const scope: Permission[] = [
-    ...(prints.value ? ['jobs:enqueue' as const] : []),
-    ...(reads.value ? ['jobs:read' as const] : []),
-  ];
-  return (
-    <Ask
-      title={words.createTitle}
-      action={words.createSubmit}
-      disabled={scope.length === 0 || name.value.trim() === ''}
-      onClose={onClose}
-      onAction={async () => {
-        const body = { name: name.value.trim(), scope };
-        onCreated(await call(integrationCreated, ofTenant('/integrations'), { body }));
-      }}
-    >
-      <TextField
-        label={words.name}
-        required
-        maxLength={200}
-        placeholder={words.namePlaceholder}
-        value={name.value}
-        onText={(text) => {
-          name.value = text;
-        }}
-      />
-      <fieldset>
-        <legend class="label">{words.scope}</legend>
-        {[
-          { now: prints, said: words.mayPrint },
-          { now: reads, said: words.mayRead },
-        ].map(({ now, said }) => (
-          <label key={said} class="check">
-            <input
-              type="checkbox"
-              checked={now.value}
-              onChange={({ currentTarget }) => {
-                now.value = currentTarget.checked;
-              }}
-            />
-            {said}
-          </label>
-        ))}
-      </fieldset>
-    </Ask>
-  );
-}
-
-function Secret({ account, onClose }: { account: IntegrationCreated; onClose: () => void }) {
-  const { integrations: words } = t.value;
-  const rows = [
-    [words.key, account.apiKey],
-    [words.secret, account.apiSecret],
-    [words.tokenUrl, account.tokenUrl],
-    [words.audience, account.audience],
-    [words.tenant, account.tenant],
-    [words.endpoint, account.printEndpoint],
-  ] as const;
-  const command = curlOf(account);
-  return (
-    <Dialog title={words.createdTitle} large onClose={onClose}>
-      <p class="note warn">{words.createdSays}</p>
-      <dl class="facts secret">
-        {rows.map(([name, value]) => [
-          <dt key={name}>{name}</dt>,
-          <dd key={`${name} `} class="row">
-            <code class="anywhere">{value}</code>
-            <CopyButton text={value} about={name} />
-          </dd>,
-        ])}
-      </dl>
-      <div class="stack tight">
-        <div class="row spread">
-          <h3>{words.try}</h3>
-          <CopyButton text={command} about={words.try} />
-        </div>
-        <p class="small muted">{words.trySays}</p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled with the keyboard too */}
-        <pre class="code" tabIndex={0}>
-          {command}
-        </pre>
-      </div>
-      <div class="row end">
-        <button type="button" class="button primary" onClick={onClose}>
-          {words.done}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
-
-type RevokeProps = { account: IntegrationView; onDone: () => void; onClose: () => void };
-
-function Revoke({ account, onDone, onClose }: RevokeProps) {
-  const { integrations: words } = t.value;
-  return (
-    <Ask
-      title={words.revokeTitle(account.name)}
-      action={words.revoked}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), ofTenant(`/integrations/${encodeURIComponent(account.apiKey)}`), {
-          method: 'DELETE',
-        });
-        onDone();
-      }}
-    >
-      <p>{words.revokeSays}</p>
-    </Ask>
-  );
 }

@@ -47,8 +47,32 @@ export function refine(changes: Query): void {
   place.value = read();
 }
 
-/** The one-time token of a link, taken out of the address, where it would be seen over a shoulder. */
-export function takeToken(name: 'sign-in' | 'invitation'): string | undefined {
+const KEPT = 'platen.place';
+
+/** For who leaves to sign in elsewhere, in this tab. */
+export function keepPlace(): void {
+  try {
+    sessionStorage.setItem(KEPT, location.hash);
+  } catch {
+    // Private windows refuse; one comes back to the start.
+  }
+}
+
+/** Back to where one was before that. */
+export function comeBack(): void {
+  try {
+    const hash = sessionStorage.getItem(KEPT);
+    sessionStorage.removeItem(KEPT);
+    if (hash === null || !hash.startsWith('#/') || place.value.path.length > 0) return;
+    history.replaceState(null, '', hash);
+    place.value = read();
+  } catch {
+    // As above.
+  }
+}
+
+/** What a link brings behind its name, taken out of the address, where a token would be seen over a shoulder. */
+export function takeToken(name: 'sign-in' | 'invitation' | 'refused'): string | undefined {
   const prefix = `#${name}=`;
   if (!location.hash.startsWith(prefix)) return undefined;
   const token = location.hash.slice(prefix.length);

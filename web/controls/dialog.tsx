@@ -1,8 +1,8 @@
 /** Questions that stand in front of the page: the browser's own dialog, with its focus and its Escape key. */
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
+import { useSubmit } from './form.tsx';
 import { Problem } from './problem.tsx';
 
 type DialogProps = { title: string; large?: boolean; onClose: () => void; children: ComponentChildren };
@@ -52,21 +52,10 @@ export function Ask({
   onAction,
   children,
 }: AskProps) {
-  const problem = useSignal<Error | undefined>(undefined);
-  const busy = useSignal(false);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    if (busy.value) return;
-    busy.value = true;
-    problem.value = undefined;
-    try {
-      await onAction();
-      onClose();
-    } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
-      busy.value = false;
-    }
-  };
+  const { problem, busy, submit } = useSubmit(async () => {
+    await onAction();
+    onClose();
+  });
   return (
     <Dialog title={title} large={large} onClose={onClose}>
       <form class="stack" onSubmit={submit}>

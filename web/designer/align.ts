@@ -14,11 +14,27 @@ export function around(boxes: readonly Box[]): Box {
   return { x, y, width: right - x, height: bottom - y };
 }
 
+/** One thing to be put in line: an element, or a group of them with a frame around all. */
+type Unit = { readonly keys: readonly number[]; readonly frame: Box };
+
+function unitsOf(chosen: readonly Framed[]): Unit[] {
+  const units = new Map<string | number, Framed[]>();
+  for (const own of chosen) {
+    const of = own.element.group ?? own.key;
+    units.set(of, [...(units.get(of) ?? []), own]);
+  }
+  return [...units.values()].map((members) => ({
+    keys: members.map(({ key }) => key),
+    frame: around(members.map(({ frame }) => frame)),
+  }));
+}
+
 /** In line with what surrounds them all; one alone, with the label. */
 export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): Scene {
   const { width, height } = scene.document;
-  const whole = chosen.length > 1 ? around(chosen.map(({ frame }) => frame)) : { x: 0, y: 0, width, height };
-  return each(scene, chosen, ({ frame }) => {
+  const units = unitsOf(chosen);
+  const whole = units.length > 1 ? around(units.map(({ frame }) => frame)) : { x: 0, y: 0, width, height };
+  return each(scene, units, ({ frame }) => {
     switch (to) {
       case 'left':
         return { dx: whole.x - frame.x, dy: 0 };
@@ -38,30 +54,27 @@ export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): S
 
 /** With equal gaps between them; the outermost stay. */
 export function distribute(scene: Scene, chosen: readonly Framed[], along: 'x' | 'y'): Scene {
-  if (chosen.length < 3) return scene;
+  const units = unitsOf(chosen);
+  if (units.length < 3) return scene;
   const side = along === 'x' ? 'width' : 'height';
-  const order = chosen.toSorted((a, b) => a.frame[along] - b.frame[along]);
+  const order = units.toSorted((a, b) => a.frame[along] - b.frame[along]);
   const whole = around(order.map(({ frame }) => frame));
   const filled = order.reduce((sum, { frame }) => sum + frame[side], 0);
   const gap = (whole[side] - filled) / (order.length - 1);
-  const places = new Map<number, number>();
+  const places = new Map<Unit, number>();
   let at = whole[along];
-  for (const { key, frame } of order) {
-    places.set(key, at);
-    at += frame[side] + gap;
+  for (const unit of order) {
+    places.set(unit, at);
+    at += unit.frame[side] + gap;
   }
-  return each(scene, chosen, ({ key, frame }) => {
-    const by = (places.get(key) ?? frame[along]) - frame[along];
+  return each(scene, units, (unit) => {
+    const by = (places.get(unit) ?? unit.frame[along]) - unit.frame[along];
     return along === 'x' ? { dx: by, dy: 0 } : { dx: 0, dy: by };
   });
 }
 
-function each(
-  scene: Scene,
-  chosen: readonly Framed[],
-  by: (one: Framed) => { dx: number; dy: number },
-): Scene {
-  const steps = new Map(chosen.map((one) => [one.key, by(one)]));
+function each(scene: Scene, units: readonly Unit[], by: (one: Unit) => { dx: number; dy: number }): Scene {
+  const steps = new Map(units.flatMap((one) => one.keys.map((key) => [key, by(one)])));
   return change(scene, [...steps.keys()], (element, { key }) => {
     const step = steps.get(key);
     return step === undefined ? element : moved(element, step.dx, step.dy);

@@ -2,13 +2,15 @@
  * The label, larger or smaller, with what can be taken hold of. Below lies the service's picture of it; what has been moved
  * since it was made is shown where it is now, with the dots that it had.
  */
+import type { ComponentChild } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { pngAddress } from '../templates/preview.ts';
 import { t } from '../texts/texts.ts';
-import { type Placed, placed } from './document.ts';
+import { around } from './align.ts';
+import { type LabelElement, type Placed, placed } from './document.ts';
 import type { Drawn } from './drawing.ts';
 import type { Editor } from './editor.ts';
-import { type Box, type Handle, handlesOf, pointOf } from './frame.ts';
+import { type Box, CORNERS, cornerOf, type Handle, handlesOf, pointOf } from './frame.ts';
 import { Gestures } from './gestures.ts';
 import { nameOf } from './naming.ts';
 
@@ -33,8 +35,9 @@ export function Canvas({ editor }: { editor: Editor }) {
     if (event.button !== 0 || !(event.target instanceof SVGElement)) return;
     const { key, handle } = event.target.dataset;
     const known = isHandle(handle) ? handle : undefined;
-    if (known !== undefined && key !== undefined) gestures.pressHandle(mm(event), Number(key), known);
-    else gestures.press(mm(event), key === undefined ? undefined : Number(key), event.shiftKey);
+    if (known !== undefined) {
+      gestures.pressHandle(mm(event), key === undefined ? undefined : Number(key), known);
+    } else gestures.press(mm(event), key === undefined ? undefined : Number(key), event.shiftKey);
     if (event.currentTarget instanceof Element) event.currentTarget.setPointerCapture(event.pointerId);
   };
   useEffect(() => {
@@ -58,11 +61,16 @@ export function Canvas({ editor }: { editor: Editor }) {
       onPointerDown={press}
       onPointerMove={(event) => gestures.drag(mm(event), event.ctrlKey || event.metaKey)}
       onPointerUp={() => gestures.release()}
+      onDblClick={({ target }) => {
+        const key = target instanceof SVGElement ? target.dataset['key'] : undefined;
+        if (key !== undefined) editor.select([Number(key)], true);
+      }}
       onPointerCancel={() => gestures.cancel()}
     >
       <g ref={group} transform={landscape ? `translate(${label.height} 0) rotate(90)` : undefined}>
         <rect class="sheet" width={label.width} height={label.height} rx={0.4} />
         <Dots editor={editor} />
+        {editor.marks.value && <PrinterMarks editor={editor} />}
         <Things editor={editor} gestures={gestures} />
         <Chosen editor={editor} />
         {gestures.guides.value.map(({ axis, at }) =>
@@ -140,6 +148,31 @@ function Dots({ editor }: { editor: Editor }) {
   );
 }
 
+/** A dotted line below what a ZPL printer draws by itself. */
+function PrinterMarks({ editor }: { editor: Editor }) {
+  const printer = editor.drawing.last.value?.printer;
+  if (printer === undefined) return null;
+  return (
+    <g>
+      {placed(editor.scene.value).map((own) => {
+        const what = printer.get(own.key);
+        if (what === undefined || own.hidden) return null;
+        const { x, y, width, height } = editor.frame(own);
+        return (
+          <line
+            key={own.key}
+            class={`by-printer ${what}`}
+            x1={x}
+            x2={x + width}
+            y1={y + height}
+            y2={y + height}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
 function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
   const { designer: words } = t.value;
   const { selected } = editor.scene.value;
@@ -147,14 +180,27 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
   for (const { key, severity } of editor.drawing.last.value?.problems ?? []) {
     if (key !== undefined && worst.get(key) !== 'error') worst.set(key, severity);
   }
-  const number = (mm: number) => mm.toLocaleString(t.value.locale, { maximumFractionDigits: 2 });
-  return placed(editor.scene.value)
+  const { format: number } = useMemo(
+    () => new Intl.NumberFormat(t.value.locale, { maximumFractionDigits: 2 }),
+    [t.value.locale],
+  );
+  // The same node again where nothing is different, which is all of them but what is dragged.
+  const before = useRef(new Map<number, { of: string; element: LabelElement; node: ComponentChild }>());
+  const nodes = new Map<number, { of: string; element: LabelElement; node: ComponentChild }>();
+  const shown = placed(editor.scene.value)
     .filter(({ hidden, locked }) => !hidden && !locked)
     .map((own) => {
       const { key, element } = own;
       const chosen = selected.includes(key);
+      const frame = roomy(editor.frame(own), editor.zoom.value);
+      const of = JSON.stringify([chosen, worst.get(key), frame, t.value.locale]);
+      const known = before.current.get(key);
+      if (known?.of === of && known.element === element) {
+        nodes.set(key, known);
+        return known.node;
+      }
       const place = words.placeOf(number(element.x), number(element.y));
-      return (
+      const node = (
         // biome-ignore lint/a11y/useSemanticElements: HTML has no button within a drawing
         <rect
           key={key}
@@ -164,13 +210,17 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
           aria-pressed={chosen}
           aria-label={`${nameOf(element)}, ${place}`}
           class={`thing ${worst.get(key) ?? ''} ${isHollow(own) ? 'hollow' : ''}`}
-          {...roomy(editor.frame(own), editor.zoom.value)}
+          {...frame}
           onFocus={() => {
             if (!gestures.pressing && !chosen) editor.select([key]);
           }}
         />
       );
+      nodes.set(key, { of, element, node });
+      return node;
     });
+  before.current = nodes;
+  return <g>{shown}</g>;
 }
 
 /** Of a frame only the line can be taken hold of, so that it does not lie over what it frames. */
@@ -190,31 +240,34 @@ function Chosen({ editor }: { editor: Editor }) {
   const size = HANDLE / editor.zoom.value;
   const finger = matchMedia('(pointer: coarse)').matches ? 44 : 20;
   const reach = finger / editor.zoom.value;
-  const [only] = framed;
+  const [only, ...more] = framed;
+  if (only === undefined) return null;
+  const whole = around(framed.map(({ frame }) => frame));
+  const grip = (handle: Handle, { x, y }: { x: number; y: number }, key?: number) => (
+    <g key={handle} class={`handle ${handle}`}>
+      <rect class="grip" x={x - size / 2} y={y - size / 2} width={size} height={size} />
+      <rect
+        class="grip-reach"
+        {...(key !== undefined && { 'data-key': key })}
+        data-handle={handle}
+        x={x - reach / 2}
+        y={y - reach / 2}
+        width={reach}
+        height={reach}
+      />
+    </g>
+  );
   return (
     <g>
       {framed.map(({ key, frame }) => (
         <rect key={key} class="chosen-frame" {...frame} />
       ))}
-      {framed.length === 1 &&
-        only !== undefined &&
-        handlesOf(only.element).map((handle) => {
-          const { x, y } = pointOf(handle, only.element, only.frame);
-          return (
-            <g key={handle} class={`handle ${handle}`}>
-              <rect class="grip" x={x - size / 2} y={y - size / 2} width={size} height={size} />
-              <rect
-                class="grip-reach"
-                data-key={only.key}
-                data-handle={handle}
-                x={x - reach / 2}
-                y={y - reach / 2}
-                width={reach}
-                height={reach}
-              />
-            </g>
-          );
-        })}
+      {more.length === 0
+        ? handlesOf(only.element).map((handle) =>
+            grip(handle, pointOf(handle, only.element, only.frame), only.key),
+          )
+        : CORNERS.map((handle) => grip(handle, cornerOf(handle, whole)))}
+      {more.length > 0 && <rect class="chosen-frame whole" {...whole} />}
     </g>
   );
 }

@@ -1,5 +1,5 @@
 /** The designer: a label, drawn. */
-import { useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { go, to } from '../address/place.ts';
 import { Dialog } from '../controls/dialog.tsx';
@@ -107,7 +107,8 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
     return [made, new Saving({ id, editor: made, drafts, version, saved })] as const;
   }, [id, version, saved, drafts, from]);
   const stage = useRef<HTMLDivElement>(null);
-  const { document } = editor.scene.value;
+  // Not with every move of what is dragged.
+  const name = useComputed(() => editor.scene.value.document.name);
   const fitLabel = () => {
     const { current } = stage;
     if (current === null) return;
@@ -155,10 +156,10 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
       globalThis.document.removeEventListener('paste', paste);
     };
   }, [editor]);
-  const unsaved = JSON.stringify(editor.history.value.now.document) !== saving.saved.value;
+  const unsaved = useComputed(() => saving.unsaved).value;
   return (
     <Page
-      title={document.name}
+      title={name.value}
       crumb={{ words: t.value.templates.title, href: to(['templates', id]) }}
       beside={
         <span class={unsaved ? 'badge warn' : 'badge good'}>{unsaved ? words.unsaved : words.allSaved}</span>
@@ -185,7 +186,7 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
         {saving.problem.value !== undefined && <Problem problem={saving.problem.value} />}
         <Toolbar editor={editor} />
         <div class="desk">
-          <section class="stage-column" aria-label={words.label}>
+          <section class="stage-column" aria-label={words.canvas}>
             {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the elements within */}
             <div
               ref={stage}

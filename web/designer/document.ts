@@ -64,10 +64,45 @@ export function selection(scene: Scene): Placed[] {
   return placed(scene).filter(({ key }) => scene.selected.includes(key));
 }
 
-/** Locked and hidden elements are not taken. */
-export function select(scene: Scene, keys: readonly number[]): Scene {
-  const takes = new Set(placed(scene).flatMap(({ key, locked, hidden }) => (locked || hidden ? [] : [key])));
-  return { ...scene, selected: [...new Set(keys)].filter((key) => takes.has(key)) };
+/**
+ * With an element all of its group. Locked and hidden elements are not taken.
+ * @param alone not with its group
+ */
+export function select(scene: Scene, keys: readonly number[], alone = false): Scene {
+  const all = placed(scene);
+  const takes = new Set(all.flatMap(({ key, locked, hidden }) => (locked || hidden ? [] : [key])));
+  const wanted = alone ? keys : keys.flatMap((key) => [key, ...groupOf(all, key)]);
+  return { ...scene, selected: [...new Set(wanted)].filter((key) => takes.has(key)) };
+}
+
+function groupOf(all: readonly Placed[], key: number): number[] {
+  const group = all.find((own) => own.key === key)?.element.group;
+  if (group === undefined) return [];
+  return all.filter(({ element }) => element.group === group).map((own) => own.key);
+}
+
+/** `1`, `2`, …: a name that no group has yet. */
+export function freeGroup(taken: ReadonlySet<string | undefined>): string {
+  let number = 1;
+  while (taken.has(String(number))) number += 1;
+  return String(number);
+}
+
+/** What comes together is a group of its own, and none of what is there; one alone is no group. */
+function regrouped(scene: Scene, elements: readonly LabelElement[]): LabelElement[] {
+  const taken = new Set(scene.document.elements.map(({ group }) => group));
+  const names = new Map<string, string>();
+  return elements.map((element) => {
+    const { group } = element;
+    if (group === undefined) return element;
+    if (elements.filter((other) => other.group === group).length === 1) {
+      return changed(element, { group: undefined });
+    }
+    const name = names.get(group) ?? (taken.has(group) ? freeGroup(taken) : group);
+    names.set(group, name);
+    taken.add(name);
+    return changed(element, { group: name });
+  });
 }
 
 /** mm, a thousandth exact: finer than a dot of any printer, and short in the file. */
@@ -116,7 +151,7 @@ function withMembers(thing: object, members: Readonly<Record<string, unknown>>):
 /** Above all others, and selected. No more than a template may have. */
 export function add(scene: Scene, elements: readonly LabelElement[]): Scene {
   const room = LIMITS.elements - scene.document.elements.length;
-  const added = elements.slice(0, Math.max(0, room)).filter(isElement);
+  const added = regrouped(scene, elements.slice(0, Math.max(0, room)).filter(isElement));
   if (added.length === 0) return scene;
   const layers = added.map(layer);
   return {
@@ -183,7 +218,7 @@ function arranged(scene: Scene, order: readonly Placed[]): Scene {
 /** What is locked cannot be changed, what is hidden is not drawn; neither is selected. */
 export function mark(scene: Scene, key: number, marks: { locked?: boolean; hidden?: boolean }): Scene {
   const layers = scene.layers.map((own) => (own.key === key ? { ...own, ...marks } : own));
-  return select({ ...scene, layers }, scene.selected);
+  return select({ ...scene, layers }, scene.selected, true);
 }
 
 /** By mm. */

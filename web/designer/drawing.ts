@@ -23,6 +23,8 @@ export type Drawn = {
   readonly preview: Preview;
   /** Where each element's ink is, mm, by key. */
   readonly ink: ReadonlyMap<number, Box>;
+  /** What a ZPL printer draws by itself, by key. */
+  readonly printer: ReadonlyMap<number, 'text' | 'bars'>;
   /** As they were when this was drawn, by key. */
   readonly elements: ReadonlyMap<number, LabelElement>;
   readonly problems: readonly Found[];
@@ -83,13 +85,16 @@ async function drawn(scene: Scene, look: Look, signal: AbortSignal): Promise<Dra
     return at === undefined ? undefined : shown[Number(at)]?.key;
   };
   const ink = new Map<number, Box>();
+  const own = new Map<number, 'text' | 'bars'>();
   const mm = (dots: number) => (dots * 25.4) / dpi;
-  for (const { pointer, x, y, width, height } of preview.boxes) {
+  for (const { pointer, x, y, width, height, printer } of preview.boxes) {
     const key = keyAt(pointer);
-    if (key !== undefined) ink.set(key, { x: mm(x), y: mm(y), width: mm(width), height: mm(height) });
+    if (key === undefined) continue;
+    ink.set(key, { x: mm(x), y: mm(y), width: mm(width), height: mm(height) });
+    if (printer !== undefined) own.set(key, printer);
   }
   return {
-    ...{ scene, look, preview, ink },
+    ...{ scene, look, preview, ink, printer: own },
     elements: new Map(shown.map(({ key, element }) => [key, element])),
     problems: preview.problems.map((problem) => ({ ...problem, key: keyAt(problem.pointer) })),
   };

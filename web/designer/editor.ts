@@ -1,6 +1,6 @@
 /** What is open in the designer: the label with its history, how it is looked at, and what the service has drawn of it. */
 import { computed, effect, signal } from '@preact/signals';
-import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
+import type { Orientation } from '../../src/contract/print-request.ts';
 import type { Framed } from './align.ts';
 import {
   change,
@@ -14,18 +14,47 @@ import {
 } from './document.ts';
 import { Drawing } from './drawing.ts';
 import { type Box, frameOf, turned } from './frame.ts';
+import { group, ungroup } from './groups.ts';
 import { begin, type History, redo, step, undo } from './history.ts';
+import { Records } from './records.ts';
 import { rasterOf, type Snap } from './snapping.ts';
+
+/** ms without a move. */
+const REST = 150;
+
+const NO_FIELDS: NonNullable<LabelDocument['fields']> = [];
 
 export class Editor {
   readonly history = signal<History>(begin(sceneOf({ name: '', width: 1, height: 1, elements: [] })));
   /** While something is dragged: how it would be if it were let go now. */
   readonly dragged = signal<Scene | undefined>(undefined);
   readonly scene = computed(() => this.dragged.value ?? this.history.value.now);
+  /** Keys; what is dragged is what was chosen before. */
+  readonly chosen = computed(() => this.scene.value.selected);
+  /** Whether what is chosen is more than one thing, and whether any of it is of a group. */
+  readonly canGroup = computed(() => {
+    const [first, ...more] = this.selected.map(({ element }) => element.group);
+    return more.length > 0 && (first === undefined || more.some((name) => name !== first));
+  });
+  readonly canUngroup = computed(() => this.selected.some(({ element }) => element.group !== undefined));
   readonly dpi = signal(203);
   readonly orientation = signal<Orientation>('portrait');
   readonly snap = signal<Snap>('dots');
-  readonly record = signal<LabelRecord | undefined>(undefined);
+  readonly records = new Records(computed(() => this.scene.value.document.fields ?? NO_FIELDS));
+  readonly record = this.records.record;
+  /** Whether it is marked what a printer draws by itself. */
+  readonly marks = signal(true);
+  /** What the fields have for now, by name; one without a value, and without one that stands in, is left out. */
+  readonly samples = computed<ReadonlyMap<string, string>>(() => {
+    const record = this.record.value;
+    const { fields = [] } = this.scene.value.document;
+    return new Map(
+      fields.flatMap(({ name, sample, default: fallback }) => {
+        const value = (record === undefined ? sample : record[name]) ?? fallback;
+        return value === undefined ? [] : [[name, String(value)] as const];
+      }),
+    );
+  });
   /** Pixels a mm. */
   readonly zoom = signal(4);
   readonly drawing = new Drawing();
@@ -39,12 +68,19 @@ export class Editor {
       computed(() => this.scene.value.document),
       computed(() => this.scene.value.layers),
     ];
-    this.#stop = effect(() => {
-      this.drawing.want(
-        { document: now.value, layers: layers.value, selected: [] },
-        { dpi: this.dpi.value, orientation: this.orientation.value, record: this.record.value },
-      );
+    let rest: ReturnType<typeof setTimeout> | undefined;
+    const stop = effect(() => {
+      const scene = { document: now.value, layers: layers.value, selected: [] };
+      const look = { dpi: this.dpi.value, orientation: this.orientation.value, record: this.record.value };
+      clearTimeout(rest);
+      // What is dragged shows its own dots; all others are asked for where the hand rests.
+      if (this.dragged.peek() === undefined) this.drawing.want(scene, look);
+      else rest = setTimeout(() => this.drawing.want(scene, look), REST);
     });
+    this.#stop = () => {
+      stop();
+      clearTimeout(rest);
+    };
   }
 
   end(): void {
@@ -65,8 +101,9 @@ export class Editor {
     this.history.value = redo(this.history.value);
   }
 
-  select(keys: readonly number[]): void {
-    this.do((scene) => select(scene, keys));
+  /** @param alone not with its group */
+  select(keys: readonly number[], alone = false): void {
+    this.do((scene) => select(scene, keys, alone));
   }
 
   get selected(): Placed[] {
@@ -95,6 +132,14 @@ export class Editor {
 
   get raster(): number | undefined {
     return rasterOf(this.snap.value, this.dpi.value);
+  }
+
+  group(): void {
+    this.do((scene) => group(scene, scene.selected));
+  }
+
+  ungroup(): void {
+    this.do((scene) => ungroup(scene, scene.selected));
   }
 
   turn(): void {

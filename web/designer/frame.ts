@@ -10,7 +10,7 @@ export type Handle = Corner | 'start' | 'end';
 /** The least side that a frame is pulled to. */
 const LEAST = 0.5;
 /** Of a module, where the element says nothing: `src/contract/template.ts`. */
-const MODULE = 0.33;
+export const MODULE = 0.33;
 
 /**
  * The element's box as it is designed; where it has none, that of its ink.
@@ -76,9 +76,16 @@ export function handlesOf(element: LabelElement): readonly Handle[] {
   return SYMBOLOGY_FACTS[element.symbology].kind === 'fixed' ? [] : ['e', 'se', 's'];
 }
 
+/** What several are pulled at. */
+export const CORNERS = ['nw', 'ne', 'se', 'sw'] as const satisfies readonly Corner[];
+
 export function pointOf(handle: Handle, element: LabelElement, frame: Box): { x: number; y: number } {
   if (element.type === 'line' && handle === 'start') return { x: element.x, y: element.y };
   if (element.type === 'line' && handle === 'end') return { x: element.x2, y: element.y2 };
+  return cornerOf(handle, frame);
+}
+
+export function cornerOf(handle: Handle, frame: Box): { x: number; y: number } {
   const middle = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 };
   return {
     x: handle.includes('w') ? frame.x : handle.includes('e') ? frame.x + frame.width : middle.x,
@@ -141,17 +148,18 @@ function resizedSymbol(element: Barcode, from: Box, to: Box, dpi: number): Label
     if (high !== highBefore) members['height'] = within((element.height ?? 10) + high - highBefore, LEAST);
     if (along !== alongBefore) {
       if (element.width !== undefined) members['width'] = within(along, LEAST);
-      else Object.assign(members, moduleOf(element, along / alongBefore, dpi));
+      else Object.assign(members, scaledModule(element, along / alongBefore, dpi));
     }
   } else {
     const scale =
       Math.abs(along - alongBefore) >= Math.abs(high - highBefore) ? along / alongBefore : high / highBefore;
-    if (scale !== 1) Object.assign(members, moduleOf(element, scale, dpi));
+    if (scale !== 1) Object.assign(members, scaledModule(element, scale, dpi));
   }
   return changed(element, members);
 }
 
-function moduleOf(element: Barcode, scale: number, dpi: number): Record<string, number> {
+/** The width of its modules times about so much, in whole dots. */
+export function scaledModule(element: Barcode, scale: number, dpi: number): Record<string, number> {
   const { moduleDots, module = MODULE } = element;
   const before = moduleDots ?? Math.max(1, Math.round((module * dpi) / 25.4));
   const after = Math.min(100, Math.max(1, Math.round(before * scale)));

@@ -1,15 +1,17 @@
 /** What a pointer does on the label: choose, move, pull at a handle, or draw a lasso around several. Places are in mm. */
 import { signal } from '@preact/signals';
-import { around } from './align.ts';
+import { around, type Framed } from './align.ts';
 import { change, move, placed, type Scene, select } from './document.ts';
 import type { Editor } from './editor.ts';
-import { type Box, type Handle, pointOf, resized } from './frame.ts';
+import { type Box, type Corner, type Handle, pointOf, resized } from './frame.ts';
+import { scaled } from './scaling.ts';
 import { drawnTo, type Guide, type Lines, linesOf, snapped } from './snapping.ts';
 
 type Point = { x: number; y: number };
 type Begun =
   | { kind: 'move'; from: Point; base: Scene; box: Box; lines: Lines; moves: boolean; onTap: number[] }
   | { kind: 'pull'; from: Point; base: Scene; key: number; handle: Handle; frame: Box }
+  | { kind: 'scale'; from: Point; base: Scene; handle: Corner; framed: readonly Framed[] }
   | { kind: 'lasso'; from: Point; before: readonly number[] };
 
 /** Pixels before a press is a drag, and within which an edge is caught by another. */
@@ -41,7 +43,8 @@ export class Gestures {
       return;
     }
     const chosen = selected.includes(key);
-    if (adds) editor.select(chosen ? selected.filter((one) => one !== key) : [...selected, key]);
+    if (adds && chosen) editor.do((scene) => select(scene, without(scene, key), true));
+    else if (adds) editor.select([...selected, key]);
     else if (!chosen) editor.select([key]);
     const framed = editor.framed;
     if (framed.length === 0) return;
@@ -56,8 +59,14 @@ export class Gestures {
     };
   }
 
-  pressHandle(at: Point, key: number, handle: Handle): void {
+  /** @param key left out: a corner of all that is chosen */
+  pressHandle(at: Point, key: number | undefined, handle: Handle): void {
     const base = this.#editor.scene.value;
+    if (key === undefined) {
+      if (handle === 'start' || handle === 'end') return;
+      this.#begun = { kind: 'scale', from: at, base, handle, framed: this.#editor.framed };
+      return;
+    }
     const own = placed(base).find((one) => one.key === key);
     if (own === undefined) return;
     this.#begun = { kind: 'pull', from: at, base, key, handle, frame: this.#editor.frame(own) };
@@ -78,6 +87,10 @@ export class Gestures {
     }
     if (begun.kind === 'pull') {
       dragged.value = this.#pulled(begun, { dx, dy }, free ? undefined : raster);
+      return;
+    }
+    if (begun.kind === 'scale') {
+      dragged.value = scaled(begun.base, begun.framed, begun.handle, { dx, dy }, this.#editor.dpi.value);
       return;
     }
     begun.moves ||= Math.hypot(dx, dy) * zoom.value > THRESHOLD;
@@ -133,6 +146,16 @@ export class Gestures {
       return resized(element, frame, handle, { dx, dy }, this.#editor.dpi.value);
     });
   }
+}
+
+/** What is chosen, less one element with its group. */
+function without(scene: Scene, key: number): number[] {
+  const all = placed(scene);
+  const group = all.find((own) => own.key === key)?.element.group;
+  return all
+    .filter((own) => scene.selected.includes(own.key) && own.key !== key)
+    .filter(({ element }) => group === undefined || element.group !== group)
+    .map((own) => own.key);
 }
 
 function inside(box: Box, lasso: Box): boolean {

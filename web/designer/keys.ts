@@ -13,6 +13,7 @@ import {
 } from './document.ts';
 import type { Editor } from './editor.ts';
 import { handlesOf, resized } from './frame.ts';
+import { scaled } from './scaling.ts';
 
 const ARROWS: Readonly<Record<string, { x: number; y: number }>> = {
   ArrowLeft: { x: -1, y: 0 },
@@ -55,6 +56,11 @@ export function pressOnLabel(event: KeyboardEvent, editor: Editor): boolean {
       );
       return true;
     }
+    if (event.key.toLowerCase() === 'g') {
+      if (event.shiftKey) editor.ungroup();
+      else editor.group();
+      return true;
+    }
     if (event.key !== 'd') return false;
     editor.do((scene) => duplicate(scene, selected, BESIDE));
     return true;
@@ -84,6 +90,11 @@ export function pressOnLabel(event: KeyboardEvent, editor: Editor): boolean {
 
 function grow(editor: Editor, dx: number, dy: number): void {
   const { selected } = editor.scene.value;
+  if (selected.length > 1) {
+    const { framed, dpi } = editor;
+    editor.do((scene) => scaled(scene, framed, 'se', { dx, dy }, dpi.value), `grow ${selected.join()}`);
+    return;
+  }
   editor.do(
     (scene) =>
       change(scene, selected, (element, own) => {

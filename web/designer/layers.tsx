@@ -40,8 +40,14 @@ export function Layers({ editor }: { editor: Editor }) {
                 class="layer-name"
                 aria-pressed={selected.includes(key)}
                 disabled={locked || hidden}
-                onClick={({ shiftKey }) => editor.select(shiftKey ? [...selected, key] : [key])}
+                onClick={({ shiftKey }) => editor.select(shiftKey ? [...selected, key] : [key], true)}
               >
+                {element.group !== undefined && (
+                  <span class="badge" title={words.groupOf(element.group)}>
+                    <span class="unseen">{words.groupOf(element.group)}</span>
+                    <span aria-hidden="true">⧉ {element.group}</span>
+                  </span>
+                )}{' '}
                 {name}
               </button>
               {button(

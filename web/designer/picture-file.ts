@@ -14,6 +14,10 @@ export async function pictureText(file: File): Promise<string | undefined> {
     say(t.value.designer.pictureTooLarge, true);
     return undefined;
   }
+  return await base64Of(file);
+}
+
+export async function base64Of(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = '';
   for (let at = 0; at < bytes.length; at += AT_ONCE) {

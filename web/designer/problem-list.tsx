@@ -1,13 +1,21 @@
 /** What the service finds wrong with the label, beside what it is wrong with. */
+import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { t } from '../texts/texts.ts';
-import { changeLabel, placed } from './document.ts';
+import { placed } from './document.ts';
 import type { Found } from './drawing.ts';
 import type { Editor } from './editor.ts';
+import { fixOf } from './fixes.ts';
 import { nameOf } from './naming.ts';
 
 /** Without the pointer that messages for files begin with. */
-function wordsOf({ message, pointer }: Found): string {
+export function wordsOf({ message, pointer }: TemplateProblem): string {
   return message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
+}
+
+/** What is said of one element, in words. */
+export function problemsOf(editor: Editor, key: number): string[] {
+  const all = editor.drawing.last.value?.problems ?? [];
+  return all.filter((problem) => problem.key === key).map(wordsOf);
 }
 
 /** @param of the key of one element; left out: everything, by element */
@@ -46,19 +54,15 @@ export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
 /** A button where there is one thing that mends it. */
 function Fix({ editor, problem }: { editor: Editor; problem: Found }) {
   const { designer: words } = t.value;
-  if (problem.code !== 'field-undeclared') return null;
-  const [, name] = /"([^"]+)"/.exec(problem.message) ?? [];
-  if (name === undefined) return null;
+  const scene = editor.scene.value;
+  const own = placed(scene).find(({ key }) => key === problem.key);
+  const fix = fixOf(problem, scene, own && editor.frame(own), editor.dpi.value);
+  if (fix === undefined) return null;
+  const { word, about, mend } = fix;
   return (
     <div class="row">
-      <button
-        type="button"
-        class="button"
-        onClick={() =>
-          editor.do((scene) => changeLabel(scene, { fields: [...(scene.document.fields ?? []), { name }] }))
-        }
-      >
-        {words.about(words.declare, name)}
+      <button type="button" class="button" onClick={() => editor.do(mend)}>
+        {about === undefined ? words.fixes[word] : words.about(words.fixes[word], about)}
       </button>
     </div>
   );

@@ -1,15 +1,18 @@
 /** What the chosen element is, and how: every property of it in plain words. */
-import { useRef } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import { ChoiceField, Field } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
+import { ConditionChoice } from './condition-choice.tsx';
 import { change, changed, type LabelElement, type Placed } from './document.ts';
 import type { Editor } from './editor.ts';
+import { Gs1Builder } from './gs1/builder.tsx';
 import { InsertField } from './insert-field.tsx';
 import { nameOf } from './naming.ts';
 import { NumberInput } from './number-input.tsx';
 import { PictureChoice } from './picture-choice.tsx';
-import { ProblemList } from './problem-list.tsx';
+import { ProblemList, problemsOf } from './problem-list.tsx';
 import { kindOf, propertiesOf, type Section } from './property-kinds.ts';
+import { gs1Kind } from './symbologies.ts';
 import { SymbologyChoice } from './symbology-choice.tsx';
 
 type Props = { editor: Editor; own: Placed };
@@ -27,12 +30,19 @@ export function Properties({ editor }: { editor: Editor }) {
     <div class="stack" key={own.key}>
       <h2 class="anywhere">{nameOf(own.element)}</h2>
       <ProblemList editor={editor} of={own.key} />
+      <ByPrinter what={editor.drawing.last.value?.printer.get(own.key)} />
       <Content editor={editor} own={own} />
       {(['place', 'look', 'more'] as const).map((section) => (
         <Group key={section} editor={editor} own={own} section={section} />
       ))}
     </div>
   );
+}
+
+/** What the picture cannot show: a printer has a font of its own, nearly like this one. */
+function ByPrinter({ what }: { what: 'text' | 'bars' | undefined }) {
+  if (what === undefined) return null;
+  return <p class="small muted">{t.value.designer.byPrinter[what]}</p>;
 }
 
 /** Sets members of the element. @returns whether the schema takes it */
@@ -57,7 +67,8 @@ function Content({ editor, own }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const { element } = own;
   const set = setter(editor, own);
-  if (element.type === 'image') return <PictureChoice onPicture={(data) => set({ data })} />;
+  if (element.type === 'image')
+    return <PictureChoice onPicture={(data) => set({ data, image: undefined })} />;
   if (element.type !== 'text' && element.type !== 'barcode') return null;
   const [name, text] =
     element.type === 'text' ? (['text', element.text] as const) : (['value', element.value] as const);
@@ -77,7 +88,15 @@ function Content({ editor, own }: Props) {
           />
         )}
       </Field>
-      <InsertField editor={editor} area={area} onText={(next) => set({ [name]: next })} />
+      <InsertField editor={editor} area={area} text={text} onText={(next) => set({ [name]: next })} />
+      {element.type === 'barcode' && gs1Kind(element.symbology) !== undefined && (
+        <Gs1Builder
+          editor={editor}
+          element={element}
+          problems={problemsOf(editor, own.key)}
+          onValue={(value, word) => set({ value }, word)}
+        />
+      )}
     </section>
   );
 }
@@ -97,6 +116,11 @@ function Group({ editor, own, section }: Props & { section: Exclude<Section, 'co
   return (
     <details>
       <summary class="label">{words.section.more}</summary>
+      <ConditionChoice
+        editor={editor}
+        when={own.element.when}
+        onWhen={(when) => setter(editor, own)({ when })}
+      />
       <div class="property-grid">{fields}</div>
     </details>
   );
@@ -110,6 +134,8 @@ function Property({ editor, own, name }: Props & { name: string }) {
   const value = memberOf(element, name);
   const set = setter(editor, own);
   const hint = hintOf(element, name);
+  if (name === 'image')
+    return <PictureName editor={editor} label={label} value={value} set={set} hint={hint} />;
   if (name === 'font') return <FontChoice editor={editor} label={label} value={value} set={set} />;
   switch (kind.kind) {
     case 'flag':
@@ -207,6 +233,50 @@ function FontChoice(props: {
       onChoice={(font) => props.set({ font })}
     />
   );
+}
+
+/** One of the template's pictures, or a field that names one. */
+function PictureName({
+  editor,
+  label,
+  value,
+  set,
+  hint,
+}: {
+  editor: Editor;
+  label: string;
+  value: unknown;
+  set: (members: Readonly<Record<string, unknown>>, word?: string) => boolean;
+  hint: string | undefined;
+}) {
+  const { images = [] } = editor.scene.value.document;
+  const id = useId();
+  return (
+    <Field label={label} hint={hint}>
+      {(attributes) => (
+        <>
+          <input
+            {...attributes}
+            type="text"
+            class="input"
+            list={`${id}-names`}
+            value={value === undefined ? '' : String(value)}
+            onInput={({ currentTarget }) => set(shows(currentTarget.value), 'image')}
+          />
+          <datalist id={`${id}-names`}>
+            {images.map(({ name }) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+/** A picture by its name takes the place of the element's own. */
+function shows(name: string): Readonly<Record<string, unknown>> {
+  return name === '' ? { image: undefined } : { image: name, data: undefined };
 }
 
 function isWord<T extends object>(table: T, name: string): name is Extract<keyof T, string> {

@@ -1,44 +1,113 @@
-/** Which values the label is shown with: the samples of its fields, none, or some that are typed here. */
+/** Which values the label is shown with: the samples of its fields, none, some that are typed here, or those of a file. */
 import { useSignal } from '@preact/signals';
-import { ChoiceField, TextField } from '../controls/field.tsx';
-import { t } from '../texts/texts.ts';
+import { ChoiceField, Field, TextField } from '../controls/field.tsx';
+import { readTable, textOf } from '../print/sheet-file.ts';
+import { listed, t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
+import { type Records, SOURCES } from './records.ts';
+
+/** Bytes of a file that is looked at: more than a job's records ever are. */
+const LARGEST = 20 * 1024 * 1024;
 
 export function RecordChoice({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
-  const source = useSignal('samples');
-  const fields = editor.scene.value.document.fields ?? [];
-  const { record } = editor;
-  const samples = () => Object.fromEntries(fields.map(({ name, sample }) => [name, sample ?? '']));
-  const choose = (kind: string) => {
-    source.value = kind;
-    // `null` is a value that is not there: the default is printed.
-    const none = () => Object.fromEntries(fields.map(({ name }) => [name, null]));
-    record.value = kind === 'samples' ? undefined : kind === 'empty' ? none() : samples();
-  };
+  const { records } = editor;
+  const { fields = [] } = editor.scene.value.document;
   return (
     <section class="stack tight">
       <ChoiceField
         label={words.record}
-        value={source.value}
-        options={[
-          { value: 'samples', words: words.recordSamples },
-          { value: 'empty', words: words.recordEmpty },
-          { value: 'own', words: words.recordOwn },
-        ]}
-        onChoice={choose}
+        value={records.source.value}
+        options={SOURCES.map((source) => ({ value: source, words: words.recordFrom[source] }))}
+        onChoice={(source) => records.choose(SOURCES.find((one) => one === source) ?? 'samples')}
       />
-      {source.value === 'own' &&
+      {records.source.value === 'own' &&
         fields.map(({ name }) => (
           <TextField
             key={name}
             label={name}
-            value={String(record.value?.[name] ?? '')}
+            value={String(records.own.value[name] ?? '')}
             onText={(text) => {
-              record.value = { ...record.value, [name]: text };
+              records.own.value = { ...records.own.value, [name]: text };
             }}
           />
         ))}
+      {records.source.value === 'file' && <RecordFile records={records} />}
     </section>
+  );
+}
+
+function RecordFile({ records }: { records: Records }) {
+  const { designer: words, print } = t.value;
+  const fault = useSignal<string | undefined>(undefined);
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    fault.value = undefined;
+    try {
+      if (file.size > LARGEST) throw new Error('too large');
+      records.open(readTable(textOf(new Uint8Array(await file.arrayBuffer()))));
+    } catch {
+      fault.value = print.notCsv;
+    }
+  };
+  return (
+    <>
+      <Field label={words.recordFile} fault={fault.value}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            class="input"
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv"
+            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+          />
+        )}
+      </Field>
+      <RecordSteps records={records} />
+      {records.table.value !== undefined && records.missing.value.length > 0 && (
+        <p class="note warn small anywhere">{words.noColumn(listed(records.missing.value))}</p>
+      )}
+    </>
+  );
+}
+
+/** One row after the other; nothing without a file. */
+export function RecordSteps({ records }: { records: Records }) {
+  const { designer: words, print } = t.value;
+  const count = records.rows.value.length;
+  const row = records.row.value;
+  if (records.source.value !== 'file' || count === 0) return null;
+  return (
+    <fieldset class="row">
+      <legend class="unseen">{words.recordRow}</legend>
+      <button
+        type="button"
+        class="button square"
+        aria-label={print.previous}
+        disabled={row === 0}
+        onClick={() => records.step(-1)}
+      >
+        ←
+      </button>
+      <input
+        type="number"
+        class="input numbers row-number"
+        aria-label={words.recordRow}
+        min={1}
+        max={count}
+        value={row + 1}
+        onInput={({ currentTarget }) => records.go(currentTarget.valueAsNumber - 1)}
+      />
+      <span class="muted">{words.ofRows(count)}</span>
+      <button
+        type="button"
+        class="button square"
+        aria-label={print.next}
+        disabled={row + 1 >= count}
+        onClick={() => records.step(1)}
+      >
+        →
+      </button>
+    </fieldset>
   );
 }

@@ -1,16 +1,14 @@
 /** Beside the label: what is chosen, all that is there, the fields, and what is wrong. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { TextField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
-import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
 import { FieldList } from './field-list.tsx';
 import { Layers } from './layers.tsx';
-import { NumberInput } from './number-input.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { Properties } from './properties.tsx';
 import { RecordChoice } from './record-choice.tsx';
+import { WholeLabel } from './whole-label.tsx';
 
 const TABS = ['properties', 'layers', 'fields', 'label', 'problems'] as const;
 type Tab = (typeof TABS)[number];
@@ -62,23 +60,5 @@ export function Side({ editor }: { editor: Editor }) {
         {open.value === 'problems' && <ProblemList editor={editor} />}
       </div>
     </section>
-  );
-}
-
-function WholeLabel({ editor }: { editor: Editor }) {
-  const { designer: words } = t.value;
-  const { name, width, height } = editor.scene.value.document;
-  const set = (member: 'name' | 'width' | 'height', value: string | number | undefined) => {
-    const before = editor.scene.value;
-    if (value === undefined) return false;
-    editor.do((scene) => changeLabel(scene, { [member]: value }), `label ${member}`);
-    return editor.scene.value !== before;
-  };
-  return (
-    <>
-      <TextField label={words.labelName} value={name} maxLength={200} onText={(text) => set('name', text)} />
-      <NumberInput label={words.width} value={width} onNumber={(value) => set('width', value)} />
-      <NumberInput label={words.height} value={height} onNumber={(value) => set('height', value)} />
-    </>
   );
 }

@@ -90,3 +90,9 @@ export const SYMBOLOGY_FACTS: Readonly<Record<Symbology, SymbolFacts>> = {
   'databar-limited-composite': code(`${GTIN}${COMPOSITE}`),
   'databar-expanded-composite': code(`${GTIN}${COMPOSITE}`),
 };
+
+/** Whether its value is made of AIs, or has some after a `|`. */
+export function gs1Kind(symbology: Symbology): 'elements' | 'composite' | undefined {
+  if (symbology.endsWith('-composite')) return 'composite';
+  return /^(?:gs1-|databar)/.test(symbology) ? 'elements' : undefined;
+}

@@ -12,7 +12,7 @@ const KINDS = ['text', 'barcode', 'box', 'ellipse', 'line'] as const;
 export function Toolbar({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { past, future } = editor.history.value;
-  const { selected } = editor.scene.value;
+  const selected = editor.chosen.value;
   const put = (kind: (typeof KINDS)[number]) =>
     editor.do((scene) => add(scene, [newElement(kind, scene.document, words.newText)]));
   return (
@@ -65,7 +65,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
 
 function Arrange({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
-  const { selected } = editor.scene.value;
+  const selected = editor.chosen.value;
   const choices: Readonly<Record<string, { says: string; act: () => void }>> = {
     ...Object.fromEntries(
       ALIGNMENTS.map((to) => [
@@ -76,7 +76,15 @@ function Arrange({ editor }: { editor: Editor }) {
     x: { says: words.distributeX, act: () => editor.do((scene) => distribute(scene, editor.framed, 'x')) },
     y: { says: words.distributeY, act: () => editor.do((scene) => distribute(scene, editor.framed, 'y')) },
     front: { says: words.front, act: () => editor.do((scene) => reorder(scene, selected, 'front')) },
+    group: { says: words.group, act: () => editor.group() },
+    ungroup: { says: words.ungroup, act: () => editor.ungroup() },
     back: { says: words.back, act: () => editor.do((scene) => reorder(scene, selected, 'back')) },
+  };
+  const off: Readonly<Record<string, boolean>> = {
+    x: selected.length < 3,
+    y: selected.length < 3,
+    group: !editor.canGroup.value,
+    ungroup: !editor.canUngroup.value,
   };
   return (
     <select
@@ -91,7 +99,7 @@ function Arrange({ editor }: { editor: Editor }) {
     >
       <option value="">{words.align} …</option>
       {Object.entries(choices).map(([name, { says }]) => (
-        <option key={name} value={name} disabled={(name === 'x' || name === 'y') && selected.length < 3}>
+        <option key={name} value={name} disabled={off[name] === true}>
           {says}
         </option>
       ))}

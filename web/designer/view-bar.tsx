@@ -1,10 +1,12 @@
 /** How the label is looked at: how large, with the dots of which printer, and which way round. */
+import { useSignal } from '@preact/signals';
 import { ChoiceField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
+import { RecordSteps } from './record-choice.tsx';
+import { RESOLUTIONS, SideBySide } from './side-by-side.tsx';
 import type { Snap } from './snapping.ts';
 
-const RESOLUTIONS = [203, 300, 600];
 const SNAPS: readonly Snap[] = ['dots', 'half', 'none'];
 /** Pixels a mm. */
 const [SMALLEST, LARGEST] = [0.5, 40];
@@ -15,6 +17,7 @@ export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }
   const scale = (by: number) => {
     zoom.value = Math.min(LARGEST, Math.max(SMALLEST, zoom.value * by));
   };
+  const comparing = useSignal(false);
   const resolutions = [...new Set([...RESOLUTIONS, dpi.value])].toSorted((a, b) => a - b);
   return (
     <div class="view-bar">
@@ -62,6 +65,36 @@ export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }
           snap.value = SNAPS.find((one) => one === value) ?? 'dots';
         }}
       />
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          comparing.value = true;
+        }}
+      >
+        {words.sideBySide}
+      </button>
+      <RecordSteps records={editor.records} />
+      <label class="check marks">
+        <input
+          type="checkbox"
+          checked={editor.marks.value}
+          onChange={({ currentTarget }) => {
+            editor.marks.value = currentTarget.checked;
+          }}
+        />
+        <span>
+          <span class="mark" aria-hidden="true" /> {words.marks}
+        </span>
+      </label>
+      {comparing.value && (
+        <SideBySide
+          editor={editor}
+          onClose={() => {
+            comparing.value = false;
+          }}
+        />
+      )}
     </div>
   );
 }

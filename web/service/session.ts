@@ -9,6 +9,7 @@ import {
   sessionView,
 } from '../../src/contract/people.ts';
 import { call, Refusal, whenSignedOut } from './call.ts';
+import { signedOut } from './provider.ts';
 
 /** `undefined`: not known yet. `null`: nobody. */
 export const session = signal<SessionView | null | undefined>(undefined);
@@ -52,6 +53,7 @@ export async function acceptInvitation(token: string, password: string, name: st
 
 export async function signOut(everywhere: boolean): Promise<void> {
   await call(z.unknown(), everywhere ? '/sessions' : '/session', { method: 'DELETE' });
+  signedOut.keep('yes');
   session.value = null;
 }
 
@@ -61,9 +63,8 @@ async function enter(ask: () => Promise<SessionView>): Promise<void> {
     sessionProblem.value = undefined;
   } catch (error) {
     const problem = error instanceof Error ? error : new Error(String(error));
-    // Nobody is signed in: no fault, unless somebody followed a link.
-    sessionProblem.value =
-      problem instanceof Refusal && problem.code === 'session-missing' ? undefined : problem;
+    // Nobody is signed in: no fault, unless somebody followed a link, which is gone then.
+    sessionProblem.value = problem instanceof Refusal && problem.status === 401 ? undefined : problem;
     session.value = null;
   }
 }

@@ -2,13 +2,14 @@
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { ChoiceField, TextField } from '../controls/field.tsx';
+import { Form } from '../controls/form.tsx';
 import { Page } from '../controls/page.tsx';
-import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { findSession, session, signOut } from '../service/session.ts';
 import { chosenLanguage, t } from '../texts/texts.ts';
 import { chosenColours } from './colours.ts';
+import { Passkeys, wrongPassword } from './passkeys.tsx';
 
 export function Account() {
   const { account: words, general, people } = t.value;
@@ -55,6 +56,7 @@ export function Account() {
           />
         </section>
         <Password has={now.person.hasPassword} />
+        <Passkeys hasPassword={now.person.hasPassword} />
         <section class="card stack">
           <p>{words.everywhereHint}</p>
           <div class="row">
@@ -72,23 +74,20 @@ function Password({ has }: { has: boolean }) {
   const { account: words, general } = t.value;
   const current = useSignal('');
   const next = useSignal('');
-  const problem = useSignal<Error | undefined>(undefined);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    problem.value = undefined;
-    const body = { password: next.value, ...(has ? { current: current.value } : {}) };
-    try {
-      await call(z.unknown(), '/session/password', { method: 'PUT', body });
-      current.value = '';
-      next.value = '';
-      say(words.changed);
-      await findSession();
-    } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
-    }
-  };
   return (
-    <form class="card stack" onSubmit={submit}>
+    <Form
+      card
+      action={general.save}
+      onAction={async () => {
+        const body = { password: next.value, ...(has ? { current: current.value } : {}) };
+        await call(z.unknown(), '/session/password', { method: 'PUT', body });
+        current.value = '';
+        next.value = '';
+        say(words.changed);
+        await findSession();
+      }}
+      wordsOf={wrongPassword}
+    >
       <h2>{has ? words.changePassword : words.setPassword}</h2>
       {has && (
         <TextField
@@ -114,12 +113,6 @@ function Password({ has }: { has: boolean }) {
           next.value = text;
         }}
       />
-      {problem.value !== undefined && <Problem problem={problem.value} />}
-      <div class="row">
-        <button type="submit" class="button">
-          {general.save}
-        </button>
-      </div>
-    </form>
+    </Form>
   );
 }

@@ -3,15 +3,17 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { InvitationView } from '../../src/contract/people.ts';
 import { TextField } from '../controls/field.tsx';
+import { Form } from '../controls/form.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { Refusal } from '../service/call.ts';
 import { acceptInvitation, findSession, invitation } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { Alone } from './alone.tsx';
 
 export const invitationToken = signal<string | undefined>(undefined);
 
 export function Invitation({ token }: { token: string }) {
-  const { invitation: words, signIn, people, general } = t.value;
+  const { invitation: words, signIn, people } = t.value;
   const found = useSignal<InvitationView | undefined>(undefined);
   const problem = useSignal<Error | undefined>(undefined);
   const name = useSignal('');
@@ -27,71 +29,59 @@ export function Invitation({ token }: { token: string }) {
   useEffect(() => {
     void look();
   }, [token]);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    problem.value = undefined;
-    try {
-      await acceptInvitation(token, password.value, name.value.trim());
-      invitationToken.value = undefined;
-    } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
-    }
-  };
   const leave = () => {
     invitationToken.value = undefined;
     void findSession();
   };
   const gone = found.value === undefined && problem.value instanceof Refusal;
   return (
-    <main class="alone">
-      <div class="alone-card">
-        <div class="brand">
-          <img src="icon.svg" alt="" />
-          {general.product}
-        </div>
-        {found.value !== undefined && (
-          <>
-            <h1>{words.title(found.value.tenant.name)}</h1>
-            <p>{words.as(found.value.login, people.roles[found.value.role])}</p>
-            <form class="stack" onSubmit={submit}>
-              <TextField
-                label={words.name}
-                value={name.value}
-                autocomplete="name"
-                onText={(text) => {
-                  name.value = text;
-                }}
-              />
-              <TextField
-                label={words.password}
-                hint={words.hint}
-                type="password"
-                autocomplete="new-password"
-                minLength={10}
-                required
-                value={password.value}
-                onText={(text) => {
-                  password.value = text;
-                }}
-              />
-              <button type="submit" class="button primary">
-                {words.submit}
-              </button>
-            </form>
-          </>
-        )}
-        {gone && (
-          <>
-            <div class="note warn" role="alert">
-              {signIn.linkUsed}
-            </div>
-            <button type="button" class="button" onClick={leave}>
-              {signIn.title}
-            </button>
-          </>
-        )}
-        {problem.value !== undefined && !gone && <Problem problem={problem.value} onRetry={look} />}
-      </div>
-    </main>
+    <Alone>
+      {found.value !== undefined && (
+        <>
+          <h1>{words.title(found.value.tenant.name)}</h1>
+          <p>{words.as(found.value.login, people.roles[found.value.role])}</p>
+          <Form
+            action={words.submit}
+            primary
+            onAction={async () => {
+              await acceptInvitation(token, password.value, name.value.trim());
+              invitationToken.value = undefined;
+            }}
+          >
+            <TextField
+              label={words.name}
+              value={name.value}
+              autocomplete="name"
+              onText={(text) => {
+                name.value = text;
+              }}
+            />
+            <TextField
+              label={words.password}
+              hint={words.hint}
+              type="password"
+              autocomplete="new-password"
+              minLength={10}
+              required
+              value={password.value}
+              onText={(text) => {
+                password.value = text;
+              }}
+            />
+          </Form>
+        </>
+      )}
+      {gone && (
+        <>
+          <div class="note warn" role="alert">
+            {signIn.linkUsed}
+          </div>
+          <button type="button" class="button" onClick={leave}>
+            {signIn.title}
+          </button>
+        </>
+      )}
+      {problem.value !== undefined && !gone && <Problem problem={problem.value} onRetry={look} />}
+    </Alone>
   );
 }

@@ -1,102 +1,167 @@
-/** Who is not signed in: by password here, or by a link that was opened. */
-import { useSignal } from '@preact/signals';
+/** Who is not signed in: by single sign-on, passkey or password here, or by a link that was opened. */
+import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { providerRefusal, type WaysIn, waysIn } from '../../src/contract/people.ts';
 import { kept } from '../address/kept.ts';
 import { TextField } from '../controls/field.tsx';
+import { Form, useSubmit } from '../controls/form.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
-import { Refusal } from '../service/call.ts';
+import { call, Refusal } from '../service/call.ts';
+import { knowsPasskeys, signInByPasskey } from '../service/passkeys.ts';
+import { signInAtProvider } from '../service/provider.ts';
 import { findSession, sessionProblem, signInByPassword } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { Alone } from './alone.tsx';
 
 const workspace = kept('workspace');
+/** Why the provider of single sign-on has led somebody back who is not signed in. */
+export const refused = signal<string | undefined>(undefined);
 
 export function SignIn() {
   const { signIn: words, general } = t.value;
-  const tenant = useSignal(workspace.value || 'default');
-  const login = useSignal('');
-  const password = useSignal('');
-  const problem = useSignal<Error | undefined>(undefined);
-  const busy = useSignal(false);
+  const ways = useSignal<WaysIn | undefined>(undefined);
   useEffect(() => {
     document.title = `${words.title} · ${general.product}`;
   });
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    busy.value = true;
-    problem.value = undefined;
-    try {
-      await signInByPassword(tenant.value.trim(), login.value, password.value);
-      workspace.keep(tenant.value.trim());
-    } catch (error) {
-      problem.value = refused(error);
-    }
-    busy.value = false;
-  };
+  // Who has come in and leaves again is told nothing of the time before.
+  useEffect(
+    () => () => {
+      refused.value = undefined;
+    },
+    [],
+  );
+  useEffect(() => {
+    // Without an answer there is the password, and what is wrong is said when it is tried.
+    call(waysIn, '/sign-in').then(
+      (found) => {
+        ways.value = found;
+      },
+      () => undefined,
+    );
+  }, []);
   const before = sessionProblem.value;
+  const why = providerRefusal.safeParse(refused.value).data;
+  const others = ways.value?.provider != null || (ways.value?.passkeys === true && knowsPasskeys());
   return (
-    <main class="alone">
-      <div class="alone-card">
-        <div class="brand">
-          <img src="icon.svg" alt="" />
-          {general.product}
+    <Alone>
+      <h1>{words.title}</h1>
+      {why !== undefined && (
+        <div class="note warn" role="alert">
+          {words.refused[why]}
         </div>
-        <h1>{words.title}</h1>
-        {before instanceof Refusal && (
-          <div class="note warn" role="alert">
-            {before.status < 500 ? words.linkUsed : wordsOf(before)}
-          </div>
-        )}
-        {before !== undefined && !(before instanceof Refusal) && (
-          <Problem problem={before} onRetry={() => void findSession()} />
-        )}
-        <form class="stack" onSubmit={submit}>
-          <TextField
-            label={words.workspace}
-            value={tenant.value}
-            required
-            autocomplete="organization"
-            onText={(text) => {
-              tenant.value = text;
-            }}
-          />
-          <TextField
-            label={words.login}
-            value={login.value}
-            required
-            autocomplete="username"
-            onText={(text) => {
-              login.value = text;
-            }}
-          />
-          <TextField
-            label={words.password}
-            type="password"
-            value={password.value}
-            required
-            autocomplete="current-password"
-            onText={(text) => {
-              password.value = text;
-            }}
-          />
-          {problem.value !== undefined && (
-            <div class="note bad" role="alert">
-              {problem.value.message}
-            </div>
-          )}
-          <button type="submit" class="button primary" disabled={busy.value}>
-            {words.submit}
-          </button>
-        </form>
-        <p class="small muted">{words.byLink}</p>
-      </div>
-    </main>
+      )}
+      {before instanceof Refusal && (
+        <div class="note warn" role="alert">
+          {before.status < 500 ? words.linkUsed : wordsOf(before)}
+        </div>
+      )}
+      {before !== undefined && !(before instanceof Refusal) && (
+        <Problem problem={before} onRetry={() => void findSession()} />
+      )}
+      {others && ways.value !== undefined && (
+        <>
+          <OtherWays ways={ways.value} />
+          <p class="or small muted">{words.or}</p>
+        </>
+      )}
+      <ByPassword tenant={ways.value?.provider?.tenant} primary={!others} />
+      <p class="small muted">{words.byLink}</p>
+    </Alone>
   );
 }
 
-function refused(error: unknown): Error {
+function OtherWays({ ways: { provider, passkeys } }: { ways: WaysIn }) {
   const { signIn: words } = t.value;
-  if (!(error instanceof Refusal))
-    return error instanceof Error ? new Error(wordsOf(error)) : new Error(String(error));
-  if (error.status === 429) return new Error(words.tooOften);
-  return error.status === 401 || error.status === 400 ? new Error(words.wrong) : new Error(wordsOf(error));
+  const atProvider = useSubmit(signInAtProvider);
+  const byPasskey = useSubmit(signInByPasskey);
+  const problem = atProvider.problem.value ?? byPasskey.problem.value;
+  const busy = atProvider.busy.value || byPasskey.busy.value;
+  return (
+    <div class="stack">
+      {provider !== null && (
+        <button type="button" class="button primary" disabled={busy} onClick={atProvider.submit}>
+          {words.atProvider(provider.name)}
+        </button>
+      )}
+      {passkeys && knowsPasskeys() && (
+        <button
+          type="button"
+          class={provider === null ? 'button primary' : 'button'}
+          disabled={busy}
+          onClick={byPasskey.submit}
+        >
+          {words.byPasskey}
+        </button>
+      )}
+      {problem !== undefined && (
+        <div class="note bad" role="alert">
+          {wordsOfWay(problem)}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function ByPassword({ tenant: usual, primary }: { tenant: string | undefined; primary: boolean }) {
+  const { signIn: words } = t.value;
+  const typed = useSignal<string | undefined>(undefined);
+  const login = useSignal('');
+  const password = useSignal('');
+  const tenant = typed.value ?? (workspace.value || usual || 'default');
+  return (
+    <Form
+      action={words.submit}
+      primary={primary}
+      wordsOf={wordsOfPassword}
+      onAction={async () => {
+        await signInByPassword(tenant.trim(), login.value, password.value);
+        workspace.keep(tenant.trim());
+      }}
+    >
+      <TextField
+        label={words.workspace}
+        value={tenant}
+        required
+        autocomplete="organization"
+        onText={(text) => {
+          typed.value = text;
+        }}
+      />
+      <TextField
+        label={words.login}
+        value={login.value}
+        required
+        autocomplete="username"
+        onText={(text) => {
+          login.value = text;
+        }}
+      />
+      <TextField
+        label={words.password}
+        type="password"
+        value={password.value}
+        required
+        autocomplete="current-password"
+        onText={(text) => {
+          password.value = text;
+        }}
+      />
+    </Form>
+  );
+}
+
+function wordsOfPassword(error: Error): string {
+  const { signIn: words } = t.value;
+  if (!(error instanceof Refusal)) return wordsOf(error);
+  if (error.status === 429) return words.tooOften;
+  return error.status === 401 || error.status === 400 ? words.wrong : wordsOf(error);
+}
+
+function wordsOfWay(error: Error): string {
+  const { signIn: words } = t.value;
+  if (error.name === 'NotAllowedError') return words.passkeyNone;
+  if (!(error instanceof Refusal)) return wordsOf(error);
+  if (error.status === 429) return words.tooOften;
+  if (error.code === 'provider-away') return words.refused['provider-away'];
+  return error.code === 'passkey-refused' ? words.passkeyRefused : wordsOf(error);
 }

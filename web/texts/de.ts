@@ -2,6 +2,7 @@
 import { accessWords } from './de/access.ts';
 import { jobs, labels, many } from './de/counted.ts';
 import { designerWords } from './de/designer.ts';
+import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
 import type { Texts } from './en.ts';
@@ -76,6 +77,24 @@ export const de: Texts = {
     linkUsed: 'Dieser Link gilt nicht mehr. Jeder gilt einmal, und nur für eine Weile.',
     wrong: 'Diesen Namen gibt es nicht, oder das Passwort ist ein anderes.',
     tooOften: 'Zu viele Versuche. Bitte ein paar Minuten warten.',
+    atProvider: (name) => `Mit ${name} anmelden`,
+    byPasskey: 'Mit einem Passkey anmelden',
+    or: 'oder mit einem Passwort',
+    passkeyNone: 'Es wurde kein Passkey verwendet. Bitte noch einmal versuchen, oder anders anmelden.',
+    passkeyRefused: 'Mit diesem Passkey meldet sich hier niemand mehr an.',
+    refused: {
+      canceled: 'Die Anmeldung wurde abgebrochen.',
+      expired:
+        'Diese Anmeldung hat zu lange gedauert oder in einem anderen Tab begonnen. Bitte neu beginnen.',
+      'not-invited':
+        'Sie sind bekannt, aber nicht in diesen Arbeitsbereich eingeladen. Bitte dessen Administrator fragen.',
+      'not-verified': 'Ihre E-Mail-Adresse ist dort nicht bestätigt. Bitte fragen, wer Ihr Konto verwaltet.',
+      'provider-away':
+        'Die zentrale Anmeldung antwortet nicht. Gleich noch einmal versuchen, oder das Passwort nehmen.',
+      'provider-refused':
+        'Die zentrale Anmeldung hat abgelehnt. Bitte neu beginnen; hilft das nicht, fragen, wer sie eingerichtet hat.',
+      'too-often': 'Zu viele Versuche. Bitte ein paar Minuten warten.',
+    },
     working: 'Sie werden angemeldet …',
   },
   invitation: {
@@ -95,6 +114,7 @@ export const de: Texts = {
     current: 'Jetziges Passwort',
     next: 'Neues Passwort',
     hint: 'Mindestens 10 Zeichen.',
+    wrong: 'Das jetzige Passwort ist ein anderes.',
     changed: 'Das Passwort ist gesetzt.',
     signOut: 'Abmelden',
     everywhere: 'Überall abmelden',
@@ -126,4 +146,5 @@ export const de: Texts = {
   ...printingWords,
   ...accessWords,
   designer: designerWords,
+  gs1: gs1Words,
 };

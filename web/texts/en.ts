@@ -1,7 +1,9 @@
 /** Every English word of the console. German stands beside it in `de.ts`, with the same keys. */
+import type { ProviderRefusal } from '../../src/contract/people.ts';
 import { accessWords } from './en/access.ts';
 import { jobs, labels, many } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
+import { gs1Words } from './en/gs1.ts';
 import { jobWords } from './en/jobs.ts';
 import { printingWords } from './en/printing.ts';
 
@@ -76,6 +78,21 @@ export const en = {
     linkUsed: 'This link does not work any more. Each one works once, and only for a while.',
     wrong: 'No such name, or not this password.',
     tooOften: 'Too many attempts. Wait a few minutes.',
+    atProvider: (name: string) => `Sign in with ${name}`,
+    byPasskey: 'Sign in with a passkey',
+    or: 'or with a password',
+    passkeyNone: 'No passkey was used. Try again, or sign in another way.',
+    passkeyRefused: 'This passkey signs nobody in here any more.',
+    refused: {
+      canceled: 'The sign-in was canceled.',
+      expired: 'This sign-in took too long, or began in another tab. Please begin again.',
+      'not-invited': 'You are known, but not invited to this workspace. Ask its administrator.',
+      'not-verified': 'Your e-mail address is not verified there. Ask who keeps your account.',
+      'provider-away': 'Single sign-on does not answer. Try again in a moment, or use your password.',
+      'provider-refused':
+        'Single sign-on has refused. Please begin again; if that does not help, ask who set it up.',
+      'too-often': 'Too many attempts. Wait a few minutes.',
+    } satisfies Record<ProviderRefusal, string>,
     working: 'Signing you in …',
   },
   invitation: {
@@ -95,6 +112,7 @@ export const en = {
     current: 'Current password',
     next: 'New password',
     hint: 'At least 10 characters.',
+    wrong: 'The current password is another one.',
     changed: 'The password is set.',
     signOut: 'Sign out',
     everywhere: 'Sign out everywhere',
@@ -126,6 +144,7 @@ export const en = {
   ...printingWords,
   ...accessWords,
   designer: designerWords,
+  gs1: gs1Words,
 };
 
 export type Texts = typeof en;

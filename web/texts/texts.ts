@@ -40,6 +40,13 @@ export function whenExactly(time: Time): string {
   return today ? seconds.value.format(date) : `${day.value.format(date)}, ${seconds.value.format(date)}`;
 }
 
+const utcDay = format({ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/** A day in UTC, as the service counts them: `2026-11-22`. */
+export function dayOf(day: string): string {
+  return utcDay.value.format(new Date(day));
+}
+
 /** With the day and the zone, for who points at a time. */
 export function inFull(time: Time): string {
   return full.value.format(new Date(time));

@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../../src/contract/dots.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
+import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileLabel } from '../../../src/render/label-layout.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
@@ -44,7 +45,7 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
     return { zpl: zpl === settings ? zpl + BLANK : zpl, canvas };
   };
 
-  return encoder(job, stored, async (index, copies, copy) => {
+  const make: MakeLabel = async (index, copies, copy) => {
     const list = label.layout(job.records[index] ?? {}, index, copy);
     const recalled = stored?.recall(list);
     const { zpl, canvas } = recalled ?? whole(list);
@@ -53,7 +54,8 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
     const end =
       recalled !== undefined && copies === 1 && !cuts(job.format) ? '' : printQuantity(copies, job.format);
     return `^XA${zpl}${end}^XZ`;
-  });
+  };
+  return encoder(job, stored, make, label.check);
 }
 
 /** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
@@ -65,23 +67,25 @@ function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   // Where nobody would notice that the printer was switched off, each label brings its downloads along.
   const each = format.storedFormats === false ? raw.downloads : '';
   const once = { begin: each === '' ? raw.downloads : '', end: rawEnd(format, raw.deletions) };
-  return encoder(
-    job,
-    once,
-    async (index, copies, copy) => each + raw.fill(job.records[index] ?? {}, copies, index, copy),
-  );
+  const make: MakeLabel = async (index, copies, copy) =>
+    each + raw.fill(job.records[index] ?? {}, copies, index, copy);
+  return encoder(job, once, make, raw.check);
 }
+
+type MakeLabel = (record: number, copies: number, copy?: number) => Promise<string>;
 
 /** @param once what is sent before the first label and after the last */
 function encoder(
-  { format }: QueuedJob,
+  { format, records }: QueuedJob,
   once: { begin: string; end: string } | undefined,
-  text: (record: number, copies: number, copy?: number) => Promise<string>,
+  text: MakeLabel,
+  check: RecordCheck,
 ): LabelEncoder {
   const begin = printerSettings(format) + (once?.begin ?? '');
   return {
     begin: () => Buffer.from(begin),
     label: async (record, copies, copy) => Buffer.from(await text(record, copies, copy), 'utf8'),
+    check: (record) => check(records[record] ?? {}, record),
     end: () => Buffer.from(once?.end ?? ''),
   };
 }

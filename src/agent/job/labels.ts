@@ -39,7 +39,7 @@ export class Labels {
   }
 
   /**
-   * Makes every label from `from` on once, before the first of them is sent.
+   * Finds out whether every label from `from` on can be made, before the first of them is sent.
    * @throws JobFaultError, RenderCrash, the signal's reason
    */
   async check(from: number, signal: AbortSignal): Promise<void> {

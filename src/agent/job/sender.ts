@@ -100,9 +100,9 @@ export class Sender {
     return this.#handover;
   }
 
-  /** The printer's counter is about to be read. */
-  reads(): void {
-    this.#readAt = performance.now();
+  /** The printer's counter was read. @param asked when it was asked for, ms */
+  read(asked: number): void {
+    this.#readAt = asked;
   }
 
   /**

@@ -73,9 +73,10 @@ export class DocumentLink implements PrinterLink {
   }
 
   async ready(): Promise<Readiness> {
+    const asked = performance.now();
     const status = await this.#status();
     this.#odometer = status.odometer;
-    return { ready: status.state !== 'stopped', status, reasons: status.reasons };
+    return { ready: status.state !== 'stopped', status, reasons: status.reasons, asked };
   }
 
   async begin(): Promise<void> {}

@@ -18,6 +18,7 @@ import { evidenceOfIdentity } from '../discovery/evidence.ts';
 import { printerIdOf } from '../discovery/identity.ts';
 import type { LinkOptions, PrinterLink } from './link.ts';
 import type { PrinterDevice } from './printer-device.ts';
+import { isIdle } from './status.ts';
 
 export interface StreamDeviceOptions {
   uri: string;
@@ -33,6 +34,8 @@ export interface StreamDeviceOptions {
 
 /** How often a device is asked while another agent serves it, ms. */
 const ASIDE_EVERY = 60_000;
+/** How old what it said may be for a job to begin on it, ms: less than how old a counter may be when the first label goes out. */
+const LATELY_MS = 250;
 /** One that starts up may be silent once. */
 const MUTE_AFTER = 2;
 
@@ -54,6 +57,8 @@ export class StreamDevice implements PrinterDevice {
   servedElsewhere = false;
   /** As it was last read. */
   #status: DeviceStatus | null = null;
+  /** Where and when (ms) that was read, as long as nothing has been written there since. */
+  #said: { connection: Connection; asked: number } | null = null;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
   /** Nobody knows whether the last label that was sent arrived as a whole. */
@@ -107,10 +112,28 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /** A job has read a status. */
-  answered(status: DeviceStatus): void {
+  answered(status: DeviceStatus, said: { connection: Connection; asked: number }): void {
     this.answers = true;
     this.#status = status;
+    this.#said = said;
     this.onStatus(status);
+  }
+
+  /** Something other than a question is about to be written. */
+  writes(): void {
+    this.#said = null;
+  }
+
+  /**
+   * What it said on this connection a moment ago, of which nothing has been written there since: that it is at rest, and what
+   * it has counted. A job that follows another one need not ask again.
+   */
+  saidLately(connection: Connection): { status: DeviceStatus; asked: number } | null {
+    const [status, said] = [this.#status, this.#said];
+    if (status === null || said?.connection !== connection || connection.closed.aborted) return null;
+    if (performance.now() - said.asked > LATELY_MS) return null;
+    const certain = status.labelsPending === 0 && status.odometer !== null && !status.unfinished;
+    return certain && isIdle(status) ? { status, asked: said.asked } : null;
   }
 
   link(options: LinkOptions): PrinterLink {
@@ -172,6 +195,7 @@ export class StreamDevice implements PrinterDevice {
   async abandon(connection: Connection, signal: AbortSignal): Promise<void> {
     const abandon = this.dialect?.abandon;
     if (abandon === undefined || connection.inert) return;
+    this.writes();
     await connection.write(abandon, signal);
   }
 
@@ -188,6 +212,7 @@ export class StreamDevice implements PrinterDevice {
     const { endData } = this.dialect ?? {};
     this.#mostData = Math.max(this.#mostData, most);
     if (!this.#broken || endData === undefined || connection.inert) return;
+    this.writes();
     await connection.write(endData(this.#mostData), signal);
     this.#broken = false;
   }
@@ -249,6 +274,7 @@ export class StreamDevice implements PrinterDevice {
       }
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;
       this.#status = status ?? this.#status;
+      this.#said = null;
       this.#silences = identity === null && status === null ? this.#silences + 1 : 0;
       if (identity === null && status?.unfinished && this.expected === null)
         await this.#halfLabel(connection, signal);

@@ -36,15 +36,18 @@ export class StreamLink implements PrinterLink {
   }
 
   async ready(others: boolean): Promise<Readiness> {
+    const said = others ? this.#device.saidLately(this.#open) : null;
+    if (said !== null) return { ready: true, status: said.status, reasons: [], asked: said.asked };
+    const asked = performance.now();
     const status = await this.#ask();
     if (status === null || (!isBlocked(status) && !canConfirm(status)))
-      return { ready: true, status: null, reasons: [] };
+      return { ready: true, status: null, reasons: [], asked };
     const ready = isIdle(status);
     if (!ready) {
       await this.#endUnfinished(status, this.#begins);
       this.#begins = false;
     }
-    return { ready, status, reasons: whyItWaits(status, others) };
+    return { ready, status, reasons: whyItWaits(status, others), asked };
   }
 
   async begin(): Promise<void> {
@@ -54,6 +57,7 @@ export class StreamLink implements PrinterLink {
 
   async send(chunk: Chunk): Promise<null> {
     const { book, signals } = this.#options;
+    this.#device.writes();
     await this.#open.write(chunk.bytes, signals.end);
     book.took(chunk, performance.now());
     return null;
@@ -109,8 +113,10 @@ export class StreamLink implements PrinterLink {
     const trusted = !device.answers && confirmation() === 'transport';
     if (device.dialect === null || device.mute || trusted) return null;
     try {
-      const status = await device.dialect.status(this.#open, signals.end);
-      device.answered(status);
+      const connection = this.#open;
+      const asked = performance.now();
+      const status = await device.dialect.status(connection, signals.end);
+      device.answered(status, { connection, asked });
       return status;
     } catch (error) {
       const silent = error instanceof TransportError && error.code !== 'connection-lost';

@@ -19,11 +19,13 @@ import type { Reprints } from '../jobs/accept/reprints.ts';
 import { bulk } from '../jobs/outcome/bulk.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
+import type { Decision } from '../jobs/outcome/locked-job.ts';
 import type { JobMoves } from '../jobs/outcome/moves.ts';
 import { idParam } from '../jobs/routes.ts';
 import { jobDetailsOf, jobRecordsOf } from '../jobs/shown/job-details.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { jobLabelPicture } from '../jobs/shown/label-pictures.ts';
+import { writeDeed } from '../people/access.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
 import { ProblemError, parseBody, payloadInvalid } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
@@ -68,15 +70,15 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
 
   app.post('/app/jobs/:id/cancel', act('job.cancel'), async (request) => {
     const { force, why } = parseBody(jobCancel, request.body ?? {});
-    return cancellations.cancel(idOf(request), force, { who: whoOf(request), why });
+    return cancellations.cancel(idOf(request), force, deciding(request, why));
   });
   app.post('/app/jobs/:id/resume', act('job.resume'), async (request) => {
     const { from, why } = parseBody(jobResume, request.body);
-    return decisions.resume(idOf(request), from, { who: whoOf(request), why });
+    return decisions.resume(idOf(request), from, deciding(request, why));
   });
   app.post('/app/jobs/:id/move', act('job.move'), async (request) => {
     const { why, ...to } = parseBody(jobMove, request.body);
-    return parts.moves.move(idOf(request), { ...to, ...(why && { why }) }, { who: whoOf(request), why });
+    return parts.moves.move(idOf(request), { ...to, ...(why && { why }) }, deciding(request, why));
   });
   app.post('/app/jobs/:id/reprint', act('job.reprint'), async (request, reply) => {
     const header = request.headers['idempotency-key'];
@@ -84,8 +86,10 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
     const made = await parts.reprints.reprint(idOf(request), request.body ?? {}, {
       account: whoOf(request),
       key,
+      also: (db, reprint) => writeDeed(db, request, { details: { reprint } }),
     });
-    request.deed.details = { reprint: made.jobId };
+    // What was done before is in the audit already.
+    request.deed.written = true;
     request.facts.jobs = [made.jobId];
     if (made.replayed) reply.header('idempotency-replayed', 'true');
     return reply.code(made.replayed ? 200 : 201).send({ id: made.jobId });
@@ -96,15 +100,14 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
     async (request) => {
       const body = parseBody(jobBulk, request.body);
       const jobs = await chosenJobs(list, body, accessOf(request).tenant);
-      const result = await bulk(parts, body, jobs, { who: whoOf(request), why: body.why });
+      const { action } = body;
+      const result = await bulk(parts, body, jobs, {
+        ...deciding(request, body.why),
+        noted: (db, id) => writeDeed(db, request, { object: id, details: { action } }),
+      });
       request.changed = { jobs: body.dryRun ? [] : result.jobs.map(({ id }) => id) };
-      // A preview does nothing.
-      if (body.dryRun) request.deed.written = true;
-      request.deed.details = {
-        action: body.action,
-        dryRun: body.dryRun,
-        jobs: result.jobs.filter(({ outcome }) => outcome !== 'refused').map(({ id }) => id),
-      };
+      // With each job what is done to it was; a preview does nothing.
+      request.deed.written = true;
       return result;
     },
   );
@@ -123,6 +126,11 @@ async function chosenJobs(list: JobList, body: JobBulk, tenant: string | undefin
   }
   const found = await list.page({ ...filter, tenant: tenant ?? filter?.tenant, limit: MOST_AT_ONCE + 1 });
   return found.jobs;
+}
+
+/** Who decides about the route's job, and why: both are in the audit with the decision. */
+function deciding(request: FastifyRequest, why: string | undefined): Decision {
+  return { who: whoOf(request), why, noted: (db) => writeDeed(db, request) };
 }
 
 /** Who decides, as a job's history names them. */

@@ -18,12 +18,13 @@ import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import { idParam } from '../jobs/routes.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
+import { writeDeed } from '../people/access.ts';
 import { accessOf, accountOf, demand } from '../people/visitor.ts';
 import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
 import { listPrinters } from '../printers/printers.ts';
 import { ProblemError, parseBody } from '../problems.ts';
-import { type Pool, transaction } from '../store/pool.ts';
+import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 
 export type PrinterParts = {
   pool: Pool;
@@ -74,12 +75,12 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   app.post('/app/printers/:id/hold', act('printer.hold'), async (request) => {
     const { why } = parseBody(printerHold, request.body ?? {});
     const lane = await theLane(request);
-    await holds.hold(lane, { who: accountOf(accessOf(request)), why });
+    await holds.hold(lane, { who: accountOf(accessOf(request)), why }, (db) => writeDeed(db, request));
     return answer(request, lane);
   });
   app.post('/app/printers/:id/resume', act('printer.resume'), async (request) => {
     const lane = await theLane(request);
-    await holds.resume(lane);
+    await holds.resume(lane, (db) => writeDeed(db, request));
     return answer(request, lane);
   });
 
@@ -89,23 +90,28 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     // Of a shared printer only the caller's own jobs.
     const lane = await theLane(request, false);
     const jobs = await list.waitingIn(lane, tenant, MOST_AT_ONCE + 1);
-    const by = { who: accountOf(accessOf(request)), why };
+    const by = {
+      ...{ who: accountOf(accessOf(request)), why },
+      noted: (db: Queryable, job: string) => writeDeed(db, request, { details: { job } }),
+    };
     const result = await bulk(parts, { action: 'cancel', dryRun }, jobs, by);
-    request.deed.details = { dryRun, jobs: result.jobs.map(({ id }) => id) };
     request.changed = { jobs: dryRun ? [] : result.jobs.map(({ id }) => id) };
-    // A preview does nothing.
-    if (dryRun) request.deed.written = true;
+    // With each job what is done to it was; a preview does nothing.
+    request.deed.written = true;
     return result;
   });
 
   app.put('/app/printers/:id/name', act('printer.rename'), async (request) => {
     const { name } = parseBody(printerRename, request.body);
     const lane = await theLane(request);
-    await pool.query(
-      `INSERT INTO platen.lane_settings (lane, display_name) VALUES ($1, $2)
-       ON CONFLICT (lane) DO UPDATE SET display_name = excluded.display_name`,
-      [lane, name?.replaceAll('\0', '') ?? null],
-    );
+    await transaction(pool, async (client) => {
+      await client.query(
+        `INSERT INTO platen.lane_settings (lane, display_name) VALUES ($1, $2)
+         ON CONFLICT (lane) DO UPDATE SET display_name = excluded.display_name`,
+        [lane, name?.replaceAll('\0', '') ?? null],
+      );
+      await writeDeed(client, request);
+    });
     return answer(request, lane);
   });
 
@@ -131,6 +137,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       }
       // The mark goes with the hold.
       await client.query('UPDATE platen.lane_settings SET display_name = NULL WHERE lane = $1', [lane]);
+      await writeDeed(client, request);
     });
     await holds.resume(lane);
     return reply.code(204).send();
@@ -145,9 +152,15 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     const header = request.headers['idempotency-key'];
     const key = header === undefined ? undefined : parseKey(header);
     const { id } = idParam.parse(request.params);
-    const made = await parts.tests.print(tenant, id, { format, account: accountOf(access), key });
+    const made = await parts.tests.print(tenant, id, {
+      format,
+      account: accountOf(access),
+      key,
+      also: (db, job) => writeDeed(db, request, { details: { job } }),
+    });
     request.facts.jobs = [made.id];
-    request.deed.details = { job: made.id };
+    // What was done before is in the audit already.
+    request.deed.written = true;
     return reply.code(201).send(made);
   });
 }

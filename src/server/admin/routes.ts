@@ -5,9 +5,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import {
-  type IntegrationCreated,
-  integrationCreate,
-  type Permission,
   printerCommandsSet,
   quotaSet,
   templateRename,
@@ -18,10 +15,12 @@ import type { CheckPool } from '../../rendering/check-pool.ts';
 import type { Jobs } from '../jobs/accept/enqueue.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import { answer, idParam } from '../jobs/routes.ts';
-import type { Integrations } from '../oauth/integrations.ts';
+import type { Credentials } from '../oauth/credentials.ts';
+import { integrationRoutes } from '../oauth/integration-routes.ts';
+import { writeDeed, written } from '../people/access.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
 import { listAgents } from '../printers/agents.ts';
-import { ProblemError, parseBody } from '../problems.ts';
+import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { templatePreview } from '../templates/preview.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -33,18 +32,13 @@ export type AdminParts = {
   templates: Templates;
   checks: CheckPool;
   jobs: Jobs;
-  /** Undefined where the accounts are an external server's. */
-  integrations: Integrations | undefined;
-  createIntegration: (
-    tenantId: string,
-    options: { name: string; scope: readonly Permission[] },
-  ) => Promise<IntegrationCreated>;
+  credentials: Credentials;
 };
 
-const apiKeyParam = idParam.extend({ apiKey: z.string() });
 const templateParam = idParam.extend({ templateId: z.string() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
+  await app.register(integrationRoutes, parts);
   const { tenants, templates, jobs } = parts;
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
@@ -54,8 +48,9 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     '/app/tenants',
     { config: { needs: 'deployment', about: 'caller', audit: 'tenant.create' } },
     async (request, reply) => {
-      const tenant = await tenants.create(parseBody(tenantCreate, request.body));
-      request.deed = { tenant: tenant.id, object: tenant.id };
+      const asked = parseBody(tenantCreate, request.body);
+      const deed = { tenant: asked.id, object: asked.id };
+      const tenant = await tenants.create(asked, written(request, deed));
       return reply.code(201).send(tenant);
     },
   );
@@ -68,8 +63,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     async (request) => {
       const { id } = idParam.parse(request.params);
       const { labels } = parseBody(quotaSet, request.body);
-      request.deed.details = { labels };
-      return tenants.setQuota(id, labels);
+      return tenants.setQuota(id, labels, written(request, { details: { labels } }));
     },
   );
   app.put(
@@ -78,42 +72,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     async (request) => {
       const { id } = idParam.parse(request.params);
       const { allowed } = parseBody(printerCommandsSet, request.body);
-      request.deed.details = { allowed };
-      return tenants.setPrinterCommands(id, allowed);
-    },
-  );
-
-  const integrations = (): Integrations => {
-    if (parts.integrations !== undefined) return parts.integrations;
-    throw new ProblemError(
-      'authorization-external',
-      'make service accounts at the external authorization server',
-    );
-  };
-  app.get(
-    '/app/tenants/:id/integrations',
-    { config: { needs: 'integrations', about: 'tenant' } },
-    async (request) => {
-      const tenant = await tenants.get(idParam.parse(request.params).id);
-      return integrations().list(tenant.id);
-    },
-  );
-  app.post(
-    '/app/tenants/:id/integrations',
-    { config: { needs: 'integrations', about: 'tenant', audit: 'integration.create' } },
-    async (request, reply) => {
-      const options = parseBody(integrationCreate, request.body);
-      const created = await parts.createIntegration(idParam.parse(request.params).id, options);
-      request.deed = { object: created.apiKey, details: { name: options.name, scope: created.scope } };
-      return reply.code(201).header('cache-control', 'no-store').send(created);
-    },
-  );
-  app.delete(
-    '/app/tenants/:id/integrations/:apiKey',
-    { config: { needs: 'integrations', about: 'tenant', audit: 'integration.revoke' } },
-    async (request) => {
-      const { id, apiKey } = apiKeyParam.parse(request.params);
-      return integrations().revoke(id, apiKey);
+      return tenants.setPrinterCommands(id, allowed, written(request, { details: { allowed } }));
     },
   );
 
@@ -129,9 +88,10 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     '/app/tenants/:id/templates',
     { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.import' } },
     async (request, reply) => {
-      const imported = await templates.import(idParam.parse(request.params).id, request.body);
-      const { id, name } = imported.view;
-      request.deed = { object: id, details: { name, created: imported.created } };
+      const tenant = idParam.parse(request.params).id;
+      const imported = await templates.import(tenant, request.body, (db, { id, name, created }) =>
+        writeDeed(db, request, { object: id, details: { name, created } }),
+      );
       return reply.code(imported.created ? 201 : 200).send(imported.view);
     },
   );
@@ -153,7 +113,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     { config: { needs: 'templates:edit', about: 'tenant' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
-      return templates.replace(id, templateId, parseBody(templateReplace, request.body));
+      return templates.replace(id, templateId, parseBody(templateReplace, request.body), written(request));
     },
   );
   app.put(
@@ -161,7 +121,8 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.rename' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
-      return templates.rename(id, templateId, parseBody(templateRename, request.body).name);
+      const { name } = parseBody(templateRename, request.body);
+      return templates.rename(id, templateId, name, written(request));
     },
   );
   app.delete(
@@ -169,7 +130,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.delete' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
-      return templates.delete(id, templateId);
+      return templates.delete(id, templateId, written(request));
     },
   );
 
@@ -190,8 +151,10 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         ownAccount: false,
         key,
         body: request.body,
+        also: (db, job) => writeDeed(db, request, { object: job }),
       });
-      request.deed = { object: accepted.jobId, ...(accepted.replayed && { written: true }) };
+      // What was done before is in the audit already.
+      request.deed.written = true;
       return answer(request, reply, accepted);
     },
   );

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
 import type { AccountAge, Caller } from '../oauth/caller.ts';
 import { ProblemError } from '../problems.ts';
+import type { RequestRate } from '../request-rate.ts';
 import type { Accepted, Jobs } from './accept/enqueue.ts';
 import { parseKey } from './accept/idempotency.ts';
 import type { JobTable } from './outcome/job-table.ts';
@@ -12,6 +13,7 @@ type Parts = {
   identify: (request: FastifyRequest, needed: Permission, age: AccountAge) => Promise<Caller>;
   jobs: Jobs;
   table: JobTable;
+  rate: RequestRate;
   publicJobStatus: boolean;
 };
 
@@ -23,7 +25,9 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   const allow =
     (needed: Permission, age: AccountAge = 'now') =>
     async (request: FastifyRequest) => {
-      callers.set(request, await parts.identify(request, needed, age));
+      const caller = await parts.identify(request, needed, age);
+      await parts.rate.count(caller.tenantId);
+      callers.set(request, caller);
     };
   const callerOf = (request: FastifyRequest): Caller => {
     const caller = callers.get(request);

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { IntegrationView, Permission } from '../../contract/admin.ts';
 import { PERMISSIONS } from '../../contract/admin.ts';
 import { ProblemError } from '../problems.ts';
-import type { Pool } from '../store/pool.ts';
-import { rowOf, rowsOf, sqlState } from '../store/pool.ts';
+import type { Also, Pool, Queryable } from '../store/pool.ts';
+import { onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
 import { hashSecret, isCurrent, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[] };
@@ -16,12 +16,20 @@ const integrationRow = z.object({
   name: z.string(),
   scope: z.array(z.string()),
   secret_hash: z.string(),
+  secret_created_at: z.date().nullable(),
+  old_secret_hash: z.string().nullable(),
+  old_secret_created_at: z.date().nullable(),
+  old_secret_ends_at: z.date().nullable(),
   created_at: z.date(),
+  last_used_at: z.date().nullable(),
   revoked_at: z.date().nullable(),
 });
 type Row = z.infer<typeof integrationRow>;
 
 const FOREIGN_KEY_VIOLATION = '23503';
+const KEY = /^pk_[\w-]{1,100}$/;
+/** ms between two notes of an account that is in use. */
+const USED_EVERY_MS = 5 * 60_000;
 
 /** Those of the names that are permissions of ours. */
 export function knownPermissions(names: readonly string[]): Permission[] {
@@ -43,14 +51,21 @@ export class Integrations {
   async create(
     tenantId: string,
     options: { name: string; scope: readonly Permission[] },
+    also?: Also<IntegrationView>,
   ): Promise<{ apiKey: string; apiSecret: string }> {
     const apiKey = newApiKey();
     const apiSecret = newApiSecret();
     try {
-      await this.#pool.query(
-        `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash) VALUES ($1, $2, $3, $4, $5)`,
-        [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret)],
-      );
+      await transaction(this.#pool, async (client) => {
+        const row = await onlyRow(
+          client,
+          integrationRow,
+          `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash, secret_created_at)
+           VALUES ($1, $2, $3, $4, $5, now()) RETURNING *`,
+          [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret)],
+        );
+        await also?.(client, view(row));
+      });
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
       throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
@@ -64,22 +79,94 @@ export class Integrations {
   }
 
   /** Its tokens are refused from now on. Revoking again changes nothing. @throws ProblemError `integration-not-found` */
-  async revoke(tenantId: string, apiKey: string): Promise<IntegrationView> {
-    const row = await rowOf(
-      this.#pool,
-      integrationRow,
-      `UPDATE platen.integrations SET revoked_at = coalesce(revoked_at, now())
-       WHERE tenant_id = $1 AND api_key = $2 RETURNING *`,
-      [tenantId, apiKey],
+  async revoke(tenantId: string, apiKey: string, also?: Also<IntegrationView>): Promise<IntegrationView> {
+    const revoked = await this.#change(tenantId, apiKey, also, (client) =>
+      rowOf(
+        client,
+        integrationRow,
+        `UPDATE platen.integrations SET revoked_at = coalesce(revoked_at, now())
+         WHERE tenant_id = $1 AND api_key = $2 RETURNING *`,
+        [tenantId, apiKey],
+      ),
     );
-    if (row === undefined) {
-      throw new ProblemError(
-        'integration-not-found',
-        `tenant "${tenantId}" has no integration with this API key`,
-      );
-    }
     this.#lately.delete(apiKey);
-    return view(row);
+    return revoked;
+  }
+
+  /**
+   * A second secret, while the first goes on working.
+   * @param hours after which the first works no longer; undefined: until it is removed
+   * @throws ProblemError `integration-not-found`; `secrets-limit`: there are two already
+   */
+  async rotate(
+    tenantId: string,
+    apiKey: string,
+    hours: number | undefined,
+    also?: Also<IntegrationView>,
+  ): Promise<{ integration: IntegrationView; apiSecret: string }> {
+    const apiSecret = newApiSecret();
+    const integration = await this.#change(tenantId, apiKey, also, async (client, { revoked_at, ...row }) => {
+      if (revoked_at !== null) throw notFound(tenantId);
+      if (oldSecretOf(row) !== null) {
+        throw new ProblemError('secrets-limit', 'two secrets work already: remove the one that is not used');
+      }
+      return await rowOf(
+        client,
+        integrationRow,
+        `UPDATE platen.integrations SET secret_hash = $3, secret_created_at = now(), old_secret_hash = secret_hash,
+           old_secret_created_at = coalesce(secret_created_at, created_at),
+           old_secret_ends_at = now() + make_interval(hours => $4::integer)
+         WHERE tenant_id = $1 AND api_key = $2 RETURNING *`,
+        [tenantId, apiKey, hashSecret(apiSecret), hours ?? null],
+      );
+    });
+    return { integration, apiSecret };
+  }
+
+  /**
+   * Removes one of two secrets.
+   * @param which `new`: it was lost before anybody used it, and the old one stays for good
+   * @throws ProblemError `integration-not-found`; `secrets-limit`: there is one only
+   */
+  async removeSecret(
+    tenantId: string,
+    apiKey: string,
+    which: 'old' | 'new',
+    also?: Also<IntegrationView>,
+  ): Promise<IntegrationView> {
+    const kept =
+      which === 'old' ? '' : 'secret_hash = old_secret_hash, secret_created_at = old_secret_created_at,';
+    return await this.#change(tenantId, apiKey, also, async (client, row) => {
+      if (oldSecretOf(row) === null) {
+        throw new ProblemError('secrets-limit', 'there is one secret only: rotate first, or revoke');
+      }
+      return await rowOf(
+        client,
+        integrationRow,
+        `UPDATE platen.integrations SET ${kept} old_secret_hash = NULL, old_secret_created_at = NULL,
+           old_secret_ends_at = NULL
+         WHERE tenant_id = $1 AND api_key = $2 RETURNING *`,
+        [tenantId, apiKey],
+      );
+    });
+  }
+
+  /** @param write changes the account, which is locked meanwhile. @throws ProblemError `integration-not-found` */
+  async #change(
+    tenantId: string,
+    apiKey: string,
+    also: Also<IntegrationView> | undefined,
+    write: (client: Queryable, row: Row) => Promise<Row | undefined>,
+  ): Promise<IntegrationView> {
+    return await transaction(this.#pool, async (client) => {
+      const sql = 'SELECT * FROM platen.integrations WHERE tenant_id = $1 AND api_key = $2 FOR UPDATE';
+      const row = KEY.test(apiKey) ? await rowOf(client, integrationRow, sql, [tenantId, apiKey]) : undefined;
+      const written = row && (await write(client, row));
+      if (written === undefined) throw notFound(tenantId);
+      const changed = view(written);
+      await also?.(client, changed);
+      return changed;
+    });
   }
 
   /**
@@ -89,13 +176,16 @@ export class Integrations {
   async authenticate(apiKey: string, apiSecret: string): Promise<Account | undefined> {
     const row = await this.#find(apiKey);
     const matches = await secretMatches(apiSecret, row?.secret_hash);
-    if (!matches || row === undefined) return undefined;
-    if (!isCurrent(row.secret_hash)) {
+    // Compared in any case, so that nobody hears by the time it takes whether there are two.
+    const matchesOld = await secretMatches(apiSecret, (row && oldSecretOf(row)?.hash) ?? undefined);
+    if (row === undefined || (!matches && !matchesOld)) return undefined;
+    if (matches && !isCurrent(row.secret_hash)) {
       await this.#pool.query(
         'UPDATE platen.integrations SET secret_hash = $3 WHERE api_key = $1 AND secret_hash = $2',
         [apiKey, row.secret_hash, hashSecret(apiSecret)],
       );
     }
+    await this.#used(row);
     return account(row);
   }
 
@@ -108,7 +198,18 @@ export class Integrations {
     }
     const found = account(row);
     this.#lately.set(apiKey, found);
+    await this.#used(row);
     return found;
+  }
+
+  /** Written down once in a few minutes, so that callers only read. */
+  async #used(row: Row): Promise<void> {
+    if (row.last_used_at !== null && Date.now() - row.last_used_at.getTime() < USED_EVERY_MS) return;
+    await this.#pool.query(
+      `UPDATE platen.integrations SET last_used_at = now()
+       WHERE api_key = $1 AND (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => $2))`,
+      [row.api_key, USED_EVERY_MS / 1000],
+    );
   }
 
   /** As it was found in the last seconds: it may have been revoked since. */
@@ -118,7 +219,7 @@ export class Integrations {
 
   async #find(apiKey: string): Promise<Row | undefined> {
     // Anything else is no key of ours, and PostgreSQL would refuse some of it.
-    if (!/^pk_[\w-]{1,100}$/.test(apiKey)) return undefined;
+    if (!KEY.test(apiKey)) return undefined;
     const sql = 'SELECT * FROM platen.integrations WHERE api_key = $1 AND revoked_at IS NULL';
     return rowOf(this.#pool, integrationRow, sql, [apiKey]);
   }
@@ -128,12 +229,37 @@ function account(row: Row): Account {
   return { apiKey: row.api_key, tenantId: row.tenant_id, scope: knownPermissions(row.scope) };
 }
 
+/** The first of two secrets, while it works. */
+function oldSecretOf({
+  old_secret_hash: hash,
+  old_secret_ends_at: ends,
+}: Pick<Row, 'old_secret_hash' | 'old_secret_ends_at'>): { hash: string } | null {
+  return hash === null || (ends !== null && ends.getTime() <= Date.now()) ? null : { hash };
+}
+
+function notFound(tenantId: string): ProblemError {
+  return new ProblemError(
+    'integration-not-found',
+    `tenant "${tenantId}" has no integration with this API key`,
+  );
+}
+
 function view(row: Row): IntegrationView {
+  const old = oldSecretOf(row);
   return {
     apiKey: row.api_key,
     name: row.name,
     scope: row.scope.join(' '),
     createdAt: row.created_at.toISOString(),
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    secretCreatedAt: (row.secret_created_at ?? row.created_at).toISOString(),
+    oldSecret:
+      old === null
+        ? null
+        : {
+            createdAt: (row.old_secret_created_at ?? row.created_at).toISOString(),
+            endsAt: row.old_secret_ends_at?.toISOString() ?? null,
+          },
     revokedAt: row.revoked_at?.toISOString() ?? null,
   };
 }

@@ -31,6 +31,8 @@ declare module 'fastify' {
     about?: keyof typeof ABOUT;
     /** The deed's name in the audit, by default method and route; null: it changes nothing. */
     audit?: string | null;
+    /** Another site leads the browser here; only with `nothing`, and for what brings its own proof along. */
+    fromElsewhere?: true;
   }
   interface FastifyRequest {
     /** Jobs and printers that the handler has changed, where the route's `:id` does not say it. */
@@ -76,10 +78,13 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
     routes.push({ method: String(method), url, needs: config.needs, about: config.about });
   });
   app.addHook('onRequest', async (request) => {
-    const { needs, about } = request.routeOptions.config;
+    const { needs, about, fromElsewhere } = request.routeOptions.config;
     if (needs === undefined || about === undefined) return;
     request.deed = {};
-    if (needs === 'nothing') return parts.cookie.checkOrigin(request);
+    if (needs === 'nothing') {
+      if (fromElsewhere === undefined) parts.cookie.checkOrigin(request);
+      return;
+    }
     const visitor = await visitorOf(app, request, parts, isAdmin);
     if (needs === 'session') {
       if (visitor.kind === 'machine') throw new ProblemError('session-ended', 'sign in as a person');
@@ -117,6 +122,11 @@ export async function writeDeed(db: Queryable, request: FastifyRequest, deed: De
     { object: objectOf(request), tenant: access?.tenant ?? null, ...request.deed, ...deed },
   );
   request.deed.written = true;
+}
+
+/** The same as one step of a transaction that is somebody else's. */
+export function written(request: FastifyRequest, deed: Deed = {}): (db: Queryable) => Promise<void> {
+  return (db) => writeDeed(db, request, deed);
 }
 
 /** Of a route that says nothing else anything may have changed: people press few buttons. */

@@ -4,17 +4,18 @@ import { z } from 'zod';
 import {
   auditFilter,
   type InvitationCreated,
+  type PersonView,
   personChange,
   personInvite,
   type SignInLink,
   signInLinkCreate,
 } from '../../contract/people.ts';
 import { ProblemError, parseBody } from '../problems.ts';
-import type { Pool } from '../store/pool.ts';
+import type { Also, Pool } from '../store/pool.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 import { writeDeed } from './access.ts';
 import { auditPageOf } from './audit.ts';
-import type { Also, Link, People } from './people.ts';
+import type { Link, People } from './people.ts';
 import { accessOf, demand } from './visitor.ts';
 
 type Parts = { pool: Pool; people: People; tenants: Tenants; publicUrl: () => string };
@@ -26,7 +27,7 @@ export async function peopleRoutes(app: FastifyInstance, parts: Parts): Promise<
   const { people, publicUrl } = parts;
   const config = { needs: 'people', about: 'tenant' } as const;
   const written =
-    (request: FastifyRequest, details = {}): Also =>
+    (request: FastifyRequest, details = {}): Also<PersonView> =>
     (db, { id, tenant, login }) =>
       writeDeed(db, request, { tenant, object: id, details: { login, ...details } });
   const invitation = ({ person, token, expiresAt }: Link): InvitationCreated => ({

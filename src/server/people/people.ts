@@ -2,7 +2,16 @@
 import { z } from 'zod';
 import { type PersonView, type Role, role } from '../../contract/people.ts';
 import { ProblemError } from '../problems.ts';
-import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
+import {
+  type Also,
+  onlyRow,
+  type Pool,
+  type Queryable,
+  rowOf,
+  rowsOf,
+  sqlState,
+  transaction,
+} from '../store/pool.ts';
 import { makeToken } from './one-time-token.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -30,8 +39,6 @@ const FIRST_TENANT = 'default';
 
 /** A link's token and when it ends. */
 export type Link = { person: PersonView; token: string; expiresAt: string };
-/** Does more in the same transaction: what is done is written down with it, or neither is. */
-export type Also = (db: Queryable, person: PersonView) => Promise<void>;
 
 export class People {
   readonly #pool: Pool;
@@ -54,19 +61,11 @@ export class People {
   async invite(
     tenantId: string,
     person: { login: string; name: string; role: Role },
-    also: Also,
+    also: Also<PersonView>,
   ): Promise<Link> {
     if (person.login === KEEPER) throw exists(tenantId);
     return transaction(this.#pool, async (db) => {
-      const { count } = await onlyRow(
-        db,
-        z.object({ count: z.coerce.number() }),
-        'SELECT count(*) FROM platen.people WHERE tenant_id = $1',
-        [tenantId],
-      );
-      if (count >= MOST_PEOPLE) {
-        throw new ProblemError('people-limit', `a tenant has at most ${MOST_PEOPLE} people`);
-      }
+      await requireRoom(db, tenantId);
       const row = await rowOf(
         db,
         personRow,
@@ -86,7 +85,7 @@ export class People {
   }
 
   /** A new invitation for a person who has lost the first, or the password. @throws ProblemError `person-not-found` */
-  async inviteAgain(tenantId: string, id: string, also: Also): Promise<Link> {
+  async inviteAgain(tenantId: string, id: string, also: Also<PersonView>): Promise<Link> {
     return transaction(this.#pool, async (db) => {
       const row = await this.#of(db, tenantId, id);
       if (row.revoked_at !== null) throw notFound();
@@ -100,7 +99,7 @@ export class People {
   }
 
   /** Counts from the person's next request on. @throws ProblemError `person-not-found` */
-  async setRole(tenantId: string, id: string, to: Role, also: Also): Promise<PersonView> {
+  async setRole(tenantId: string, id: string, to: Role, also: Also<PersonView>): Promise<PersonView> {
     return transaction(this.#pool, async (db) => {
       await this.#of(db, tenantId, id);
       const sql = 'UPDATE platen.people SET role = $2 WHERE id = $1 RETURNING *';
@@ -111,11 +110,12 @@ export class People {
   }
 
   /** The person's sessions and links end with it. @throws ProblemError `person-not-found` */
-  async revoke(tenantId: string, id: string, also: Also): Promise<PersonView> {
+  async revoke(tenantId: string, id: string, also: Also<PersonView>): Promise<PersonView> {
     return transaction(this.#pool, async (db) => {
       await this.#of(db, tenantId, id);
       await this.#sessions.endAll(db, id);
       await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [id]);
+      await this.forgetKeys(db, id);
       const sql = `UPDATE platen.people SET revoked_at = coalesce(revoked_at, now()), password_hash = NULL
         WHERE id = $1 RETURNING *`;
       const person = viewOf(await onlyRow(db, personRow, sql, [id]));
@@ -128,7 +128,7 @@ export class People {
    * A link that signs a person in once. The tenant's keeper is made, if there is none yet.
    * @throws ProblemError `person-not-found`, `tenant-not-found`
    */
-  async signInLink(tenantId: string, login: string, also: Also): Promise<Link> {
+  async signInLink(tenantId: string, login: string, also: Also<PersonView>): Promise<Link> {
     return transaction(this.#pool, async (db) => {
       if (login === KEEPER) await makeKeeper(db, tenantId);
       const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND login = $2 AND revoked_at IS NULL';
@@ -156,7 +156,73 @@ export class People {
     await db.query(sql, [id, hash, name ?? null]);
   }
 
-  async #link(db: Queryable, row: Person, purpose: 'invitation' | 'sign-in', also: Also): Promise<Link> {
+  /** By which a person comes in without a password: passkeys, and who they are at the provider. */
+  async forgetKeys(db: Queryable, id: string): Promise<void> {
+    for (const table of ['passkeys', 'provider_subjects']) {
+      await db.query(`DELETE FROM platen.${table} WHERE person_id = $1`, [id]);
+    }
+  }
+
+  /**
+   * Somebody whom the provider knows by this subject. With the first sign-in the subject is bound to the person of that
+   * login, so that an address that somebody else gets later opens nothing.
+   * @param who `role`: as the provider says, to whom no invitation is needed then; undefined: as it was given here
+   * @returns undefined for who is not invited, was revoked, or is bound to another subject
+   */
+  async atProvider(
+    db: Queryable,
+    tenantId: string,
+    who: { issuer: string; subject: string; login: string; name: string; role: Role | undefined },
+  ): Promise<Person | undefined> {
+    const at = [tenantId, who.issuer, who.subject];
+    const bound = await rowOf(
+      db,
+      personRow,
+      `SELECT p.* FROM platen.provider_subjects s JOIN platen.people p ON p.id = s.person_id
+       WHERE s.tenant_id = $1 AND s.issuer = $2 AND s.subject = $3 FOR UPDATE OF p`,
+      at,
+    );
+    const person = bound ?? (await this.#byLoginOrNew(db, tenantId, who));
+    // The installation's keeper comes by a link of its own machine.
+    if (person === undefined || person.revoked_at !== null || person.login === KEEPER) return undefined;
+    if (bound === undefined) {
+      const { rowCount } = await db.query(
+        `INSERT INTO platen.provider_subjects (tenant_id, issuer, subject, person_id) VALUES ($1, $2, $3, $4)
+         ON CONFLICT DO NOTHING`,
+        [...at, person.id],
+      );
+      if (rowCount === 0) return undefined;
+      // The way in is found: nobody is to come by the other one.
+      await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [person.id]);
+    }
+    if (who.role === undefined || who.role === person.role) return person;
+    const sql = 'UPDATE platen.people SET role = $2 WHERE id = $1 RETURNING *';
+    return await onlyRow(db, personRow, sql, [person.id, who.role]);
+  }
+
+  async #byLoginOrNew(
+    db: Queryable,
+    tenantId: string,
+    { login, name, role: given }: { login: string; name: string; role: Role | undefined },
+  ): Promise<Person | undefined> {
+    if (given !== undefined && login !== KEEPER) {
+      await requireRoom(db, tenantId);
+      await db.query(
+        `INSERT INTO platen.people (tenant_id, login, name, role) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, login) DO NOTHING`,
+        [tenantId, login, name, given],
+      );
+    }
+    const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND login = $2 FOR UPDATE';
+    return await rowOf(db, personRow, sql, [tenantId, login]);
+  }
+
+  async #link(
+    db: Queryable,
+    row: Person,
+    purpose: 'invitation' | 'sign-in',
+    also: Also<PersonView>,
+  ): Promise<Link> {
     const person = viewOf(row);
     const link = await makeToken(db, row.id, purpose);
     await also(db, person);
@@ -169,6 +235,14 @@ export class People {
     if (row === undefined) throw notFound();
     return row;
   }
+}
+
+/** @throws ProblemError `people-limit` */
+async function requireRoom(db: Queryable, tenantId: string): Promise<void> {
+  const sql = 'SELECT count(*) FROM platen.people WHERE tenant_id = $1';
+  const { count } = await onlyRow(db, z.object({ count: z.coerce.number() }), sql, [tenantId]);
+  if (count < MOST_PEOPLE) return;
+  throw new ProblemError('people-limit', `a tenant has at most ${MOST_PEOPLE} people`);
 }
 
 /** @throws ProblemError `tenant-not-found` */

@@ -36,6 +36,18 @@ export class SessionCookie {
     reply.setCookie(this.#name(request), '', { ...this.#options(request), maxAge: 0 });
   }
 
+  /** What somebody is to bring back from the provider, as this request brings it. */
+  readAttempt(app: FastifyInstance, request: FastifyRequest): string | undefined {
+    const { cookie } = request.headers;
+    return cookie === undefined ? undefined : app.parseCookie(cookie)[this.#name(request, 'attempt')];
+  }
+
+  /** `Lax`: the provider's page leads back here, so it has to come with a request from another site. */
+  setAttempt(request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void {
+    const options = { ...this.#options(request), sameSite: 'lax', maxAge: seconds } as const;
+    reply.setCookie(this.#name(request, 'attempt'), value, options);
+  }
+
   /** @throws ProblemError `origin-foreign` for a request that another page may have made */
   checkOrigin(request: FastifyRequest): void {
     const site = request.headers['sec-fetch-site'];
@@ -50,8 +62,8 @@ export class SessionCookie {
   }
 
   /** Over https the browser itself makes sure that nobody but this host has set it (RFC 6265bis §4.1.3.2). */
-  #name(request: FastifyRequest): string {
-    return this.#isSecure(request) ? '__Host-platen-session' : 'platen-session';
+  #name(request: FastifyRequest, what: 'session' | 'attempt' = 'session'): string {
+    return `${this.#isSecure(request) ? '__Host-' : ''}platen-${what}`;
   }
 
   #options(request: FastifyRequest): CookieSerializeOptions {

@@ -1,28 +1,26 @@
 /** Signing in and out: by password, by a link that works once, by an invitation. Each way begins a new session. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import {
   type InvitationView,
   invitationAccept,
   invitationLook,
   linkSignIn,
-  NEED_WORDS,
   passwordSet,
   type SessionView,
   signIn,
 } from '../../contract/people.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { ProblemError, parseBody } from '../problems.ts';
-import { HashingBusy } from '../slow-hash.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 import { writeDeed } from './access.ts';
-import { writeEntry } from './audit.ts';
 import { lookAtToken, useToken } from './one-time-token.ts';
 import { hashPassword, passwordMatches } from './password.ts';
 import type { People, Person } from './people.ts';
 import type { SessionCookie } from './session-cookie.ts';
-import type { Session, Sessions } from './sessions.ts';
-import { accessOf, mayDo, type PersonVisitor } from './visitor.ts';
+import type { Sessions } from './sessions.ts';
+import { busy, type SignIns, sessionViewOf, spent, tooOften } from './sign-ins.ts';
+import { personIn } from './visitor.ts';
 
 type Parts = {
   pool: Pool;
@@ -31,6 +29,7 @@ type Parts = {
   cookie: SessionCookie;
   failures: FailedAttempts;
   tenants: Tenants;
+  signIns: SignIns;
 };
 
 /** Bytes: a password and a token at most. */
@@ -39,31 +38,8 @@ const ANYBODY = { config: { needs: 'nothing', about: 'caller' }, bodyLimit: BODY
 const A_PERSON = { needs: 'session', about: 'caller' } as const;
 
 export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
-  const { pool, people, sessions, cookie, failures } = parts;
+  const { pool, people, sessions, cookie, failures, signIns } = parts;
 
-  /** Whatever session the browser has had ends: it may be one that somebody else knows. */
-  const begin = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    what: string,
-    find: (db: Queryable) => Promise<Person>,
-  ): Promise<SessionView> => {
-    const before = cookie.read(app, request);
-    const token = await transaction(pool, async (db) => {
-      const person = await find(db);
-      if (before !== undefined) await sessions.endByToken(db, before);
-      const begun = await sessions.begin(db, person.id);
-      const visitor = visitorFor(person);
-      await writeEntry(db, { request, visitor, tenant: person.tenant_id, what }, { object: person.id });
-      return begun;
-    });
-    const session = await sessions.find(token);
-    if (session === undefined) throw spent();
-    cookie.set(request, reply, token);
-    request.facts.tenant = session.tenant.id;
-    request.facts.account = session.person.id;
-    return sessionViewOf(session);
-  };
   const personOf = async (db: Queryable, id: string | undefined): Promise<Person> => {
     const person = id === undefined ? undefined : await people.byId(db, id);
     if (person === undefined) throw spent();
@@ -82,11 +58,11 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       throw new ProblemError('sign-in-refused', 'the login or the password is wrong');
     }
     await failures.forgive(name, request.ip);
-    return begin(request, reply, 'session.sign-in', async (db) => personOf(db, person.id));
+    return signIns.begin(app, request, reply, 'session.sign-in', async (db) => personOf(db, person.id));
   });
   app.post('/app/session/link', ANYBODY, async (request, reply) => {
     const { token } = parseBody(linkSignIn, request.body);
-    return begin(request, reply, 'session.sign-in-by-link', async (db) =>
+    return signIns.begin(app, request, reply, 'session.sign-in-by-link', async (db) =>
       personOf(db, await useToken(db, token, 'sign-in')),
     );
   });
@@ -104,8 +80,10 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     // Nobody without an invitation has passwords hashed.
     if ((await lookAtToken(pool, token, 'invitation')) === undefined) throw spent();
     const hash = await hashPassword(password).catch(busy);
-    return begin(request, reply, 'invitation.accept', async (db) => {
+    return signIns.begin(app, request, reply, 'invitation.accept', async (db) => {
       const person = await personOf(db, await useToken(db, token, 'invitation'));
+      // Who is let in anew comes by what is set now, and by nothing of before.
+      await people.forgetKeys(db, person.id);
       await people.setPassword(db, person.id, hash, name);
       return person;
     });
@@ -149,11 +127,11 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       const known = person.password_hash;
       // Who came by a link from the machine itself may have none, or have forgotten it.
       if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
-        throw new ProblemError('sign-in-refused', 'the current password is wrong');
+        throw new ProblemError('password-wrong', 'the current password is wrong');
       }
       await failures.forgive(`${visitor.tenant}/${visitor.login}`, request.ip);
       const hash = await hashPassword(password).catch(busy);
-      const view = await begin(request, reply, 'session.set-password', async (db) => {
+      const view = await signIns.begin(app, request, reply, 'session.set-password', async (db) => {
         await people.setPassword(db, visitor.id, hash);
         return person;
       });
@@ -161,39 +139,4 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       return view;
     },
   );
-}
-
-function personIn(request: FastifyRequest): PersonVisitor {
-  const { visitor } = accessOf(request);
-  if (visitor.kind === 'machine') throw new ProblemError('session-ended', 'sign in as a person');
-  return visitor;
-}
-
-function visitorFor(person: Person): PersonVisitor {
-  const { id, login, name, role, deployment, tenant_id: tenant } = person;
-  return { kind: 'person', id, sessionId: '', tenant, login, name, role, deployment };
-}
-
-function sessionViewOf({ id, person, tenant, expiresAt }: Session): SessionView {
-  const { deployment, ...shown } = person;
-  const visitor: PersonVisitor = { kind: 'person', ...person, sessionId: id, tenant: tenant.id, deployment };
-  return { person: shown, tenant, may: NEED_WORDS.filter((need) => mayDo(visitor, need)), expiresAt };
-}
-
-function spent(): ProblemError {
-  return new ProblemError(
-    'link-spent',
-    'it was used, has expired, or was replaced by a newer one; ask for another',
-  );
-}
-
-function tooOften(seconds: number): ProblemError {
-  return new ProblemError('sign-in-too-often', `try again in ${seconds} s`, {
-    headers: { 'retry-after': String(seconds) },
-  });
-}
-
-/** @throws ProblemError, or the error itself */
-function busy(error: unknown): never {
-  throw error instanceof HashingBusy ? tooOften(1) : error;
 }

@@ -115,8 +115,8 @@ export class Sessions {
   }
 
   /** That of a cookie which is to be replaced. */
-  async endByToken(db: Queryable, token: string): Promise<void> {
-    await db.query('DELETE FROM platen.sessions WHERE token_hash = $1', [tokenHash(token)]);
+  async endByHash(db: Queryable, hash: Buffer): Promise<void> {
+    await db.query('DELETE FROM platen.sessions WHERE token_hash = $1', [hash]);
   }
 
   /** All of a person's. */

@@ -34,6 +34,13 @@ export function accessOf(request: FastifyRequest): Access {
   return request.access;
 }
 
+/** @throws ProblemError `session-ended` for a machine */
+export function personIn(request: FastifyRequest): PersonVisitor {
+  const { visitor } = accessOf(request);
+  if (visitor.kind === 'machine') throw new ProblemError('session-ended', 'sign in as a person');
+  return visitor;
+}
+
 /** What a job's account is called that the caller sends. */
 export function accountOf({ visitor }: Access): string {
   return visitor.kind === 'machine' ? 'admin' : visitor.login;

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { type Lane, lane } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
-import { type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
+import { type Also, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
 
 export interface MarkedQueue {
   markHeld(lane: Lane, held: boolean): Promise<void>;
@@ -33,24 +33,26 @@ export class LaneHolds {
   }
 
   /** A printer that is held stays as it was held first. */
-  async hold(of: Lane, by: { who: string; why?: string | undefined }): Promise<void> {
-    await this.#change(of, true, (client) =>
-      client.query(
+  async hold(of: Lane, by: { who: string; why?: string | undefined }, also?: Also): Promise<void> {
+    await this.#change(of, true, async (client) => {
+      await client.query(
         `INSERT INTO platen.lane_settings AS s (lane, held_by, held_at, held_why) VALUES ($1, $2, now(), $3)
          ON CONFLICT (lane) DO UPDATE SET held_by = excluded.held_by, held_at = now(), held_why = excluded.held_why
          WHERE s.held_at IS NULL`,
         [of, by.who, by.why ?? null],
-      ),
-    );
+      );
+      await also?.(client);
+    });
   }
 
-  async resume(of: Lane): Promise<void> {
-    await this.#change(of, false, (client) =>
-      client.query(
+  async resume(of: Lane, also?: Also): Promise<void> {
+    await this.#change(of, false, async (client) => {
+      await client.query(
         'UPDATE platen.lane_settings SET held_by = NULL, held_at = NULL, held_why = NULL WHERE lane = $1',
         [of],
-      ),
-    );
+      );
+      await also?.(client);
+    });
   }
 
   /** Tells the queue what it has not been told, or may have lost. */

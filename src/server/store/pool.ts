@@ -10,6 +10,8 @@ import { PostgresClient } from '../../queue/index.ts';
 export type Pool = pg.Pool;
 /** What runs a query: the pool, or the one connection of a transaction. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
+/** Does more in the same transaction: what is done is written down with it, or neither is. */
+export type Also<T = void> = (db: Queryable, what: T) => Promise<void>;
 
 export const TIMEOUTS = {
   /** ms for one statement on the server. */

@@ -13,7 +13,16 @@ import { templateRemains } from '../../contract/template-remains.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import { faultsOf, ProblemError, parseBody, payloadInvalid, shorten } from '../problems.ts';
-import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
+import {
+  type Also,
+  onlyRow,
+  type Pool,
+  type Queryable,
+  rowOf,
+  rowsOf,
+  sqlState,
+  transaction,
+} from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
 
 const templateRow = z.object({
@@ -57,18 +66,26 @@ export class Templates {
   }
 
   /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found`, `not-ready` */
-  async import(tenantId: string, body: unknown): Promise<{ created: boolean; view: TemplateView }> {
+  async import(
+    tenantId: string,
+    body: unknown,
+    also?: Also<{ created: boolean; id: string; name: string }>,
+  ): Promise<{ created: boolean; view: TemplateView }> {
     const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
     try {
-      const row = await onlyRow(
-        this.#pool,
-        templateRow.extend({ created: z.boolean() }),
-        `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
-         RETURNING *, t.id = $1 AS created`,
-        [uuid(), tenantId, checked.name, sentText(body, checked.name)],
-      );
+      const row = await transaction(this.#pool, async (client) => {
+        const saved = await onlyRow(
+          client,
+          templateRow.extend({ created: z.boolean() }),
+          `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
+           RETURNING *, t.id = $1 AS created`,
+          [uuid(), tenantId, checked.name, sentText(body, checked.name)],
+        );
+        await also?.(client, saved);
+        return saved;
+      });
       return { created: row.created, view: { ...view(row), warnings: [...warnings] } };
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
@@ -95,6 +112,7 @@ export class Templates {
     tenantId: string,
     id: string,
     { version, template: body }: { version: string; template?: unknown },
+    also?: Also,
   ): Promise<TemplateView & { version: string }> {
     const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
@@ -109,6 +127,7 @@ export class Templates {
          WHERE tenant_id = $1 AND id = $2`,
         [tenantId, id, checked.name, sentText(body, checked.name)],
       );
+      await also?.(client);
       return await this.#row(tenantId, id, client);
     });
     return { ...view(saved), version: saved.stamp, warnings: [...warnings] };
@@ -132,7 +151,7 @@ export class Templates {
    * Gives it another name; its ID stays, and requests by that go on working.
    * @throws ProblemError `template-not-found`, `template-exists`
    */
-  async rename(tenantId: string, id: string, name: string): Promise<TemplateView> {
+  async rename(tenantId: string, id: string, name: string, also?: Also): Promise<TemplateView> {
     return await this.#renaming(name, async (client) => {
       const { body } = await this.#row(tenantId, id, client);
       const renamed = await onlyRow(
@@ -142,6 +161,7 @@ export class Templates {
          WHERE tenant_id = $1 AND id = $2 RETURNING *`,
         [tenantId, id, name, sentText(body, name)],
       );
+      await also?.(client);
       return view(renamed);
     });
   }
@@ -157,10 +177,11 @@ export class Templates {
   }
 
   /** Jobs that are queued have their own copy, and print. @throws ProblemError `template-not-found` */
-  async delete(tenantId: string, id: string): Promise<TemplateView> {
+  async delete(tenantId: string, id: string, also?: Also): Promise<TemplateView> {
     return await transaction(this.#pool, async (client) => {
       const row = await this.#row(tenantId, id, client);
       await client.query('DELETE FROM platen.templates WHERE tenant_id = $1 AND id = $2', [tenantId, id]);
+      await also?.(client);
       return view(row);
     });
   }

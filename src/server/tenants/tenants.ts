@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { TenantView } from '../../contract/admin.ts';
 import { ProblemError } from '../problems.ts';
-import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
 
 /** A bigint comes as text. */
 const labelCount = z.coerce.number().int();
@@ -34,14 +34,17 @@ export class Tenants {
 
   /** Makes the tenant unless it is there; returns it. */
   async ensure(tenant: { id: string; name?: string | undefined }): Promise<TenantView> {
-    await this.#insert(tenant);
+    await insert(this.#pool, tenant);
     return this.get(tenant.id);
   }
 
   /** @throws ProblemError `tenant-exists` */
-  async create(tenant: { id: string; name?: string | undefined }): Promise<TenantView> {
-    if (!(await this.#insert(tenant)))
-      throw new ProblemError('tenant-exists', `there is a tenant "${tenant.id}"`);
+  async create(tenant: { id: string; name?: string | undefined }, also: Also): Promise<TenantView> {
+    await transaction(this.#pool, async (client) => {
+      if (!(await insert(client, tenant)))
+        throw new ProblemError('tenant-exists', `there is a tenant "${tenant.id}"`);
+      await also(client);
+    });
     return this.get(tenant.id);
   }
 
@@ -57,28 +60,32 @@ export class Tenants {
   }
 
   /** `labels`: per calendar month; null: no limit. What the month has used already counts. */
-  async setQuota(id: string, labels: number | null): Promise<TenantView> {
+  async setQuota(id: string, labels: number | null, also: Also): Promise<TenantView> {
     // The lock waits for jobs that are being accepted under the old limit (their insert holds a key share lock).
     await transaction(this.#pool, async (client) => {
       await client.query('SELECT 1 FROM platen.tenants WHERE id = $1 FOR UPDATE', [id]);
       await client.query('UPDATE platen.tenants SET quota_labels = $2 WHERE id = $1', [id, labels]);
+      await also(client);
     });
     return this.get(id);
   }
 
   /** Lets the tenant's raw templates set printers up, or no longer; templates that are there stay as they are. */
-  async setPrinterCommands(id: string, allowed: boolean): Promise<TenantView> {
-    await this.#pool.query('UPDATE platen.tenants SET printer_commands = $2 WHERE id = $1', [id, allowed]);
+  async setPrinterCommands(id: string, allowed: boolean, also: Also): Promise<TenantView> {
+    await transaction(this.#pool, async (client) => {
+      await client.query('UPDATE platen.tenants SET printer_commands = $2 WHERE id = $1', [id, allowed]);
+      await also(client);
+    });
     return this.get(id);
   }
+}
 
-  async #insert(tenant: { id: string; name?: string | undefined }): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(
-      'INSERT INTO platen.tenants (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-      [tenant.id, tenant.name ?? tenant.id],
-    );
-    return rowCount === 1;
-  }
+async function insert(db: Queryable, tenant: { id: string; name?: string | undefined }): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'INSERT INTO platen.tenants (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [tenant.id, tenant.name ?? tenant.id],
+  );
+  return rowCount === 1;
 }
 
 /** Whether the tenant's raw templates may set printers up; false also where there is no such tenant. */

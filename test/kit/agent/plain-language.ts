@@ -1,16 +1,24 @@
-/** A language for tests: a label says its record's `n`; some records misbehave. Runs on the agent's render threads. */
+/**
+ * Languages for tests: a label says its record's `n`; some records misbehave. As `zpl` only making tells which, as `tspl`
+ * they can be looked at. Runs on the agent's render threads.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabelEncoder, Language } from '../../../drivers/languages/language.ts';
+import { tspl } from '../../../drivers/languages/tspl/language.ts';
 import { zpl } from '../../../drivers/languages/zpl/language.ts';
 import { JobFaultError } from '../../../src/contract/fault.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+
+function refuseBad(n: string): void {
+  if (n === 'bad') throw new JobFaultError('value-invalid', 'bad', { element: '/elements/0' });
+}
 
 async function open(job: QueuedJob): Promise<LabelEncoder> {
   return {
     begin: () => new Uint8Array(),
     label: async (index, copies) => {
       const n = String(job.records[index]?.['n']);
-      if (n === 'bad') throw new JobFaultError('value-invalid', 'bad', { element: '/elements/0' });
+      refuseBad(n);
       if (n === 'exit') process.exit(3);
       for (; n === 'hang'; );
       if (n === 'slow') await sleep(40);
@@ -23,4 +31,12 @@ async function open(job: QueuedJob): Promise<LabelEncoder> {
   };
 }
 
-export const LANGUAGES = { zpl: { ...zpl, encoder: async () => open } satisfies Language };
+async function openLooking(job: QueuedJob): Promise<LabelEncoder> {
+  const check = (record: number) => refuseBad(String(job.records[record]?.['n']));
+  return { ...(await open(job)), check };
+}
+
+export const LANGUAGES = {
+  zpl: { ...zpl, encoder: async () => open },
+  tspl: { ...tspl, encoder: async () => openLooking },
+} satisfies Record<string, Language>;

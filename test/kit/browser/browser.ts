@@ -20,10 +20,11 @@ const PATIENCE = 30_000;
 
 export type Look = { width?: number; height?: number; scheme?: 'light' | 'dark'; locale?: string };
 
-export async function openBrowser(): Promise<Browser> {
+/** @param more what a measurement needs besides */
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = onPath('chromium');
   if (executablePath === undefined) throw new Error('there is no chromium on this machine');
-  return chromium.launch({ executablePath, args: FLAGS });
+  return chromium.launch({ executablePath, args: [...FLAGS, ...more] });
 }
 
 /** @param faults takes what the page complains of: scripts that the policy refused, errors that nobody caught */

@@ -45,13 +45,18 @@ export class ConsoleSite {
     this.#stack = stack;
   }
 
-  /** @param args for `platen up`, besides those of the two printers */
+  /**
+   * @param args for `platen up`, besides those of the two printers
+   * @param flags for the browser
+   */
   static async start({
     mute = MUTE,
     args = [],
+    flags = [],
   }: {
     mute?: string;
     args?: string[];
+    flags?: string[];
   } = {}): Promise<ConsoleSite> {
     await buildConsole(ROOT);
     await using stack = new AsyncDisposableStack();
@@ -73,7 +78,7 @@ export class ConsoleSite {
     const up = await PlatenUp.start({ dataDir, args: ['--virtual', '1', '--agent-config', config, ...args] });
     stack.defer(async () => void (await up.stop()));
     await up.printerOnline(mute);
-    const browser = await openBrowser();
+    const browser = await openBrowser(flags);
     stack.defer(() => browser.close());
     return new ConsoleSite(up, dataDir, browser, stack.move());
   }

@@ -3,13 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
-const START_TIMEOUT_MS = 20_000;
+/** A busy machine takes half a minute for a first database; what never comes up is told by its own words or its end. */
+const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 export interface Program {
   /** The last that it wrote, to stdout and stderr. */
   said(): string;
-  /** Waits until `ready` says so. @throws Error with what it said, when it ends before, or takes longer than 20 s */
+  /** Waits until `ready` says so. @throws Error with what it said, when it ends before, or takes longer than 90 s */
   until(ready: () => boolean | Promise<boolean>): Promise<void>;
   /** Resolves when it has ended, with its exit code, null: by a signal. @throws Error when it has not within `ms` */
   exited(ms?: number): Promise<number | null>;

@@ -14,6 +14,8 @@ const BIN = '/usr/lib/wine';
 export const WINE = join(BIN, 'wine64');
 /** Longest that a program may run, ms. */
 const LIMIT = 120_000;
+/** How long it all stays after the last program has ended, s: also that of a test which was killed goes then. */
+const STAYS = 300;
 
 export interface WineRun {
   env?: NodeJS.ProcessEnv;
@@ -34,13 +36,15 @@ export class WinePrefix {
     mkdirSync(prefix);
     this.drive = join(prefix, 'drive_c');
     this.#env = { ...process.env, ...env, WINEPREFIX: prefix, WINEDEBUG: '-all', DISPLAY: '' };
+    // Where that is, Windows cannot know.
+    delete this.#env['NODE_COMPILE_CACHE'];
   }
 
   /** @param env what programs see that Windows starts, such as services */
   static async start(env: NodeJS.ProcessEnv = {}): Promise<WinePrefix> {
     const wine = new WinePrefix(env);
     try {
-      await wine.#ended(join(BIN, 'wineserver64'), ['-p'], {});
+      await wine.#ended(join(BIN, 'wineserver64'), [`-p${STAYS}`], {});
       await wine.run(['winecfg', '-v', 'win10']);
       for (const library of addLibraries(join(wine.drive, '..'))) {
         const key = 'HKCU\\Software\\Wine\\DllOverrides';

@@ -24,7 +24,7 @@ import type { JobQueue } from '../../../src/server/jobs/dispatch/queue-port.ts';
 import { Reports } from '../../../src/server/jobs/outcome/reports.ts';
 import { Server } from '../../../src/server/server.ts';
 import { createPool, type Pool } from '../../../src/server/store/pool.ts';
-import { backends, type OpenBackend } from '../servers/backends.ts';
+import { type BackendCase, backends, type OpenBackend } from '../servers/backends.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
 export const SECRET_KEY = 'secret-key-for-tests-0123456789-0123456789';
@@ -64,6 +64,11 @@ export const TEMPLATE = {
   ],
 };
 
+/** One line that says which label of a job it is, where `text` has the built-in fields. */
+export function countingTemplate(text: string): object {
+  return { ...TEMPLATE, name: 'Counting', elements: [{ type: 'text', x: 4, y: 4, text, size: 4 }] };
+}
+
 export type Answer = { status: number; headers: Headers; text: string; body: unknown };
 export type CallOptions = {
   method?: string;
@@ -100,63 +105,58 @@ export function jobIdOf(answer: Answer): string {
 
 let agentClock = Date.now();
 
-export class ServiceHarness {
-  readonly url: string;
-  readonly server: Server;
-  readonly queues: Queues;
-  /** For looking at what is stored. */
-  readonly pool: Pool;
-  readonly logger: Logger;
-  readonly #log: string[];
-  readonly #stack: AsyncDisposableStack;
-  readonly #reports: Reports;
+export interface ServiceOptions {
+  /** Default: a database and a Redis prefix of its own. One that is given open is its owner's to close. */
+  backend?: OpenBackend | BackendCase;
+  config?: Partial<ServerConfigInput>;
+  /** May wrap the real queue, to make it fail. */
+  queue?: (real: Queues) => JobQueue;
+  /** Of the default backend; without it the queue is in PostgreSQL too. */
+  redis?: boolean;
+  /** Of the service's connections: `{ lock_timeout: 100 }`. */
+  database?: PoolConfig;
+}
 
-  private constructor(parts: {
-    url: string;
-    server: Server;
-    queues: Queues;
-    pool: Pool;
-    logger: Logger;
-    log: string[];
-    stack: AsyncDisposableStack;
-  }) {
-    this.url = parts.url;
-    this.server = parts.server;
-    this.queues = parts.queues;
-    this.pool = parts.pool;
-    this.logger = parts.logger;
-    this.#log = parts.log;
-    this.#stack = parts.stack;
-    this.#reports = new Reports(parts.pool, parts.logger);
+interface Running {
+  url: string;
+  server: Server;
+  queues: Queues;
+  pool: Pool;
+  reports: Reports;
+  stack: AsyncDisposableStack;
+}
+
+export class ServiceHarness {
+  readonly logger: Logger;
+  readonly #options: ServiceOptions;
+  readonly #log: string[] = [];
+  #running: Running | undefined;
+
+  constructor(options: ServiceOptions = {}) {
+    this.#options = options;
+    const log = this.#log;
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        log.push(String(chunk));
+        done();
+      },
+    });
+    this.logger = createLogger({ level: 'debug', destination });
   }
 
-  /**
-   * Starts a service: on `backend`, by default a database and a Redis prefix of its own. `queue` may wrap the real
-   * queue, to make it fail.
-   */
-  static async start(
-    options: {
-      backend?: OpenBackend;
-      config?: Partial<ServerConfigInput>;
-      queue?: (real: Queues) => JobQueue;
-      redis?: boolean;
-      /** Of the service's connections: `{ lock_timeout: 100 }`. */
-      database?: PoolConfig;
-    } = {},
-  ): Promise<ServiceHarness> {
+  static async start(options: ServiceOptions = {}): Promise<ServiceHarness> {
+    const service = new ServiceHarness(options);
+    await service.start();
+    return service;
+  }
+
+  async start(): Promise<void> {
+    const options = this.#options;
+    const { logger } = this;
     await using stack = new AsyncDisposableStack();
-    const backend = options.backend ?? (await ownBackend(options.redis ?? true));
-    if (options.backend === undefined) stack.defer(() => backend.close());
-    const log: string[] = [];
-    const logger = createLogger({
-      level: 'debug',
-      destination: new Writable({
-        write(chunk, _encoding, done) {
-          log.push(String(chunk));
-          done();
-        },
-      }),
-    });
+    const given = options.backend ?? ownBackend(options.redis ?? true);
+    const backend = 'open' in given ? await given.open() : given;
+    if ('open' in given) stack.defer(() => backend.close());
     const queues = await openQueues({
       redisUrl: backend.redisUrl,
       database: backend.database,
@@ -180,11 +180,33 @@ export class ServiceHarness {
     stack.defer(() => server.stop());
     const pool = createPool({ database: backend.database, max: 4, logger });
     stack.defer(() => pool.end());
-    return new ServiceHarness({ url, server, queues, pool, logger, log, stack: stack.move() });
+    this.#running = { url, server, queues, pool, reports: new Reports(pool, logger), stack: stack.move() };
   }
 
   async stop(): Promise<void> {
-    await this.#stack.disposeAsync();
+    await this.#running?.stack.disposeAsync();
+  }
+
+  get url(): string {
+    return this.#started.url;
+  }
+
+  get server(): Server {
+    return this.#started.server;
+  }
+
+  get queues(): Queues {
+    return this.#started.queues;
+  }
+
+  /** For looking at what is stored. */
+  get pool(): Pool {
+    return this.#started.pool;
+  }
+
+  get #started(): Running {
+    if (this.#running === undefined) throw new Error('the service has not been started');
+    return this.#running;
   }
 
   /** All that was logged so far. */
@@ -221,6 +243,18 @@ export class ServiceHarness {
   /** A request of the internal interface. */
   admin(method: string, path: string, body?: unknown): Promise<Answer> {
     return this.call(`/app${path}`, { method, token: ADMIN_TOKEN, body });
+  }
+
+  /** A picture of the internal interface, as PNG. */
+  async picture(path: string): Promise<Buffer> {
+    const response = await fetch(`${this.url}/app${path}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+      signal: AbortSignal.timeout(30_000),
+    });
+    const type = response.headers.get('content-type');
+    if (response.status !== 200 || type !== 'image/png')
+      throw new Error(`no picture: ${response.status} ${type}`);
+    return Buffer.from(await response.arrayBuffer());
   }
 
   async tenant(id: string, quota?: number): Promise<string> {
@@ -270,7 +304,7 @@ export class ServiceHarness {
   async report(report: object): Promise<'done' | 'early'> {
     const read = readReport(report);
     if ('issues' in read) throw new Error(`no report: ${read.issues.join(', ')}`);
-    const early = await this.#reports.apply([{ report: read.report, ageMs: 0 }]);
+    const early = await this.#started.reports.apply([{ report: read.report, ageMs: 0 }]);
     return early.length === 0 ? 'done' : 'early';
   }
 
@@ -312,9 +346,9 @@ export function newKey(): string {
   return `key-${randomBytes(9).toString('base64url')}`;
 }
 
-async function ownBackend(redis: boolean): Promise<OpenBackend> {
+function ownBackend(redis: boolean): BackendCase {
   const name = redis ? 'server PostgreSQL + Redis' : 'server PostgreSQL';
   const found = backends().find((backend) => backend.name === name);
   if (found === undefined) throw new Error(`no backend ${name}`);
-  return found.open();
+  return found;
 }

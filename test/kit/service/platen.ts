@@ -15,7 +15,7 @@ import type { PrintRequestInput } from '../../../src/contract/print-request.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 export const PLATEN = join(ROOT, 'service', 'platen');
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 90_000;
 
 export interface UpOptions {
   dataDir: string;

@@ -1,7 +1,7 @@
 /** Worte zu Anbindungen, Personen und Protokoll. */
 import type { Texts } from '../en.ts';
 
-export const accessWords: Pick<Texts, 'integrations' | 'people' | 'audit'> = {
+export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'people' | 'audit'> = {
   integrations: {
     title: 'Anbindungen',
     hint: 'Ein Dienstkonto für jedes System, das über HTTP druckt.',
@@ -34,6 +34,30 @@ export const accessWords: Pick<Texts, 'integrations' | 'people' | 'audit'> = {
       'Sie bekommt keine Tokens mehr, und die sie hat, gelten nicht mehr. Das lässt sich nicht zurücknehmen.',
     revoked: 'Widerrufen',
     active: 'Gültig',
+    used: 'Zuletzt benutzt',
+    rotate: 'Geheimnis wechseln …',
+    rotateTitle: (name) => `Ein zweites Geheimnis für ${name}`,
+    rotateSays: 'Beide Geheimnisse gelten, damit das System das neue ohne Pause bekommen kann.',
+    oldWorks: 'Das alte gilt',
+    oldUntil: {
+      '': 'bis es jemand entfernt',
+      '24': 'noch einen Tag',
+      '168': 'noch eine Woche',
+      '720': 'noch 30 Tage',
+    },
+    rotateSubmit: 'Geheimnis anlegen',
+    rotatedSays:
+      'Es wird nur dieses eine Mal gezeigt. Das alte Geheimnis gilt auch noch: Entfernen Sie es, sobald das System das neue hat.',
+    two: 'Zwei Geheimnisse',
+    twoUntil: (time) => `Zwei Geheimnisse bis ${time}`,
+    removeOld: 'Altes Geheimnis entfernen …',
+    removeNew: 'Neues Geheimnis entfernen …',
+    removeOldTitle: (name) => `Altes Geheimnis von ${name} entfernen?`,
+    removeNewTitle: (name) => `Neues Geheimnis von ${name} entfernen?`,
+    removeOldSays: 'Wer es noch hat, bekommt keine Tokens mehr.',
+    removeNewSays:
+      'Das alte bleibt, und zwar dauerhaft. Gedacht für ein neues, das vor dem Einsatz verloren ging.',
+    remove: 'Entfernen',
     external:
       'Dienstkonten liegen bei einem fremden Autorisierungsserver: Dort werden sie angelegt und widerrufen.',
     quota: 'Etiketten in diesem Monat',
@@ -41,6 +65,43 @@ export const accessWords: Pick<Texts, 'integrations' | 'people' | 'audit'> = {
       limit === null
         ? `${used.toLocaleString('de')}, ohne Grenze`
         : `${used.toLocaleString('de')} von ${limit.toLocaleString('de')}`,
+  },
+  usage: {
+    title: 'Gedruckte Etiketten',
+    hint: 'Etiketten angenommener Aufträge, wie das Kontingent sie zählt. Tage enden um Mitternacht UTC.',
+    span: 'Zeitraum',
+    spans: { '30': 'Letzte 30 Tage', '90': 'Letzte 90 Tage', '366': 'Letzte 12 Monate' },
+    said: (labels, days) => `${labels.toLocaleString('de')} Etiketten an ${days.toLocaleString('de')} Tagen`,
+    most: (labels, day) => `die meisten am ${day}: ${labels.toLocaleString('de')}`,
+    none: 'In dieser Zeit wurde nichts gedruckt.',
+    templates: 'Nach Vorlage',
+    printers: 'Nach Drucker',
+    others: 'Alle anderen',
+    asTable: 'Tag für Tag',
+    day: 'Tag',
+    jobs: 'Aufträge',
+    labels: 'Etiketten',
+    number: (n) => n.toLocaleString('de'),
+  },
+  passkeys: {
+    title: 'Passkeys',
+    hint: 'Anmelden mit Finger, Gesicht oder Sicherheitsschlüssel, ohne Passwort.',
+    impossible:
+      'Passkeys brauchen https und einen Rechnernamen, der keine IP-Adresse ist. Wer den Dienst betreibt, setzt PLATEN_PUBLIC_URL.',
+    add: 'Passkey hinzufügen …',
+    addTitle: 'Passkey hinzufügen',
+    addHint: 'Der Browser fragt als Nächstes, wo er liegen soll.',
+    addSubmit: 'Hinzufügen',
+    name: 'Wie nennen Sie ihn?',
+    namePlaceholder: 'Telefon, Tablet an Rampe 4',
+    known: 'Auf diesem Gerät liegt schon ein Passkey von Ihnen.',
+    added: 'Hinzugefügt',
+    used: 'zuletzt benutzt',
+    remove: 'Entfernen …',
+    removeTitle: (name) => `Passkey ${name} entfernen?`,
+    removeSays:
+      'Mit ihm meldet sich niemand mehr an. Das Gerät bietet ihn vielleicht noch an: dort auch löschen.',
+    removed: 'Entfernen',
   },
   people: {
     title: 'Personen',

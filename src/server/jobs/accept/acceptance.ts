@@ -7,7 +7,8 @@
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
-import { onlyRow, type Pool, type Queryable, sqlState } from '../../store/pool.ts';
+import { type Also, onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer, KEPT } from './idempotency.ts';
 import type { CheckedRequest } from './request-check.ts';
@@ -55,23 +56,38 @@ type OfTenant = { waiting: Waiting[]; running: number };
 export class Acceptance {
   readonly #pool: Pool;
   readonly #inLanes: boolean;
+  readonly #backlog: Backlog;
   readonly #tenants = new Map<string, OfTenant>();
 
   /** @param inLanes jobs come into their lanes with the same statement */
-  constructor(pool: Pool, inLanes: boolean) {
+  constructor(pool: Pool, inLanes: boolean, backlog: Backlog) {
     this.#pool = pool;
     this.#inLanes = inLanes;
+    this.#backlog = backlog;
   }
 
-  /** @throws when the database fails; whether the job was accepted is not known then, and its key tells */
-  accept(candidate: Candidate): Promise<Outcome> {
+  /**
+   * @param also told the ID of a job that is accepted, in its transaction, which it then shares with no other job
+   * @throws ProblemError `too-many-waiting`; when the database fails: whether the job was accepted is not known then, and its
+   * key tells
+   */
+  async accept(candidate: Candidate, also?: Also<string>): Promise<Outcome> {
     const { tenantId } = candidate.job;
+    const payload = JSON.stringify(candidate.job);
+    await this.#backlog.admit(candidate.job, payload.length);
+    if (also !== undefined) {
+      return await transaction(this.#pool, async (client) => {
+        const accepted = await acceptIn(client, this.#inLanes, candidate);
+        if (accepted.outcome === 'accepted') await also(client, candidate.job.jobId);
+        return accepted;
+      });
+    }
     const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0 };
     this.#tenants.set(tenantId, tenant);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    tenant.waiting.push({ candidate, payload: JSON.stringify(candidate.job), settle: { resolve, reject } });
+    tenant.waiting.push({ candidate, payload, settle: { resolve, reject } });
     this.#next(tenantId, tenant);
-    return promise;
+    return await promise;
   }
 
   #next(tenantId: string, tenant: OfTenant): void {

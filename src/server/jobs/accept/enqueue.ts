@@ -12,11 +12,11 @@ import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { revoked } from '../../oauth/caller.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Pool, sqlState } from '../../store/pool.ts';
+import { type Also, type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { checkQuota, quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
-import type { Acceptance } from './acceptance.ts';
+import type { Acceptance, Outcome } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
@@ -32,6 +32,8 @@ type Submission = {
   /** Undefined: each request is an event of its own. */
   key: string | undefined;
   body: unknown;
+  /** Told the ID of a job that is new, in the transaction in which it is accepted. */
+  also?: Also<string>;
 };
 
 /** SQLSTATE of a statement that waited too long for a lock. */
@@ -104,27 +106,28 @@ export class Jobs {
       key === undefined ? undefined : await previousAnswer(this.#pool, tenantId, key, bodyHash);
     /** undefined: something has changed since it was looked up. */
     const attempt = async (fresh: boolean): Promise<Accepted | undefined> => {
+      const jobId = uuid();
+      const { account, ownAccount } = submission;
       let checked: CheckedRequest;
+      let answer: JobAnswer;
+      let job: QueuedJob;
+      let result: Outcome;
       try {
         checked = await this.#check.references(tenantId, parsed, { fresh });
+        answer = checked.request.data === undefined ? jobId : [jobId];
+        job = queuedJob(jobId, tenantId, checked);
+        const name = key === undefined ? undefined : { name: key, bodyHash };
+        result = await this.#acceptance.accept(
+          { job, checked, account, ownAccount, key: name, answer },
+          submission.also,
+        );
       } catch (error) {
-        // An identical retry gets its answer even if the template or the printer has gone since.
+        if (!(error instanceof ProblemError)) throw error;
+        // An identical retry gets its answer even if the template or the printer has gone since, or too much waits.
         const first = await before();
         if (first === undefined) throw error;
         return { ...first, replayed: true };
       }
-      const jobId = uuid();
-      const answer: JobAnswer = checked.request.data === undefined ? jobId : [jobId];
-      const job = queuedJob(jobId, tenantId, checked);
-      const { account, ownAccount } = submission;
-      const result = await this.#acceptance.accept({
-        job,
-        checked,
-        account,
-        ownAccount,
-        key: key === undefined ? undefined : { name: key, bodyHash },
-        answer,
-      });
       switch (result.outcome) {
         case 'accepted':
           this.#dispatcher.accept(job);

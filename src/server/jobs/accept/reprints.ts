@@ -11,7 +11,7 @@ import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError, parseBody, payloadInvalid, shorten } from '../../problems.ts';
-import { type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
+import { type Also, type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
@@ -49,6 +49,7 @@ export class Reprints {
 
   /**
    * @param account who asks
+   * @param also told the new job's ID
    * @param key undefined: each request is an event of its own
    * @throws ProblemError `job-not-found`, `job-not-over`, `label-data-gone`, `payload-invalid`, `labels-limit`, those of
    *   `route`, `data-unprintable`, `quota-exceeded`, `idempotency-key-reused`
@@ -56,7 +57,7 @@ export class Reprints {
   async reprint(
     id: string,
     body: unknown,
-    { account, key }: { account: string; key: string | undefined },
+    { account, key, also }: { account: string; key: string | undefined; also?: Also<string> },
   ): Promise<{ jobId: string; replayed: boolean }> {
     const { pool, dispatcher } = this.#parts;
     const request = parseBody(jobReprint, body);
@@ -82,6 +83,7 @@ export class Reprints {
       });
       if (accepted.outcome === 'accepted') {
         await client.query('UPDATE platen.jobs SET reprint_of = $2 WHERE id = $1', [job.jobId, id]);
+        await also?.(client, job.jobId);
       }
       return accepted;
     });

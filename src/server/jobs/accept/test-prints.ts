@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { testJob } from '../../printers/test-label.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Pool, transaction } from '../../store/pool.ts';
+import { type Also, type Pool, transaction } from '../../store/pool.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { acceptIn } from './acceptance.ts';
@@ -27,12 +27,18 @@ export class TestPrints {
 
   /**
    * @param key undefined: each request is an event of its own
+   * @param also told the job's ID
    * @throws ProblemError `printer-not-found`, `printer-unassigned`, `format-…`, `quota-exceeded`, `idempotency-key-reused`
    */
   async print(
     tenantId: string,
     printerId: string,
-    { format, account, key }: { format: string | undefined; account: string; key: string | undefined },
+    {
+      format,
+      account,
+      key,
+      also,
+    }: { format: string | undefined; account: string; key: string | undefined; also?: Also<string> },
   ): Promise<{ id: string }> {
     const found = await this.#printers.find(tenantId, { id: printerId, name: null });
     const [first] = found.byId?.formats ?? [];
@@ -52,16 +58,18 @@ export class TestPrints {
     const bodyHash = createHash('sha256')
       .update(JSON.stringify(['test', printerId, format]))
       .digest();
-    const outcome = await transaction(this.#pool, (client) =>
-      acceptIn(client, this.#dispatcher.inLanes, {
+    const outcome = await transaction(this.#pool, async (client) => {
+      const accepted = await acceptIn(client, this.#dispatcher.inLanes, {
         job,
         checked: { request, template, printerCommands: false, route: way, labels: 1, stamps: undefined },
         account,
         ownAccount: false,
         key: key === undefined ? undefined : { name: key, bodyHash },
         answer: job.jobId,
-      }),
-    );
+      });
+      if (accepted.outcome === 'accepted') await also?.(client, job.jobId);
+      return accepted;
+    });
     switch (outcome.outcome) {
       case 'accepted':
         this.#dispatcher.accept(job);

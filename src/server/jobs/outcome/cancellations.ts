@@ -89,7 +89,7 @@ export class Cancellations {
       return null;
     };
     const asked = await transaction(this.#pool, async (client) => {
-      if (by !== undefined) await decidedBy(client, by);
+      if (by !== undefined) await decidedBy(client, id, by);
       const job = await lockJob(client, id);
       const { lane: of } = job;
       if (!mayBecome(job.status, 'canceled', 'person')) {

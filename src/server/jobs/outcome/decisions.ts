@@ -48,7 +48,7 @@ export class JobDecisions {
    */
   async resume(id: string, from: number | undefined, by: Decision): Promise<JobView> {
     const decided = await transaction(this.#pool, async (client) => {
-      await decidedBy(client, by);
+      await decidedBy(client, id, by);
       const job = await lockJob(client, id);
       if (!mayBecome(job.status, 'queued', 'person')) {
         const detail = `the job is ${job.status}; only a held or failed job can go on`;

@@ -4,13 +4,15 @@ import { jobStatus } from '../../../contract/job-life.ts';
 import { type Lane, lane } from '../../../contract/lane.ts';
 import { jobId } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Queryable, rowOf } from '../../store/pool.ts';
+import { type Also, type Queryable, rowOf } from '../../store/pool.ts';
 import { LOCK_LANE } from '../dispatch/dispatcher.ts';
 
 /** Who decides, and why: for the job's history. */
 export interface Decision {
   readonly who: string;
   readonly why?: string | undefined;
+  /** Writes it into the audit, by the job's ID; left out: it is written otherwise. */
+  readonly noted?: Also<string> | undefined;
 }
 
 const lockedJob = z.object({
@@ -64,10 +66,11 @@ export async function lockJob(client: Queryable, id: string, other?: Lane): Prom
   throw new ProblemError('job-not-found', 'there is no job with this ID');
 }
 
-/** Has the history of what this transaction changes name who decided it. */
-export async function decidedBy(client: Queryable, { who, why }: Decision): Promise<void> {
+/** Has the history of what this transaction changes in a job name who decided it, and the audit too. */
+export async function decidedBy(client: Queryable, id: string, { who, why, noted }: Decision): Promise<void> {
   await client.query(`SELECT set_config('platen.who', $1, true), set_config('platen.why', $2, true)`, [
     who,
     why ?? '',
   ]);
+  await noted?.(client, id);
 }

@@ -62,7 +62,7 @@ export class JobMoves {
     const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
     const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
     const from = await transaction(this.#pool, async (client) => {
-      await decidedBy(client, by);
+      await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
       const first = await this.#takeOut(id, job, target, to.from);
       const resume = { round: job.round + 1, from: first };

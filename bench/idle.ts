@@ -1,13 +1,14 @@
 /**
- * `node bench/idle-agent.ts [PROGRAM]`: what an agent with ten printers takes of a machine on which nobody prints. Needs
- * redis-server. PROGRAM is the command line, by default this checkout's.
+ * `npm run bench:idle`: what the packaged agent with ten printers takes of a machine on which nobody prints, and how long
+ * short commands of the packaged program take. Needs redis-server, and two minutes.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { layOut } from '../service/package/layout.ts';
 import { readStatus } from '../src/agent/status-file.ts';
 import { VirtualZplPrinter } from '../src/virtual/zpl/zpl-printer.ts';
 import { resident } from './memory.ts';
@@ -18,8 +19,16 @@ const SETTLE = 30;
 const MEASURE = 60;
 /** Of `/proc/<pid>/stat`, per second (sysconf(_SC_CLK_TCK)): the same on every Linux that Node runs on. */
 const TICKS = 100;
+/** How often each command is run. */
+const RUNS = 21;
+const REDIS_PORT = 6398;
 
+const root = join(import.meta.dirname, '..');
 const directory = mkdtempSync(join(tmpdir(), 'platen-idle-'));
+const program = (edition: 'agent' | 'platen') => join(directory, edition, 'bin/platen');
+for (const edition of ['agent', 'platen'] as const) {
+  await layOut({ root, edition, version: '0.0.0', into: join(directory, edition) });
+}
 const printers = Array.from(
   { length: PRINTERS },
   (_, at) =>
@@ -32,19 +41,19 @@ const printers = Array.from(
     }),
 );
 for (const printer of printers) await printer.start();
-const socket = join(directory, 'redis.sock');
-const redis = spawn(
-  'redis-server',
-  ['--port', '6398', '--unixsocket', socket, '--save', '', '--dir', directory],
-  {
-    stdio: 'ignore',
-  },
-);
+const redis = spawn('redis-server', ['--port', String(REDIS_PORT), '--save', '', '--dir', directory], {
+  stdio: 'ignore',
+});
 const config = join(directory, 'agent.json');
 const addresses = printers.map(({ port }) => ({ uri: `socket://127.0.0.1:${port}` }));
-writeFileSync(config, JSON.stringify({ redisUrl: 'redis://127.0.0.1:6398', printers: addresses }));
-const program = process.argv[2] ?? join(import.meta.dirname, '../service/platen');
-const agent = spawn(program, ['agent', '--config', config, '--data', directory], { stdio: 'ignore' });
+writeFileSync(config, JSON.stringify({ redisUrl: `redis://127.0.0.1:${REDIS_PORT}`, printers: addresses }));
+const agent = spawn(program('agent'), ['agent', '--config', config, '--data', directory], {
+  stdio: 'ignore',
+});
+const data = join(directory, 'service');
+const service = spawn(program('platen'), ['up', '--data', data, '--port', '0', '--virtual', '1'], {
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
 try {
   const deadline = Date.now() + 120_000;
   while ((readStatus(directory)?.report.printers.length ?? 0) < PRINTERS) {
@@ -58,13 +67,29 @@ try {
   process.stdout.write(
     `${PRINTERS} printers, idle: ${Math.round(resident(agent.pid ?? 0)?.now ?? 0)} MB RSS, ${share.toFixed(2)} % of a core\n`,
   );
+  await once(service.stdout, 'data');
+  for (const words of [['--help'], ['printers', '--data', data]]) {
+    const times = Array.from({ length: RUNS }, () => timeOf(words)).sort((a, b) => a - b);
+    const [fastest = 0, median = 0] = [times[0], times[RUNS >> 1]];
+    process.stdout.write(
+      `platen ${words[0]}: ${median.toFixed(0)} ms (median of ${RUNS}; fastest ${fastest.toFixed(0)})\n`,
+    );
+  }
 } finally {
-  for (const child of [agent, redis]) {
+  for (const child of [agent, service, redis]) {
     const ended = once(child, 'exit');
     if (child.kill('SIGTERM')) await ended;
   }
   for (const printer of printers) await printer.stop();
   rmSync(directory, { recursive: true, force: true });
+}
+
+/** ms */
+function timeOf(words: readonly string[]): number {
+  const began = performance.now();
+  const { status, stderr } = spawnSync(program('platen'), words, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`platen ${words.join(' ')} ended with ${status}: ${stderr}`);
+  return performance.now() - began;
 }
 
 /** Of the agent's process, which the launching script has become. */

@@ -1,0 +1,107 @@
+/**
+ * How much of a tenant waits to be printed, so that nobody who posts without end fills the database for all: jobs, their
+ * bytes, and jobs at one printer. What a stuck printer holds up counts, and what a person has to decide about.
+ *
+ * Counted by the database now and then, and between two counts by what this instance accepts. Before anybody is refused
+ * it is counted anew; several instances may together go over a limit by what they accept in a moment.
+ */
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { type Lane, laneOf } from '../../../contract/lane.ts';
+import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { ServerConfig } from '../../config.ts';
+import { ProblemError } from '../../problems.ts';
+import type { Pool } from '../../store/pool.ts';
+
+/** ms for which a count is believed. */
+const COUNT_AGE = 2_000;
+/** ms, at least, between two counts for a tenant that is over a limit. */
+const RECOUNT_AGE = 500;
+/** A count may take this part of the time: of many jobs it is made less often. */
+const SHARE = 1 / 50;
+const MOST_TENANTS = 10_000;
+/** s after which a refused caller may ask again. */
+const RETRY_AFTER = 30;
+
+type Limits = Pick<ServerConfig['limits'], 'waitingJobs' | 'waitingBytes' | 'waitingJobsPerPrinter'>;
+type Count = { jobs: number; bytes: number; lanes: Map<string, number>; at: number; tookMs: number };
+
+const counted = z.array(z.object({ lane: z.string(), jobs: z.int(), bytes: z.number() }));
+
+export class Backlog {
+  readonly #pool: Pool;
+  readonly #limits: Limits;
+  readonly #counts = new LRUCache<string, Count>({ max: MOST_TENANTS });
+  readonly #counting = new Map<string, Promise<Count>>();
+
+  constructor(pool: Pool, limits: Limits) {
+    this.#pool = pool;
+    this.#limits = limits;
+  }
+
+  /**
+   * Counts a job in that is about to be accepted.
+   * @param bytes of its payload
+   * @throws ProblemError `too-many-waiting`
+   */
+  async admit({ tenantId, scope, printerId }: QueuedJob, bytes: number): Promise<void> {
+    const lane = laneOf({ scope, printerId });
+    let count = await this.#count(tenantId, COUNT_AGE);
+    if (this.#excess(count, lane, bytes) !== undefined) count = await this.#count(tenantId, RECOUNT_AGE);
+    const excess = this.#excess(count, lane, bytes);
+    if (excess !== undefined) {
+      throw new ProblemError('too-many-waiting', excess, { headers: { 'retry-after': String(RETRY_AFTER) } });
+    }
+    count.jobs += 1;
+    count.bytes += bytes;
+    count.lanes.set(lane, (count.lanes.get(lane) ?? 0) + 1);
+  }
+
+  #excess(count: Count, lane: Lane, bytes: number): string | undefined {
+    const { waitingJobs, waitingBytes, waitingJobsPerPrinter } = this.#limits;
+    if (count.jobs >= waitingJobs)
+      return `${count.jobs} jobs of the tenant wait; the limit is ${waitingJobs}`;
+    const here = count.lanes.get(lane) ?? 0;
+    if (here >= waitingJobsPerPrinter) {
+      return `${here} jobs of the tenant wait at this printer; the limit is ${waitingJobsPerPrinter}`;
+    }
+    if (count.bytes + bytes > waitingBytes) {
+      return `the tenant's waiting jobs have ${count.bytes} bytes; with this job's ${bytes} they would be over the limit of ${waitingBytes}`;
+    }
+    return undefined;
+  }
+
+  /** As it was `age` ms ago at most, or as long ago as a count of so many jobs may be. */
+  async #count(tenantId: string, age: number): Promise<Count> {
+    const known = this.#counts.get(tenantId);
+    if (known !== undefined && performance.now() - known.at < Math.max(age, known.tookMs / SHARE))
+      return known;
+    const counting = this.#counting.get(tenantId) ?? this.#ask(tenantId);
+    this.#counting.set(tenantId, counting);
+    return await counting;
+  }
+
+  async #ask(tenantId: string): Promise<Count> {
+    const at = performance.now();
+    try {
+      const { rows } = await this.#pool.query(
+        `SELECT lane, count(*)::int AS jobs, coalesce(sum(pg_column_size(payload)), 0)::float8 AS bytes
+         FROM platen.jobs WHERE tenant_id = $1 AND status IN ('queued', 'printing', 'held') GROUP BY lane`,
+        [tenantId],
+      );
+      const lanes = counted.parse(rows);
+      const sum = (of: 'jobs' | 'bytes') => lanes.reduce((total, lane) => total + lane[of], 0);
+      const count: Count = {
+        jobs: sum('jobs'),
+        bytes: sum('bytes'),
+        lanes: new Map(lanes.map(({ lane, jobs }) => [lane, jobs])),
+        at,
+        tookMs: performance.now() - at,
+      };
+      this.#counts.set(tenantId, count);
+      return count;
+    } finally {
+      this.#counting.delete(tenantId);
+    }
+  }
+}

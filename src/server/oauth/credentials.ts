@@ -1,0 +1,54 @@
+/** Service accounts as their makers get them: with all that a system needs to print, and with the secret, this once. */
+import type {
+  IntegrationCreated,
+  IntegrationRotated,
+  IntegrationView,
+  Permission,
+} from '../../contract/admin.ts';
+import { ProblemError } from '../problems.ts';
+import type { Also } from '../store/pool.ts';
+import type { Integrations } from './integrations.ts';
+
+type Addresses = Pick<IntegrationCreated, 'tokenUrl' | 'audience' | 'printEndpoint'>;
+
+export class Credentials {
+  readonly #integrations: Integrations | undefined;
+  readonly #addresses: () => Addresses;
+
+  /** @param integrations undefined where the accounts are an external server's */
+  constructor(integrations: Integrations | undefined, addresses: () => Addresses) {
+    this.#integrations = integrations;
+    this.#addresses = addresses;
+  }
+
+  /** @throws ProblemError `authorization-external` */
+  get integrations(): Integrations {
+    if (this.#integrations !== undefined) return this.#integrations;
+    throw new ProblemError(
+      'authorization-external',
+      'make service accounts at the external authorization server',
+    );
+  }
+
+  /** @throws ProblemError `authorization-external`, `tenant-not-found` */
+  async create(
+    tenant: string,
+    { name, scope }: { name: string; scope: readonly Permission[] },
+    also?: Also<IntegrationView>,
+  ): Promise<IntegrationCreated> {
+    const account = await this.integrations.create(tenant, { name, scope }, also);
+    return { ...this.#addresses(), scope: scope.join(' '), tenant, ...account };
+  }
+
+  /** @throws ProblemError `authorization-external`, `integration-not-found`, `secrets-limit` */
+  async rotate(
+    tenant: string,
+    apiKey: string,
+    hours: number | undefined,
+    also?: Also<IntegrationView>,
+  ): Promise<IntegrationRotated> {
+    const { integration, apiSecret } = await this.integrations.rotate(tenant, apiKey, hours, also);
+    const { scope, oldSecret } = integration;
+    return { ...this.#addresses(), scope, tenant, apiKey, apiSecret, oldSecret };
+  }
+}

@@ -1,0 +1,113 @@
+/** Passkeys: signing in with one, and a person's own list of them. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  passkeyAdd,
+  passkeyBegin,
+  passkeyCreation,
+  passkeyRequest,
+  passkeySignIn,
+} from '../../contract/people.ts';
+import type { FailedAttempts } from '../failed-attempts.ts';
+import { ProblemError, parseBody } from '../problems.ts';
+import type { Pool } from '../store/pool.ts';
+import { writeDeed } from './access.ts';
+import type { Passkeys, RelyingParty } from './passkeys.ts';
+import { passwordMatches } from './password.ts';
+import type { People } from './people.ts';
+import type { PublicName } from './public-name.ts';
+import { busy, type SignIns, tooOften } from './sign-ins.ts';
+import { personIn } from './visitor.ts';
+
+type Parts = {
+  pool: Pool;
+  people: People;
+  passkeys: Passkeys;
+  failures: FailedAttempts;
+  signIns: SignIns;
+  name: PublicName;
+};
+
+/** Bytes: a key, or what was signed with one. */
+const BODY_LIMIT = 16 * 1024;
+const ANYBODY = { config: { needs: 'nothing', about: 'caller' }, bodyLimit: BODY_LIMIT } as const;
+const A_PERSON = { needs: 'session', about: 'caller' } as const;
+const passkeyParam = z.object({ passkeyId: z.string() });
+
+export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
+  const { pool, people, passkeys, failures, signIns, name } = parts;
+  const party = (request: FastifyRequest): RelyingParty => {
+    const found = name.relyingParty(request);
+    if (found !== undefined) return found;
+    throw new ProblemError('passkeys-unavailable', 'they need https and a name that is no IP address');
+  };
+  /** Who asks for a challenge has begun an attempt; who comes in gets it back. */
+  const counted = ({ ip }: FastifyRequest) => [`passkey/${ip}`, ip] as const;
+
+  app.post('/app/session/passkey/options', ANYBODY, async (request) => {
+    const at = party(request);
+    const wait = await failures.count(...counted(request));
+    if (wait > 0) throw tooOften(wait);
+    return passkeyRequest.parse(await passkeys.optionsToSignIn(at));
+  });
+  app.post('/app/session/passkey', ANYBODY, async (request, reply) => {
+    const { personId, use } = await passkeys.signIn(parseBody(passkeySignIn, request.body), party(request));
+    const view = await signIns.begin(app, request, reply, 'session.sign-in-by-passkey', async (db) => {
+      await use(db);
+      const person = await people.byId(db, personId);
+      if (person === undefined) throw new ProblemError('passkey-refused', 'nobody has it');
+      return person;
+    });
+    await failures.forgive(...counted(request));
+    return view;
+  });
+
+  app.get('/app/session/passkeys', { config: A_PERSON }, async (request) =>
+    passkeys.list(personIn(request).id),
+  );
+  app.post(
+    '/app/session/passkeys/options',
+    { config: { ...A_PERSON, audit: null }, bodyLimit: BODY_LIMIT },
+    async (request) => {
+      const at = party(request);
+      const { current } = parseBody(passkeyBegin, request.body ?? {});
+      const visitor = personIn(request);
+      // A session that was left open is not to become a way in for good.
+      const person = await people.byId(pool, visitor.id);
+      if (person?.password_hash != null) {
+        const of = [`${visitor.tenant}/${visitor.login}`, request.ip] as const;
+        const wait = await failures.count(...of);
+        if (wait > 0) throw tooOften(wait);
+        if (!(await passwordMatches(current ?? '', person.password_hash).catch(busy))) {
+          throw new ProblemError('password-wrong', 'the current password is wrong');
+        }
+        await failures.forgive(...of);
+      }
+      return passkeyCreation.parse(await passkeys.optionsToAdd(visitor, at));
+    },
+  );
+  app.post(
+    '/app/session/passkeys',
+    { config: { ...A_PERSON, audit: 'passkey.add' }, bodyLimit: BODY_LIMIT },
+    async (request, reply) => {
+      const sent = parseBody(passkeyAdd, request.body);
+      const visitor = personIn(request);
+      const added = await passkeys.add(visitor.id, sent, party(request), (db, passkey) =>
+        writeDeed(db, request, { object: visitor.id, details: { passkey: passkey.name } }),
+      );
+      return reply.code(201).send(added);
+    },
+  );
+  app.delete(
+    '/app/session/passkeys/:passkeyId',
+    { config: { ...A_PERSON, audit: 'passkey.remove' } },
+    async (request, reply) => {
+      const { passkeyId } = passkeyParam.parse(request.params);
+      const visitor = personIn(request);
+      await passkeys.remove(visitor.id, passkeyId, (db, passkey) =>
+        writeDeed(db, request, { object: visitor.id, details: { passkey: passkey.name } }),
+      );
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,245 @@
+/** Passkeys of people (WebAuthn Level 3): what signs in without a password, proven by `@simplewebauthn/server`. */
+import { randomBytes } from 'node:crypto';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import { z } from 'zod';
+import type { PasskeyView, passkeyAdd, passkeySignIn } from '../../contract/people.ts';
+import { ProblemError } from '../problems.ts';
+import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+
+/** Of one person. */
+const MOST = 20;
+/** min that somebody may take at the authenticator. */
+const MINUTES = 5;
+const UNIQUE = 'ON CONFLICT (id) DO NOTHING';
+
+const passkeyRow = z.object({
+  id: z.string(),
+  person_id: z.string(),
+  name: z.string(),
+  public_key: z.instanceof(Buffer),
+  counter: z.coerce.number(),
+  transports: z.array(z.string()),
+  created_at: z.date(),
+  last_used_at: z.date().nullable(),
+});
+type Row = z.infer<typeof passkeyRow>;
+
+/** Whom a passkey is for, as the browser knows the service. */
+export type RelyingParty = { id: string; origin: string };
+type Who = { id: string; login: string; name: string };
+
+export class Passkeys {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async list(personId: string): Promise<PasskeyView[]> {
+    return (await this.#of(this.#pool, personId)).map(viewOf);
+  }
+
+  /** What the browser needs to make one. @throws ProblemError `passkeys-limit` */
+  async optionsToAdd({ id, login, name }: Who, party: RelyingParty): Promise<object> {
+    const known = await this.#of(this.#pool, id);
+    if (known.length >= MOST) throw limit();
+    return await generateRegistrationOptions({
+      rpName: 'Platen',
+      rpID: party.id,
+      userName: login,
+      userDisplayName: name,
+      userID: handleOf(id),
+      challenge: await this.#challenge(id),
+      timeout: MINUTES * 60_000,
+      // Who made the authenticator is nobody's business here.
+      attestationType: 'none',
+      excludeCredentials: known.map(({ id: passkey, transports }) => ({ id: passkey, transports })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+  }
+
+  /** @throws ProblemError `passkey-refused`, `passkeys-limit` */
+  async add(
+    personId: string,
+    { name, credential: sent }: z.output<typeof passkeyAdd>,
+    party: RelyingParty,
+    also: Also<PasskeyView>,
+  ): Promise<PasskeyView> {
+    const verified = await refusing(async () => {
+      requireNoMaker(sent.response.attestationObject);
+      return await verifyRegistrationResponse({
+        response: { ...sent, clientExtensionResults: {} },
+        expectedChallenge: (challenge) => this.#useChallenge(challenge, personId),
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        requireUserVerification: true,
+      });
+    });
+    if (!verified.verified) throw refused('it could not be verified');
+    const { id, publicKey, counter } = verified.registrationInfo.credential;
+    return await transaction(this.#pool, async (db) => {
+      // The lock keeps two at once from being one too many.
+      await db.query('SELECT FROM platen.people WHERE id = $1 FOR UPDATE', [personId]);
+      if ((await this.#of(db, personId)).length >= MOST) throw limit();
+      const row = await rowOf(
+        db,
+        passkeyRow,
+        `INSERT INTO platen.passkeys (id, person_id, name, public_key, counter, transports)
+         VALUES ($1, $2, $3, $4, $5, $6) ${UNIQUE} RETURNING *`,
+        [id, personId, name, Buffer.from(publicKey), counter, sent.response.transports],
+      );
+      if (row === undefined) throw refused('it is known already');
+      const view = viewOf(row);
+      await also(db, view);
+      return view;
+    });
+  }
+
+  /** @throws ProblemError `passkey-not-found` */
+  async remove(personId: string, id: string, also: Also<PasskeyView>): Promise<void> {
+    await transaction(this.#pool, async (db) => {
+      const sql = 'DELETE FROM platen.passkeys WHERE person_id = $1 AND id = $2 RETURNING *';
+      const row = /^[\w-]+$/.test(id) ? await rowOf(db, passkeyRow, sql, [personId, id]) : undefined;
+      if (row === undefined) throw new ProblemError('passkey-not-found', 'it may have been removed before');
+      await also(db, viewOf(row));
+    });
+  }
+
+  /** What the browser needs to ask whoever is there for one; which, the authenticator knows. */
+  async optionsToSignIn(party: RelyingParty): Promise<object> {
+    return await generateAuthenticationOptions({
+      rpID: party.id,
+      challenge: await this.#challenge(null),
+      timeout: MINUTES * 60_000,
+      userVerification: 'required',
+    });
+  }
+
+  /**
+   * Whose passkey has signed the challenge.
+   * @returns the person's ID, and what notes in the session's transaction that the passkey was used
+   * @throws ProblemError `passkey-refused`
+   */
+  async signIn(
+    { credential: sent }: z.output<typeof passkeySignIn>,
+    party: RelyingParty,
+  ): Promise<{ personId: string; use: (db: Queryable) => Promise<void> }> {
+    const row = await rowOf(this.#pool, passkeyRow, 'SELECT * FROM platen.passkeys WHERE id = $1', [sent.id]);
+    if (row === undefined) throw refused('nobody has it');
+    const { clientDataJSON, authenticatorData, signature, userHandle } = sent.response;
+    if (userHandle != null && userHandle !== isoBase64URL.fromBuffer(handleOf(row.person_id))) {
+      throw refused('it is somebody else’s');
+    }
+    const { verified, authenticationInfo } = await refusing(() =>
+      verifyAuthenticationResponse({
+        response: {
+          ...{ id: sent.id, rawId: sent.rawId, type: sent.type, clientExtensionResults: {} },
+          response: { clientDataJSON, authenticatorData, signature },
+        },
+        expectedChallenge: (challenge) => this.#useChallenge(challenge, null),
+        expectedOrigin: party.origin,
+        expectedRPID: party.id,
+        credential: {
+          ...{ id: row.id, counter: row.counter },
+          publicKey: new Uint8Array(row.public_key),
+          transports: row.transports,
+        },
+        requireUserVerification: true,
+      }),
+    );
+    if (!verified) throw refused('it could not be verified');
+    const { newCounter } = authenticationInfo;
+    return {
+      personId: row.person_id,
+      use: async (db) => {
+        const { rowCount } = await db.query(
+          `UPDATE platen.passkeys SET counter = $2, last_used_at = now()
+           WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0))`,
+          [row.id, newCounter],
+        );
+        // Two at once with one count: one of them is a copy.
+        if (rowCount === 0) throw refused('it has been used or removed meanwhile');
+      },
+    };
+  }
+
+  /** Deletes challenges that nobody has answered. */
+  async forget(): Promise<void> {
+    await this.#pool.query('DELETE FROM platen.passkey_challenges WHERE expires_at < now()');
+  }
+
+  async #of(db: Queryable, personId: string): Promise<Row[]> {
+    const sql = `SELECT * FROM platen.passkeys WHERE person_id = $1 ORDER BY created_at, id LIMIT ${MOST}`;
+    return await rowsOf(db, passkeyRow, sql, [personId]);
+  }
+
+  async #challenge(personId: string | null): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = Uint8Array.from(randomBytes(32));
+    await onlyRow(
+      this.#pool,
+      z.object({ challenge: z.string() }),
+      `INSERT INTO platen.passkey_challenges (challenge, person_id, expires_at)
+       VALUES ($1, $2, now() + interval '${MINUTES} minutes') RETURNING challenge`,
+      [isoBase64URL.fromBuffer(bytes), personId],
+    );
+    return bytes;
+  }
+
+  /** Used up by whoever answers it, rightly or not. */
+  async #useChallenge(challenge: string, personId: string | null): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `DELETE FROM platen.passkey_challenges
+       WHERE challenge = $1 AND person_id IS NOT DISTINCT FROM $2 AND expires_at > now()`,
+      [challenge.replaceAll('\0', ''), personId],
+    );
+    return rowCount === 1;
+  }
+}
+
+/** The authenticator keeps it with the key: an ID, so that it tells nobody who it is. */
+function handleOf(personId: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(personId));
+}
+
+/** A maker's certificate would have the library ask the maker's servers whether it still holds. */
+function requireNoMaker(attestation: string): void {
+  const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestation));
+  const fmt: string = decoded.get('fmt');
+  if (fmt === 'none' || (fmt === 'packed' && decoded.get('attStmt').get('x5c') === undefined)) return;
+  throw new Error('it names its maker');
+}
+
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // The library throws for whatever does not fit; what is the database's fault is none of it.
+    if (error instanceof ProblemError || (error instanceof Error && 'severity' in error)) throw error;
+    throw new ProblemError('passkey-refused', 'what the authenticator answered does not fit', {
+      cause: error,
+    });
+  }
+}
+
+function refused(why: string): ProblemError {
+  return new ProblemError('passkey-refused', why);
+}
+
+function limit(): ProblemError {
+  return new ProblemError('passkeys-limit', `a person has at most ${MOST}: remove one first`);
+}
+
+function viewOf({ id, name, created_at, last_used_at }: Row): PasskeyView {
+  return {
+    id,
+    name,
+    createdAt: created_at.toISOString(),
+    lastUsedAt: last_used_at?.toISOString() ?? null,
+  };
+}

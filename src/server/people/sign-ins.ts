@@ -1,0 +1,96 @@
+/** What every way of signing in ends with: a new session, its cookie, and an entry in the audit. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { NEED_WORDS, type SessionView } from '../../contract/people.ts';
+import { ProblemError } from '../problems.ts';
+import { HashingBusy } from '../slow-hash.ts';
+import { type Pool, type Queryable, transaction } from '../store/pool.ts';
+import { type Deed, writeEntry } from './audit.ts';
+import { tokenHash } from './one-time-token.ts';
+import type { Person } from './people.ts';
+import type { SessionCookie } from './session-cookie.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { mayDo, type PersonVisitor } from './visitor.ts';
+
+export class SignIns {
+  readonly #pool: Pool;
+  readonly #sessions: Sessions;
+  readonly #cookie: SessionCookie;
+
+  constructor(parts: { pool: Pool; sessions: Sessions; cookie: SessionCookie }) {
+    this.#pool = parts.pool;
+    this.#sessions = parts.sessions;
+    this.#cookie = parts.cookie;
+  }
+
+  /** By its hash the session that the browser has. */
+  before(app: FastifyInstance, request: FastifyRequest): Buffer | undefined {
+    const token = this.#cookie.read(app, request);
+    return token === undefined ? undefined : tokenHash(token);
+  }
+
+  /**
+   * Whatever session the browser has had ends: it may be one that somebody else knows.
+   * @param what the deed's name in the audit
+   * @param find who it is, in the transaction of the new session
+   * @param before the session that the browser had, where the request itself cannot say it
+   */
+  async begin(
+    app: FastifyInstance,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    what: string,
+    find: (db: Queryable) => Promise<Person>,
+    {
+      before = this.before(app, request),
+      details = {},
+    }: { before?: Buffer | undefined; details?: Deed['details'] } = {},
+  ): Promise<SessionView> {
+    const token = await transaction(this.#pool, async (db) => {
+      const person = await find(db);
+      if (before !== undefined) await this.#sessions.endByHash(db, before);
+      const begun = await this.#sessions.begin(db, person.id);
+      const visitor = visitorFor(person);
+      await writeEntry(
+        db,
+        { request, visitor, tenant: person.tenant_id, what },
+        { object: person.id, details },
+      );
+      return begun;
+    });
+    const session = await this.#sessions.find(token);
+    if (session === undefined) throw spent();
+    this.#cookie.set(request, reply, token);
+    request.facts.tenant = session.tenant.id;
+    request.facts.account = session.person.id;
+    return sessionViewOf(session);
+  }
+}
+
+function visitorFor(person: Person): PersonVisitor {
+  const { id, login, name, role, deployment, tenant_id: tenant } = person;
+  return { kind: 'person', id, sessionId: '', tenant, login, name, role, deployment };
+}
+
+export function sessionViewOf({ id, person, tenant, expiresAt }: Session): SessionView {
+  const { deployment, ...shown } = person;
+  const visitor: PersonVisitor = { kind: 'person', ...person, sessionId: id, tenant: tenant.id, deployment };
+  return { person: shown, tenant, may: NEED_WORDS.filter((need) => mayDo(visitor, need)), expiresAt };
+}
+
+export function spent(): ProblemError {
+  return new ProblemError(
+    'link-spent',
+    'it was used, has expired, or was replaced by a newer one; ask for another',
+  );
+}
+
+export function tooOften(seconds: number): ProblemError {
+  return new ProblemError('sign-in-too-often', `try again in ${seconds} s`, {
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+/** @throws ProblemError, or the error itself */
+export function busy(error: unknown): never {
+  throw error instanceof HashingBusy ? tooOften(1) : error;
+}

@@ -1,0 +1,23 @@
+/** How many requests a tenant may send in a second to this instance, so that one that sends without pause leaves others room. */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { ProblemError } from './problems.ts';
+
+export class RequestRate {
+  readonly #limiter: RateLimiterMemory;
+
+  /** @param perSecond requests of a tenant */
+  constructor(perSecond: number) {
+    this.#limiter = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  }
+
+  /** Counts a request. @throws ProblemError `too-many-requests` */
+  async count(tenantId: string): Promise<void> {
+    try {
+      await this.#limiter.consume(tenantId);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      const detail = `the tenant has sent more than ${this.#limiter.points} requests in a second`;
+      throw new ProblemError('too-many-requests', detail, { headers: { 'retry-after': '1' } });
+    }
+  }
+}

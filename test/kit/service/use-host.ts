@@ -1,0 +1,55 @@
+/** Where the programs run that a file's tests start: a directory of its own, and the servers that they need. */
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { type OpenBackend, onRedis } from '../servers/backends.ts';
+import { temporaryDirectory } from './platen.ts';
+import { RunningPrograms } from './running.ts';
+
+/** What a test starts there ends after it. */
+export function useHost(): Host {
+  const host = new Host();
+  beforeAll(() => host.open());
+  afterEach(() => host.programs.end());
+  afterAll(() => host.close());
+  return host;
+}
+
+export class Host {
+  readonly programs = new RunningPrograms();
+  #directory: Awaited<ReturnType<typeof temporaryDirectory>> | undefined;
+  #backend: OpenBackend | undefined;
+
+  async open(): Promise<void> {
+    this.#directory = await temporaryDirectory();
+    this.#backend = await onRedis().open();
+  }
+
+  async close(): Promise<void> {
+    await this.#backend?.close();
+    await this.#directory?.[Symbol.asyncDispose]();
+  }
+
+  path(name: string): string {
+    if (this.#directory === undefined) throw new Error('the host is not there yet');
+    return join(this.#directory.path, name);
+  }
+
+  get databaseUrl(): string {
+    return this.#open.databaseUrl ?? '';
+  }
+
+  get redisUrl(): string {
+    return this.#open.redisUrl ?? '';
+  }
+
+  /** For a program that is to use the servers. */
+  get env(): { DATABASE_URL: string; REDIS_URL: string; PLATEN_QUEUE_PREFIX: string } {
+    const { databaseUrl, redisUrl } = this;
+    return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, PLATEN_QUEUE_PREFIX: this.#open.prefix };
+  }
+
+  get #open(): OpenBackend {
+    if (this.#backend === undefined) throw new Error('the servers are not there yet');
+    return this.#backend;
+  }
+}

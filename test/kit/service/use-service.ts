@@ -1,0 +1,93 @@
+/** A service for the tests of a file, or of one `describe`, and a tenant that prints with it. */
+import { afterAll, beforeAll } from 'vitest';
+import type { Permission } from '../../../src/contract/admin.ts';
+import type { PrinterDescription } from '../../../src/contract/printer.ts';
+import {
+  type Answer,
+  type CallOptions,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  ServiceHarness,
+  type ServiceOptions,
+  TEMPLATE,
+} from './harness.ts';
+
+/** Started before them, stopped after them. */
+export function useService(options: ServiceOptions = {}): ServiceHarness {
+  const service = new ServiceHarness(options);
+  beforeAll(() => service.start());
+  afterAll(() => service.stop());
+  return service;
+}
+
+export interface TenantOptions {
+  id?: string;
+  /** How many labels it may print; default: any number. */
+  quota?: number;
+  scope?: Permission[];
+  template?: unknown;
+  /** What an agent reports that is shared; default: one printer, `PRINTER`. */
+  printers?: readonly Partial<PrinterDescription>[];
+}
+
+/** A tenant with an account, a template, and printers that it reaches. */
+export function useTenant(service: ServiceHarness, options: TenantOptions = {}): TestTenant {
+  const tenant = new TestTenant(service, options.id ?? 'acme');
+  beforeAll(() => tenant.open(options));
+  return tenant;
+}
+
+export class TestTenant {
+  readonly service: ServiceHarness;
+  readonly id: string;
+  /** Of its account. */
+  token = '';
+  /** Of its template. */
+  idT = '';
+
+  constructor(service: ServiceHarness, id: string) {
+    this.service = service;
+    this.id = id;
+  }
+
+  async open({ quota, scope, template = TEMPLATE, printers = [{}] }: TenantOptions): Promise<void> {
+    const { service, id } = this;
+    await service.tenant(id, quota);
+    this.token = await service.token(await service.integration(id, scope));
+    this.idT = await service.template(id, template);
+    if (printers.length > 0) await service.agent(printers);
+  }
+
+  /** As its integrator does it: a label on `PRINTER`, but for what `body` changes. */
+  enqueue(body: object = {}, options: CallOptions = {}): Promise<Answer> {
+    return this.#call('/v2/jobs', {
+      key: newKey(),
+      body: { idT: this.idT, printerId: PRINTER, ...body },
+      ...options,
+    });
+  }
+
+  validate(body: object = {}, options: CallOptions = {}): Promise<Answer> {
+    return this.#call('/v2/jobs/validate', {
+      body: { idT: this.idT, printerId: PRINTER, ...body },
+      ...options,
+    });
+  }
+
+  /** As somebody who is at the service does it. */
+  byAdmin(body: object = {}): Promise<Answer> {
+    const { id, idT } = this;
+    return this.service.admin('POST', `/tenants/${id}/jobs`, { idT, printerId: PRINTER, ...body });
+  }
+
+  /** The ID of a job that is accepted. */
+  async newJob(body: object = {}): Promise<string> {
+    return jobIdOf(await this.enqueue(body));
+  }
+
+  /** As the tenant's account, at any address. */
+  #call(path: string, options: CallOptions): Promise<Answer> {
+    return this.service.call(path, { token: this.token, tenant: this.id, ...options });
+  }
+}

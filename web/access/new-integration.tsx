@@ -1,0 +1,191 @@
+/** A new service account, and its secret, this once. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import {
+  type IntegrationCreated,
+  type IntegrationRotated,
+  type IntegrationView,
+  integrationCreated,
+  integrationRotated,
+  type Permission,
+} from '../../src/contract/admin.ts';
+import { CopyButton } from '../controls/copy.tsx';
+import { Ask, Dialog } from '../controls/dialog.tsx';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { call } from '../service/call.ts';
+import { ofTenant } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { curlOf } from './curl.ts';
+
+type CreateProps = { onClose: () => void; onCreated: (account: IntegrationCreated) => void };
+
+export function Create({ onClose, onCreated }: CreateProps) {
+  const { integrations: words } = t.value;
+  const name = useSignal('');
+  const prints = useSignal(true);
+  const reads = useSignal(true);
+  const scope: Permission[] = [
+    ...(prints.value ? ['jobs:enqueue' as const] : []),
+    ...(reads.value ? ['jobs:read' as const] : []),
+  ];
+  return (
+    <Ask
+      title={words.createTitle}
+      action={words.createSubmit}
+      disabled={scope.length === 0 || name.value.trim() === ''}
+      onClose={onClose}
+      onAction={async () => {
+        const body = { name: name.value.trim(), scope };
+        onCreated(await call(integrationCreated, ofTenant('/integrations'), { body }));
+      }}
+    >
+      <TextField
+        label={words.name}
+        required
+        maxLength={200}
+        placeholder={words.namePlaceholder}
+        value={name.value}
+        onText={(text) => {
+          name.value = text;
+        }}
+      />
+      <fieldset>
+        <legend class="label">{words.scope}</legend>
+        {[
+          { now: prints, said: words.mayPrint },
+          { now: reads, said: words.mayRead },
+        ].map(({ now, said }) => (
+          <label key={said} class="check">
+            <input
+              type="checkbox"
+              checked={now.value}
+              onChange={({ currentTarget }) => {
+                now.value = currentTarget.checked;
+              }}
+            />
+            {said}
+          </label>
+        ))}
+      </fieldset>
+    </Ask>
+  );
+}
+
+type SecretProps = {
+  account: IntegrationCreated | IntegrationRotated;
+  onClose: () => void;
+};
+
+export function Secret({ account, onClose }: SecretProps) {
+  const { integrations: words } = t.value;
+  const rows = [
+    [words.key, account.apiKey],
+    [words.secret, account.apiSecret],
+    [words.tokenUrl, account.tokenUrl],
+    [words.audience, account.audience],
+    [words.tenant, account.tenant],
+    [words.endpoint, account.printEndpoint],
+  ] as const;
+  const command = curlOf(account);
+  return (
+    <Dialog title={words.createdTitle} large onClose={onClose}>
+      <p class="note warn">{'oldSecret' in account ? words.rotatedSays : words.createdSays}</p>
+      <dl class="facts secret">
+        {rows.map(([name, value]) => [
+          <dt key={name}>{name}</dt>,
+          <dd key={`${name} `} class="row">
+            <code class="anywhere">{value}</code>
+            <CopyButton text={value} about={name} />
+          </dd>,
+        ])}
+      </dl>
+      <div class="stack tight">
+        <div class="row spread">
+          <h3>{words.try}</h3>
+          <CopyButton text={command} about={words.try} />
+        </div>
+        <p class="small muted">{words.trySays}</p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled with the keyboard too */}
+        <pre class="code" tabIndex={0}>
+          {command}
+        </pre>
+      </div>
+      <div class="row end">
+        <button type="button" class="button primary" onClick={onClose}>
+          {words.done}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const pathOf = ({ apiKey }: IntegrationView, what = '') =>
+  ofTenant(`/integrations/${encodeURIComponent(apiKey)}${what}`);
+
+type RotateProps = {
+  account: IntegrationView;
+  onClose: () => void;
+  onRotated: (account: IntegrationRotated) => void;
+};
+
+export function Rotate({ account, onClose, onRotated }: RotateProps) {
+  const { integrations: words } = t.value;
+  const hours = useSignal('168');
+  return (
+    <Ask
+      title={words.rotateTitle(account.name)}
+      action={words.rotateSubmit}
+      onClose={onClose}
+      onAction={async () => {
+        const body = hours.value === '' ? {} : { oldForHours: Number(hours.value) };
+        onRotated(await call(integrationRotated, pathOf(account, '/secrets'), { body }));
+      }}
+    >
+      <p>{words.rotateSays}</p>
+      <ChoiceField
+        label={words.oldWorks}
+        value={hours.value}
+        onChoice={(value) => {
+          hours.value = value;
+        }}
+        options={['24', '168', '720', ''].map((value) => ({
+          value,
+          words: Object.entries(words.oldUntil).find(([name]) => name === value)?.[1] ?? value,
+        }))}
+      />
+    </Ask>
+  );
+}
+
+type EndProps = {
+  account: IntegrationView;
+  /** The account as a whole, or one of its secrets. */
+  what: 'account' | 'old' | 'new';
+  onDone: () => void;
+  onClose: () => void;
+};
+
+/** Something of it is to work no longer. */
+export function End({ account, what, onDone, onClose }: EndProps) {
+  const { integrations: words } = t.value;
+  const [title, action, says] = {
+    account: [words.revokeTitle(account.name), words.revoked, words.revokeSays],
+    old: [words.removeOldTitle(account.name), words.remove, words.removeOldSays],
+    new: [words.removeNewTitle(account.name), words.remove, words.removeNewSays],
+  }[what];
+  return (
+    <Ask
+      title={title ?? ''}
+      action={action ?? ''}
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        const path = pathOf(account, what === 'account' ? '' : `/secrets/${what}`);
+        await call(z.unknown(), path, { method: 'DELETE' });
+        onDone();
+      }}
+    >
+      <p>{says}</p>
+    </Ask>
+  );
+}

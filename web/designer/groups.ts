@@ -1,0 +1,19 @@
+/** Elements that are chosen, moved and resized as one. The template says so by a name that they share. */
+import { change, changed, freeGroup, placed, type Scene, select } from './document.ts';
+
+/** One group of what may have been of several. */
+export function group(scene: Scene, keys: readonly number[]): Scene {
+  if (keys.length < 2) return scene;
+  const others = placed(scene).filter(({ key }) => !keys.includes(key));
+  const name = freeGroup(new Set(others.map(({ element }) => element.group)));
+  return select(
+    change(scene, keys, (element) => (element.group === name ? element : changed(element, { group: name }))),
+    keys,
+  );
+}
+
+export function ungroup(scene: Scene, keys: readonly number[]): Scene {
+  return change(scene, keys, (element) =>
+    element.group === undefined ? element : changed(element, { group: undefined }),
+  );
+}

@@ -1,0 +1,68 @@
+/** An AI to add, found by its number or by what it is for; any other by its number alone. */
+import { useSignal } from '@preact/signals';
+import { Dialog } from '../../controls/dialog.tsx';
+import { t } from '../../texts/texts.ts';
+import { IDENTIFIERS, type Identifier, identifierOf, newAi } from './identifiers.ts';
+import { formatWords } from './words.ts';
+
+export function AiChoice({ onAi, onClose }: { onAi: (ai: string) => void; onClose: () => void }) {
+  const { gs1: words } = t.value;
+  const search = useSignal('');
+  const typed = search.value.trim().replaceAll(/[()]/g, '').toLowerCase();
+  const known = Object.keys(IDENTIFIERS).filter((one): one is Identifier => identifierOf(one) !== undefined);
+  // `00` before `20`, and both before `240`: by number, as they are listed where they are published.
+  const order = known.toSorted((a, b) => (a < b ? -1 : 1));
+  const found = order.filter(
+    (one) =>
+      one.replace('n', '').startsWith(typed) ||
+      identifierOf(typed) === one ||
+      words.identifier[one].toLowerCase().includes(typed),
+  );
+  const exact = /^\d{2,4}$/.test(typed);
+  const other = exact && identifierOf(typed) === undefined ? typed : undefined;
+  const [first] = found;
+  // Typed whole, it is the one that was meant.
+  const meant = exact && (other !== undefined || identifierOf(typed) !== typed) ? typed : undefined;
+  const take = () => {
+    if (meant !== undefined && (other !== undefined || meant.length === 4)) onAi(meant);
+    else if (first !== undefined) onAi(newAi(first));
+  };
+  return (
+    <Dialog title={words.add} onClose={onClose}>
+      <input
+        type="search"
+        class="input"
+        aria-label={words.search}
+        placeholder={words.search}
+        value={search.value}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') take();
+        }}
+      />
+      <ul class="identifiers">
+        {other !== undefined && (
+          <li>
+            <button type="button" class="button quiet" onClick={() => onAi(other)}>
+              <span class="numbers">({other})</span> {words.other}
+            </button>
+          </li>
+        )}
+        {found.map((one) => (
+          <li key={one}>
+            <button type="button" class="button quiet" onClick={() => onAi(newAi(one))}>
+              <span class="numbers">({one})</span>
+              <span>
+                {words.identifier[one]}
+                <span class="muted small"> {formatWords(IDENTIFIERS[one])}</span>
+              </span>
+            </button>
+          </li>
+        ))}
+        {found.length === 0 && other === undefined && <li class="muted">{words.noneFound}</li>}
+      </ul>
+    </Dialog>
+  );
+}

@@ -1,0 +1,73 @@
+/** The values that a label is looked at with: the samples of its fields, none, some of one's own, or a row of a file. */
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { LabelRecord } from '../../src/contract/print-request.ts';
+import { guessMapping, recordsOf, type Table } from '../print/sheet-file.ts';
+import type { LabelDocument } from './document.ts';
+
+export const SOURCES = ['samples', 'empty', 'own', 'file'] as const;
+export type Source = (typeof SOURCES)[number];
+
+export class Records {
+  readonly source = signal<Source>('samples');
+  readonly own = signal<LabelRecord>({});
+  readonly table = signal<Table | undefined>(undefined);
+  /** Of the file, from 0. */
+  readonly row = signal(0);
+  readonly #fields: ReadonlySignal<NonNullable<LabelDocument['fields']>>;
+
+  constructor(fields: ReadonlySignal<NonNullable<LabelDocument['fields']>>) {
+    this.#fields = fields;
+  }
+
+  /** Left out: the samples. */
+  readonly record = computed<LabelRecord | undefined>(() => {
+    const fields = this.#fields.value;
+    switch (this.source.value) {
+      case 'samples':
+        return undefined;
+      case 'empty':
+        // `null` is a value that is not there: the default is printed.
+        return Object.fromEntries(fields.map(({ name }) => [name, null]));
+      case 'own':
+        return this.own.value;
+      case 'file':
+        return this.rows.value[this.row.value];
+    }
+  });
+
+  /** The rows of the file as records; a column goes to the field that is called as it is. */
+  readonly rows = computed<readonly LabelRecord[]>(() => {
+    const table = this.table.value;
+    const names = this.#fields.value.map(({ name }) => name);
+    return table === undefined ? [] : recordsOf(table, guessMapping(names, table.columns));
+  });
+
+  /** Fields that no column is called as. */
+  readonly missing = computed<readonly string[]>(() => {
+    const table = this.table.value;
+    const names = this.#fields.value.map(({ name }) => name);
+    const found = table === undefined ? {} : guessMapping(names, table.columns);
+    return names.filter((name) => found[name] === undefined);
+  });
+
+  choose(source: Source): void {
+    if (source === 'own' && Object.keys(this.own.value).length === 0) {
+      this.own.value = Object.fromEntries(this.#fields.value.map(({ name, sample }) => [name, sample ?? '']));
+    }
+    this.source.value = source;
+  }
+
+  open(table: Table): void {
+    this.table.value = table;
+    this.row.value = 0;
+  }
+
+  /** By so many rows, as far as there are any. */
+  step(by: number): void {
+    this.go(this.row.value + by);
+  }
+
+  go(row: number): void {
+    this.row.value = Math.max(0, Math.min(Math.trunc(row) || 0, this.rows.value.length - 1));
+  }
+}

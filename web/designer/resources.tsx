@@ -1,0 +1,145 @@
+/** What a template brings along: pictures that elements choose by name, and fonts of its own. */
+import { useSignal } from '@preact/signals';
+import { LIMITS } from '../../src/contract/limits.ts';
+import { Field, TextField } from '../controls/field.tsx';
+import { t } from '../texts/texts.ts';
+import { changeLabel } from './document.ts';
+import type { Editor } from './editor.ts';
+import { base64Of, pictureText } from './picture-file.ts';
+
+/** Without its ending: what a thing out of a file is called first. */
+function stem(file: File): string {
+  return file.name.replace(/\.[^.]*$/, '').slice(0, 100) || file.name.slice(0, 100);
+}
+
+export function Pictures({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { images = [] } = editor.scene.value.document;
+  const fault = useSignal<string | undefined>(undefined);
+  const put = (next: typeof images, word?: string) => {
+    const before = editor.scene.peek();
+    editor.do((scene) => changeLabel(scene, { images: next.length === 0 ? undefined : next }), word);
+    return editor.scene.peek() !== before;
+  };
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    const data = await pictureText(file);
+    if (data === undefined) return;
+    const taken = new Set(images.map(({ name }) => name));
+    let name = stem(file);
+    for (let number = 2; taken.has(name); number += 1) name = `${stem(file)} ${number}`;
+    fault.value = put([...images, { name, data }]) ? undefined : words.pictureRefused(LIMITS.images);
+  };
+  return (
+    <section class="stack tight" aria-label={words.pictures}>
+      <h2 class="label">{words.pictures}</h2>
+      <p class="muted small">{words.picturesHint}</p>
+      {images.map((image, at) => (
+        <div key={at} class="row resource">
+          <TextField
+            label={words.pictureName}
+            value={image.name}
+            maxLength={200}
+            onText={(name) => void put(images.with(at, { ...image, name }), `image ${at}`)}
+          />
+          <button
+            type="button"
+            class="button"
+            aria-label={words.about(words.remove, image.name)}
+            onClick={() => void put(images.toSpliced(at, 1))}
+          >
+            {words.remove}
+          </button>
+        </div>
+      ))}
+      <Field label={words.addPicture} hint={words.pictureHint} fault={fault.value}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            class="input"
+            accept="image/png,image/jpeg,image/svg+xml"
+            onChange={({ currentTarget }) => {
+              void take(currentTarget.files?.[0]);
+              currentTarget.value = '';
+            }}
+          />
+        )}
+      </Field>
+    </section>
+  );
+}
+
+export function Fonts({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { fonts = [] } = editor.scene.value.document;
+  const fault = useSignal<string | undefined>(undefined);
+  const put = (next: typeof fonts, word?: string) => {
+    const before = editor.scene.peek();
+    editor.do((scene) => changeLabel(scene, { fonts: next.length === 0 ? undefined : next }), word);
+    return editor.scene.peek() !== before;
+  };
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    if (file.size > LIMITS.fontBytes) {
+      fault.value = words.fontTooLarge(Math.ceil(file.size / 1024), LIMITS.fontBytes / 1024);
+      return;
+    }
+    const face = /bold/i.test(file.name) ? { bold: true } : {};
+    const data = await base64Of(file);
+    fault.value = put([...fonts, { name: stem(file), ...face, data }]) ? undefined : words.fontRefused;
+  };
+  return (
+    <section class="stack tight" aria-label={words.fonts}>
+      <h2 class="label">{words.fonts}</h2>
+      <p class="muted small">{words.fontsHint}</p>
+      {fonts.map((font, at) => (
+        <fieldset key={at} class="stack tight">
+          <legend class="unseen">{font.name}</legend>
+          <TextField
+            label={words.fontName}
+            value={font.name}
+            maxLength={100}
+            onText={(name) => void put(fonts.with(at, { ...font, name }), `font ${at}`)}
+          />
+          <div class="row">
+            {(['bold', 'italic'] as const).map((style) => (
+              <label key={style} class="check">
+                <input
+                  type="checkbox"
+                  checked={font[style] === true}
+                  onChange={({ currentTarget }) =>
+                    void put(fonts.with(at, { ...font, [style]: currentTarget.checked }))
+                  }
+                />
+                {words.property[style]}
+              </label>
+            ))}
+            <button
+              type="button"
+              class="button"
+              aria-label={words.about(words.remove, font.name)}
+              onClick={() => void put(fonts.toSpliced(at, 1))}
+            >
+              {words.remove}
+            </button>
+          </div>
+        </fieldset>
+      ))}
+      <Field label={words.addFont} hint={words.fontHint(LIMITS.fontBytes / 1024)} fault={fault.value}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            class="input"
+            accept=".ttf,.otf,font/ttf,font/otf"
+            onChange={({ currentTarget }) => {
+              void take(currentTarget.files?.[0]);
+              currentTarget.value = '';
+            }}
+          />
+        )}
+      </Field>
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+/** Passkeys, by the browser's own means. */
+import { z } from 'zod';
+import {
+  type PasskeyView,
+  passkeyAdd,
+  passkeyCreation,
+  passkeyRequest,
+  passkeySignIn,
+  passkeyView,
+  sessionView,
+} from '../../src/contract/people.ts';
+import { call } from './call.ts';
+import { session } from './session.ts';
+
+export const passkeyList = z.array(passkeyView);
+
+/** Browsers have them where the page came over https or from this very machine. */
+export function knowsPasskeys(): boolean {
+  return 'PublicKeyCredential' in globalThis && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
+}
+
+/** @throws as `call`; DOMException `NotAllowedError` for who has none here, or does not want to */
+export async function signInByPasskey(): Promise<void> {
+  const options = await call(passkeyRequest, '/session/passkey/options', { body: {} });
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  const found = await navigator.credentials.get({ publicKey });
+  const { credential } = passkeySignIn.shape;
+  session.value = await call(sessionView, '/session/passkey', {
+    body: { credential: credential.parse(jsonOf(found)) },
+  });
+}
+
+/**
+ * @param current the password; undefined for who has none
+ * @throws as `call`; DOMException `NotAllowedError`, `InvalidStateError` for an authenticator that is known already
+ */
+export async function addPasskey(name: string, current: string | undefined): Promise<PasskeyView> {
+  const body = current === undefined ? {} : { current };
+  const options = await call(passkeyCreation, '/session/passkeys/options', { body });
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+  const made = await navigator.credentials.create({ publicKey });
+  const credential = passkeyAdd.shape.credential.parse(jsonOf(made));
+  return await call(passkeyView, '/session/passkeys', { body: { name, credential } });
+}
+
+function jsonOf(credential: Credential | null): unknown {
+  if (!(credential instanceof PublicKeyCredential)) throw new Error('no passkey');
+  return credential.toJSON();
+}

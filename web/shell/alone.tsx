@@ -1,0 +1,18 @@
+/** What stands alone on the page: nobody is signed in. */
+import type { ComponentChildren } from 'preact';
+import { t } from '../texts/texts.ts';
+
+export function Alone({ children }: { children: ComponentChildren }) {
+  const { product } = t.value.general;
+  return (
+    <main class="alone">
+      <div class="alone-card">
+        <div class="brand">
+          <img src="icon.svg" alt="" />
+          {product}
+        </div>
+        {children}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,174 @@
+/** A person's passkeys: what signs in with a finger or a key instead of a password. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import { type PasskeyView, waysIn } from '../../src/contract/people.ts';
+import { Ask } from '../controls/dialog.tsx';
+import { TextField } from '../controls/field.tsx';
+import { Shown } from '../controls/page.tsx';
+import { Time } from '../controls/time.tsx';
+import { call, Refusal } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
+import { addPasskey, knowsPasskeys, passkeyList } from '../service/passkeys.ts';
+import { t } from '../texts/texts.ts';
+
+export function wrongPassword(problem: Error): string | undefined {
+  const wrong = problem instanceof Refusal && problem.code === 'password-wrong';
+  return wrong ? t.value.account.wrong : undefined;
+}
+
+export function Passkeys({ hasPassword }: { hasPassword: boolean }) {
+  const { passkeys: words } = t.value;
+  const { live, reload } = useLive(passkeyList, '/session/passkeys', () => false);
+  const ways = useLive(waysIn, '/sign-in', () => false).live.data;
+  const adding = useSignal(false);
+  const removing = useSignal<PasskeyView | null>(null);
+  const possible = ways?.passkeys === true && knowsPasskeys();
+  return (
+    <section class="card stack">
+      <h2>{words.title}</h2>
+      <p class="muted">{ways === undefined || possible ? words.hint : words.impossible}</p>
+      <Shown of={live} onRetry={reload}>
+        {(list) => list.length > 0 && <List passkeys={list} onRemove={(one) => (removing.value = one)} />}
+      </Shown>
+      {possible && (
+        <div class="row">
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              adding.value = true;
+            }}
+          >
+            {words.add}
+          </button>
+        </div>
+      )}
+      {adding.value && (
+        <Add
+          hasPassword={hasPassword}
+          onAdded={reload}
+          onClose={() => {
+            adding.value = false;
+          }}
+        />
+      )}
+      {removing.value !== null && (
+        <Remove
+          passkey={removing.value}
+          onDone={reload}
+          onClose={() => {
+            removing.value = null;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+type ListProps = { passkeys: readonly PasskeyView[]; onRemove: (passkey: PasskeyView) => void };
+
+function List({ passkeys, onRemove }: ListProps) {
+  const { passkeys: words, people } = t.value;
+  return (
+    <ul class="stack tight">
+      {passkeys.map((passkey) => (
+        <li key={passkey.id} class="row spread">
+          <div>
+            <strong class="anywhere">{passkey.name}</strong>
+            <div class="small muted">
+              {words.added} <Time at={passkey.createdAt} />
+              {', '}
+              {words.used} {passkey.lastUsedAt === null ? people.never : <Time at={passkey.lastUsedAt} />}
+            </div>
+          </div>
+          <button
+            type="button"
+            class="button quiet"
+            aria-label={`${words.remove} ${passkey.name}`}
+            onClick={() => onRemove(passkey)}
+          >
+            {words.remove}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type AddProps = { hasPassword: boolean; onAdded: () => void; onClose: () => void };
+
+function Add({ hasPassword, onAdded, onClose }: AddProps) {
+  const { passkeys: words, account } = t.value;
+  const name = useSignal('');
+  const current = useSignal('');
+  return (
+    <Ask
+      title={words.addTitle}
+      action={words.addSubmit}
+      disabled={name.value.trim() === ''}
+      onClose={onClose}
+      onAction={async () => {
+        try {
+          await addPasskey(name.value.trim(), hasPassword ? current.value : undefined);
+        } catch (error) {
+          throw inWords(error);
+        }
+        onAdded();
+      }}
+    >
+      <p class="muted">{words.addHint}</p>
+      <TextField
+        label={words.name}
+        required
+        maxLength={60}
+        placeholder={words.namePlaceholder}
+        value={name.value}
+        onText={(text) => {
+          name.value = text;
+        }}
+      />
+      {hasPassword && (
+        <TextField
+          label={account.current}
+          type="password"
+          autocomplete="current-password"
+          required
+          value={current.value}
+          onText={(text) => {
+            current.value = text;
+          }}
+        />
+      )}
+    </Ask>
+  );
+}
+
+function inWords(error: unknown): unknown {
+  const { passkeys: words, signIn } = t.value;
+  if (!(error instanceof Error)) return error;
+  if (error.name === 'InvalidStateError') return new Error(words.known);
+  if (error.name === 'NotAllowedError') return new Error(signIn.passkeyNone);
+  const wrong = wrongPassword(error);
+  return wrong === undefined ? error : new Error(wrong);
+}
+
+type RemoveProps = { passkey: PasskeyView; onDone: () => void; onClose: () => void };
+
+function Remove({ passkey, onDone, onClose }: RemoveProps) {
+  const { passkeys: words } = t.value;
+  return (
+    <Ask
+      title={words.removeTitle(passkey.name)}
+      action={words.removed}
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        const path = `/session/passkeys/${encodeURIComponent(passkey.id)}`;
+        await call(z.unknown(), path, { method: 'DELETE' });
+        onDone();
+      }}
+    >
+      <p>{words.removeSays}</p>
+    </Ask>
+  );
+}
