@@ -24,7 +24,7 @@ const KEEP_DONE = { age: 48 * HOUR_S };
 const KEEP_FAILED = { age: 14 * 24 * HOUR_S };
 /** Fewer jobs are added one by one: a bulk costs as much as five to ten jobs. */
 const WORTH_BULK = 6;
-/** What counts as known of a job's removal. */
+/** Of the job alone: it has no children. */
 const ALONE = { removeChildren: false };
 
 export class BullLanes implements LaneStore {

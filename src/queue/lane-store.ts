@@ -4,7 +4,7 @@ import type { QueuedJob } from '../contract/queued-job.ts';
 import type { LeaseStore } from './lease.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import type { ReportPlan, ReportSource, ReportStore } from './report-batch.ts';
+import type { ReportPlan, ReportStore } from './report-batch.ts';
 import type { StopOptions } from './stop-options.ts';
 
 /** A job as its lane knows it. */
@@ -40,8 +40,6 @@ export interface LaneStore {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
-
-export type { ReportSource };
 
 export interface Delivery<T> {
   job: T;
