@@ -128,7 +128,7 @@ function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
       askLeases: async (_agentId, asks) =>
         asks.map(({ lane }) => ({ lane, granted: LEASE_MS, wanted: false, canceled: [], held: false })),
       giveLeaseBack: nothing,
-      consume: async (_lane, handle) => {
+      consume: async (_lane, _term, handle) => {
         resolve(handle);
         return { pause: nothing, resume: nothing, stop: nothing };
       },

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:trips`: what a job costs in PostgreSQL, counted and not timed: round trips of the service's own
- * connections, commits, and syncs of the write-ahead log that somebody waited for. A service alone on an embedded
- * database, without agents; the counts hold on any machine, the rates beside them for this one.
+ * `npm run bench:trips`: what a job costs in PostgreSQL, counted and not timed: round trips of service and lanes, commits,
+ * and syncs of the write-ahead log that somebody waited for. A service on an embedded database; agents are reduced to what
+ * they say of a job of one label: they take it, leave a note before the first byte, report its end and end it. The counts
+ * hold on any machine, the rates beside them for this one.
  *
  *     npm run bench:trips [-- --posts 500] [--reports 2000]
  */
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
+import { laneOf } from '../src/contract/lane.ts';
 import type { AgentStateReport, JobReport } from '../src/contract/report.ts';
 import { openQueues, PostgresClient, type Queues } from '../src/queue/index.ts';
 import { serverConfig } from '../src/server/config.ts';
@@ -100,10 +102,14 @@ async function many(count: number, width: number, one: (number: number) => Promi
 }
 
 /** The queue, into which nothing comes while it is held: what a job costs until it is accepted is counted alone. */
-function holding(real: Queues): { queue: JobQueue; hold: (on: boolean) => void } {
+function holding(
+  real: Queues,
+  printed: (jobId: string) => void,
+): { queue: JobQueue; hold: (on: boolean) => void } {
   let held = Promise.withResolvers<void>();
   held.resolve();
   const queue: JobQueue = {
+    backend: real.backend,
     ping: () => real.ping(),
     enqueueMany: async (jobs) => {
       await held.promise;
@@ -116,7 +122,13 @@ function holding(real: Queues): { queue: JobQueue; hold: (on: boolean) => void }
     markCanceled: (...of) => real.markCanceled(...of),
     markHeld: (...of) => real.markHeld(...of),
     leaseHolders: (lanes) => real.leaseHolders(lanes),
-    consumeReports: (...how) => real.consumeReports(...how),
+    consumeReports: (handler) =>
+      real.consumeReports(async (batch) => {
+        await handler(batch);
+        for (const { report } of batch) {
+          if (report.kind === 'job' && report.status === 'printed') printed(report.jobId);
+        }
+      }),
   };
   const hold = (on: boolean) => {
     held.resolve();
@@ -136,12 +148,19 @@ const logger = pino({ level: 'error' });
 const signal = AbortSignal.timeout(10 * STEP_MS);
 const embedded = await startEmbedded({ dataDir: directory.path, logger, signal });
 stack.defer(() => embedded.stop());
-const queues = await openQueues({ database: embedded.poolConfig, logger });
+const counting = { ...embedded.poolConfig, Client: CountingClient };
+const queues = await openQueues({ database: counting, logger });
 stack.defer(() => queues.close({ timeoutMs: 0 }));
-const { queue, hold } = holding(queues);
+/** Jobs that the service knows to be printed, and whoever waits for one. */
+const done = new Set<string>();
+const awaited = new Map<string, () => void>();
+const { queue, hold } = holding(queues, (jobId) => {
+  done.add(jobId);
+  awaited.get(jobId)?.();
+});
 const server = new Server({
   config: serverConfig.parse({ port: 0, adminToken: ADMIN_TOKEN, sweepInterval: NO_SWEEP_MS }),
-  database: { ...embedded.poolConfig, Client: CountingClient },
+  database: counting,
   queues: queue,
   logger,
 });
@@ -251,6 +270,40 @@ async function report(jobs: readonly string[], signal: AbortSignal): Promise<voi
   }
 }
 
+/** Posts a job, and resolves when the service knows that it is printed. */
+async function print(number: number): Promise<void> {
+  const id = await post(number);
+  if (done.has(id)) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  awaited.set(id, resolve);
+  await promise;
+}
+
+/** Has the lane of each printer served by an agent that prints in no time. */
+async function serveAll(): Promise<void> {
+  for (let index = 0; index < PRINTERS; index += 1) {
+    const printerId = printerOf(index);
+    const agentId = agentOf(index);
+    const lane = laneOf({ scope: null, printerId });
+    const term = `${randomUUID()}.1`;
+    const length = { contended: 15_000, alone: 2 * STEP_MS };
+    await queues.askLeases(agentId, [{ lane, term, fresh: true, reaches: true }], length);
+    const consumer = await queues.consume(lane, term, async ({ job, delivery, setNote }) => {
+      await setNote({
+        agentId,
+        resumeAt: null,
+        underWay: { base: 0, odometer: 1, printed: 0, sent: 0, intent: 1 },
+      });
+      const labels = { sent: 1, printed: 1 };
+      const of = { jobId: job.jobId, agentId, printerId, at: new Date().toISOString(), delivery, seq: 0 };
+      // As an agent does: its journal has the report, and the lane does not wait for it.
+      void queues.publish({ kind: 'job', ...of, status: 'printed', labels, reasons: [] }, null);
+      return 'done';
+    });
+    stack.defer(() => consumer.stop({ timeoutMs: 0, graceMs: 0 }));
+  }
+}
+
 const ids: string[] = [];
 // Connections, compiled templates and caches are there before anything is counted.
 await many(50, 16, post);
@@ -268,6 +321,14 @@ steps.push(
     report(ids, until),
   ),
 );
+await serveAll();
+await pause(TOLD_MS);
+steps.push(
+  await step(looking, 'a job, POST to its end, 1 at a time', posts, () => many(posts, 1, print)),
+  await step(looking, `the same, 64 at a time on ${PRINTERS} printers`, 4 * posts, () =>
+    many(4 * posts, 64, print),
+  ),
+);
 
 process.stdout.write(`\n${heading(on)}\n\n`);
 const body = steps.map(({ name, each, perSecond }) => [
@@ -279,5 +340,5 @@ const body = steps.map(({ name, each, perSecond }) => [
   String(perSecond),
 ]);
 process.stdout.write(
-  `${table([['each', "service's round trips", 'commits, all', 'WAL syncs', 'WAL bytes', 'a second'], ...body])}\n`,
+  `${table([['each', 'round trips', 'commits, all', 'WAL syncs', 'WAL bytes', 'a second'], ...body])}\n`,
 );

@@ -1,4 +1,4 @@
-export type { Consumer, Delivery, Outcome } from './consumer.ts';
+export type { Consumer, Delivery, JobInQueue, LaneHandler, Outcome } from './lane-store.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 export { lookAtPostgres, lookAtRedis, type ServerLook } from './look.ts';
 export { openQueues } from './open.ts';
@@ -9,7 +9,6 @@ export { QueueError } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {
   type ConsumeOptions,
-  type LaneHandler,
   Queues,
   type QueuesOptions,
 } from './queues.ts';

@@ -11,12 +11,13 @@ import { openRedis } from './redis.ts';
  */
 export async function openQueues(options: QueuesOptions): Promise<Queues> {
   const errors = new ErrorLog(options.logger);
-  const { startTimeoutMs = 10_000, lockDurationMs = 5_000, signal } = options;
+  const { startTimeoutMs = 10_000, lockDurationMs = 5_000, stalledIntervalMs = 2_000, signal } = options;
   signal?.throwIfAborted();
   if (options.redisUrl !== undefined) {
     const { redisUrl: url, logger, prefix = 'platen' } = options;
+    const timing = { lockDuration: lockDurationMs, stalledInterval: stalledIntervalMs };
     return new Queues(
-      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
+      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal, timing }),
       options,
       errors,
     );
@@ -24,9 +25,5 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   if (options.database === undefined)
     throw new QueueError('refused', 'neither a Redis nor a database is given');
   const { database } = options;
-  return new Queues(
-    await openPostgres({ database, errors, startTimeoutMs, lockDurationMs, signal }),
-    options,
-    errors,
-  );
+  return new Queues(await openPostgres({ database, errors, startTimeoutMs, signal }), options, errors);
 }

@@ -3,8 +3,8 @@ import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
 import { parseQueueId, type QueuedJob } from '../contract/queued-job.ts';
 import { QueueError } from './queue-error.ts';
 
-/** The name of a queue that is no lane's, such as that of reports. @throws QueueError `invalid-id` */
-export function laneQueue(lane: Lane): string {
+/** The lane, if it is one. @throws QueueError `invalid-id` */
+export function laneQueue(lane: Lane): Lane {
   if (!laneSchema.safeParse(lane).success) throw invalidId('lane', lane);
   return lane;
 }

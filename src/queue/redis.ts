@@ -2,14 +2,15 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import {
-  type Backend,
+  type BullQueues,
   PacedWorker,
   QUEUE_OPTIONS,
   type Stored,
-  type StoredQueue,
-  type StoredWorker,
   WORKER_OPTIONS,
-} from './backend.ts';
+  type WorkerTiming,
+} from './bullmq.ts';
+import { BullLanes } from './bullmq-lanes.ts';
+import type { LaneStore } from './lane-store.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { redisLeases } from './redis-lease.ts';
@@ -25,13 +26,14 @@ export interface RedisOptions {
   /** How long to try at the start, ms. */
   startTimeoutMs: number;
   signal: AbortSignal | undefined;
+  timing: Required<WorkerTiming>;
 }
 
 /**
  * Connects.
  * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`; when aborted
  */
-export async function openRedis(options: RedisOptions): Promise<Backend> {
+export async function openRedis(options: RedisOptions): Promise<LaneStore> {
   const { prefix, logger, errors } = options;
   const address = readAddress(options.url);
   const redis = new Redis(options.url, {
@@ -94,36 +96,30 @@ export async function openRedis(options: RedisOptions): Promise<Backend> {
     }
   };
   const streams = new ReportStreams(redis, prefix, onPublished);
-  return {
-    kind: 'redis',
-    reports: {
-      publish: (report, of) => streams.publish(report, of),
-      reader: (plan) => new ReportReader(streams, plan),
-    },
-    leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
+  const bull: BullQueues = {
     async setNote({ queue, jobId, token, note, lockMs }) {
       const keys = [jobId, `${jobId}:lock`, 'stalled'].map((key) => keyOf(queue, key));
       // On the one connection commands keep their order, also when they are sent again.
       return (await redis.eval(SET_NOTE, 3, ...keys, token, lockMs, jobId, JSON.stringify(note))) === 1;
     },
-    queue(name): StoredQueue {
-      return new Queue<Stored, null, string>(nameOf(name), { ...QUEUE_OPTIONS, connection: redis, prefix });
-    },
-    worker(name, process, timing): StoredWorker {
-      return new PacedWorker(nameOf(name), process, {
-        ...WORKER_OPTIONS,
-        ...timing,
-        connection: redis,
-        prefix,
-      });
-    },
+    queue: (name) =>
+      new Queue<Stored, null, string>(nameOf(name), { ...QUEUE_OPTIONS, connection: redis, prefix }),
+    worker: (name, process, timing) =>
+      new PacedWorker(nameOf(name), process, { ...WORKER_OPTIONS, ...timing, connection: redis, prefix }),
     breaks: () => breaks,
     answers: () => redis.status === 'ready',
-    ping: async () => void (await redis.ping()),
-    async close() {
-      redis.disconnect();
-    },
   };
+  return new BullLanes(bull, {
+    timing: options.timing,
+    errors,
+    leases: redisLeases(redis, keyOf, (printer, error) => errors.report('lease refused', error, { printer })),
+    reports: {
+      publish: (report, of) => streams.publish(report, of),
+      reader: (plan) => new ReportReader(streams, plan),
+    },
+    ping: async () => void (await redis.ping()),
+    disconnect: () => redis.disconnect(),
+  });
 }
 
 const RETRY_CEILING_MS = 1_000;

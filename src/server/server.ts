@@ -31,7 +31,9 @@ import { Reprints } from './jobs/accept/reprints.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
 import { TestPrints } from './jobs/accept/test-prints.ts';
 import { Dispatcher } from './jobs/dispatch/dispatcher.ts';
+import type { Dispatching } from './jobs/dispatch/dispatching.ts';
 import type { JobQueue } from './jobs/dispatch/queue-port.ts';
+import { RowLanes } from './jobs/dispatch/row-lanes.ts';
 import { Sweep } from './jobs/dispatch/sweep.ts';
 import { Cancellations } from './jobs/outcome/cancellations.ts';
 import { JobDecisions } from './jobs/outcome/decisions.ts';
@@ -186,7 +188,8 @@ export class Server {
     feed.start();
     stack.defer(() => feed.stop());
 
-    const dispatcher = new Dispatcher(pool, queues, logger);
+    const dispatcher: Dispatching =
+      queues.backend === 'postgres' ? new RowLanes(pool, logger) : new Dispatcher(pool, queues, logger);
     const table = new JobTable(pool);
     const cancellations = new Cancellations({ pool, queue: queues, table, logger });
     const holds = new LaneHolds({ pool, queue: queues, logger });
@@ -209,7 +212,11 @@ export class Server {
         if (config.externalAuth === undefined) await keys.maintain();
       },
     });
-    const intake = new ReportIntake(queues, new Reports(pool, logger, toldOf(feed)), logger);
+    const intake = new ReportIntake(
+      queues,
+      new Reports(pool, logger, toldOf(feed), dispatcher.inLanes),
+      logger,
+    );
     dispatcher.start();
     stack.defer(() => dispatcher.stop());
     await intake.start();
@@ -224,7 +231,7 @@ export class Server {
     const tenants = new Tenants(pool);
     const printers = new AskedPrinters(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
-    const acceptance = new Acceptance(pool, new Backlog(pool, config.limits));
+    const acceptance = new Acceptance(pool, dispatcher.inLanes, new Backlog(pool, config.limits));
     const jobs = new Jobs({
       pool,
       check,

@@ -15,9 +15,10 @@ const LONG = 700;
 function slowNotes(gate: Promise<void>): { source: JobSource; asked: Promise<HandoverNote> } {
   const { promise: asked, resolve } = Promise.withResolvers<HandoverNote>();
   const source = queueSource(site.queues);
-  const consume: JobSource['consume'] = (printerId, handler, options) =>
+  const consume: JobSource['consume'] = (printerId, term, handler, options) =>
     source.consume(
       printerId,
+      term,
       (delivery) =>
         handler({
           ...delivery,

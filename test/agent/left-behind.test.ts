@@ -5,6 +5,7 @@ import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { jobFor, type TestPrinter } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
+import { serve } from '../kit/queue/serving.ts';
 
 const site = useSite();
 let redis: Redis;
@@ -31,7 +32,7 @@ async function left(
   const job = jobFor(printerId, 8);
   await site.queues.enqueue(job);
   const done = Promise.withResolvers<void>();
-  const consumer = await site.queues.consume(laneOf(job), async ({ setNote }) => {
+  const consumer = await serve(site.queues, laneOf(job), async ({ setNote }) => {
     await setNote(note);
     done.resolve();
     return 'hand-back';

@@ -4,6 +4,7 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Report } from '../../src/contract/report.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 /** What only a later version can make. */
@@ -136,7 +137,7 @@ describe.each(backends())('another version at the queue on $name', ({ open }) =>
     const extended = { ...own, priority: 'high', format: { ...own.format, polish: true } };
     await queues.enqueue(later<QueuedJob>(extended));
     const got = new Collected<QueuedJob>();
-    await queues.consume(printer, async (delivery) => {
+    await serve(queues, printer, async (delivery) => {
       got.add(delivery.job);
       return 'done';
     });

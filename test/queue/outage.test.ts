@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 import { listening } from '../kit/wire/listening.ts';
@@ -117,7 +118,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       const closing = await openQueues(options);
       const printer = printerId();
       const got = new Collected<string>();
-      await closing.consume(printer, async ({ job: { jobId } }) => {
+      await serve(closing, printer, async ({ job: { jobId } }) => {
         got.add(jobId);
         return 'done';
       });
@@ -153,7 +154,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       const got = new Collected<string>();
       const release = Promise.withResolvers<void>();
       for (const printer of printers) {
-        await queues.consume(printer, async ({ job: { jobId } }) => {
+        await serve(queues, printer, async ({ job: { jobId } }) => {
           got.add(jobId);
           await release.promise;
           return 'done';
@@ -189,7 +190,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
     it('refuses a consumer while it is away, and gives one afterwards', async () => {
       const printer = printerId();
       await road.close();
-      await expect(queues.consume(printer, async () => 'done')).rejects.toMatchObject({
+      await expect(serve(queues, printer, async () => 'done')).rejects.toMatchObject({
         code: 'unavailable',
       });
       await road.open();
@@ -197,15 +198,13 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       await expect
         .poll(
           () =>
-            queues
-              .consume(printer, async ({ job: { jobId } }) => {
-                got.add(jobId);
-                return 'done';
-              })
-              .then(
-                () => 'consuming',
-                () => 'away',
-              ),
+            serve(queues, printer, async ({ job: { jobId } }) => {
+              got.add(jobId);
+              return 'done';
+            }).then(
+              () => 'consuming',
+              () => 'away',
+            ),
           { timeout: 20_000, interval: 200 },
         )
         .toBe('consuming');
@@ -214,52 +213,49 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       expect(await got.reach(1)).toEqual([one.jobId]);
     });
 
-    it.runIf(kind === 'postgres')(
-      'leaves a job with its worker when it is away for longer than the lock',
-      async () => {
-        const short = await openQueues({ ...options, lockDurationMs: 2_000, stalledIntervalMs: 300 });
-        const printer = printerId();
-        const [a, b] = [job(printer), job(printer)];
-        await short.enqueueMany([a, b]);
-        const got = new Collected<string>();
-        const release = Promise.withResolvers<void>();
-        let aborted = false;
-        await short.consume(printer, async ({ job: { jobId }, signal }) => {
+    it.runIf(kind === 'postgres')('leaves a job with its worker while the lease lasts', async () => {
+      const printer = printerId();
+      const [a, b] = [job(printer), job(printer)];
+      await queues.enqueueMany([a, b]);
+      const got = new Collected<string>();
+      const release = Promise.withResolvers<void>();
+      let aborted = false;
+      const length = { contended: 15_000, alone: 60_000 };
+      await serve(
+        queues,
+        printer,
+        async ({ job: { jobId }, signal }) => {
           got.add(jobId);
           if (jobId === a.jobId) await release.promise;
           aborted ||= signal.aborted;
           return 'done';
-        });
-        await got.reach(1);
-        // Looked at once by the check for dead workers: at the second look it would be taken away.
-        await expect.poll(isMarked, { timeout: 5_000 }).toBe(true);
-        await road.close();
-        await wait(3_000);
-        await road.open();
-        // A second consumer begins with just that look, several times over.
-        const second = await short.consume(printer, async () => 'hand-back');
-        await wait(800);
-        await second.stop({ timeoutMs: 0 });
-        expect(got.values).toEqual([a.jobId]);
-        release.resolve();
-        expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
-        await expect.poll(() => short.depth(printer), { timeout: 10_000 }).toBe(0);
-        expect(aborted).toBe(false);
-        expect(got.values).toHaveLength(2);
-
-        async function isMarked(): Promise<boolean> {
-          const client = new Client(backend.database);
-          await client.connect();
-          const { rowCount } = await client.query(
-            `SELECT 1 FROM bullmq.job WHERE id = $1 AND stalled_marked`,
-            [a.jobId],
-          );
-          await client.end();
-          return rowCount === 1;
-        }
-        await short.close();
-      },
-    );
+        },
+        { length },
+      );
+      await got.reach(1);
+      await road.close();
+      await wait(3_000);
+      await road.open();
+      const direct = await openQueues({ ...backend, logger: keepingLogger() });
+      const rival = { lane: printer, term: 'rival.1', fresh: true, reaches: true };
+      expect(await direct.askLeases('rival', [rival], length)).toMatchObject([{ granted: null }]);
+      // Nor does one take it that believes that the lane is its own.
+      const taken = new Collected<string>();
+      const second = await direct.consume(printer, 'rival.1', async ({ job: { jobId } }) => {
+        taken.add(jobId);
+        return 'hand-back';
+      });
+      await wait(800);
+      await second.stop({ timeoutMs: 0 });
+      expect(taken.values).toEqual([]);
+      expect(await direct.takeAway(printer, a.jobId)).toBe(false);
+      await direct.close();
+      release.resolve();
+      expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
+      await expect.poll(() => queues.depth(printer), { timeout: 10_000 }).toBe(0);
+      expect(aborted).toBe(false);
+      expect(got.values).toHaveLength(2);
+    });
 
     it('takes jobs in their order when the answer that held the next one was lost', async () => {
       const short = await openQueues({ ...options, lockDurationMs: 1_000, stalledIntervalMs: 300 });
@@ -267,7 +263,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       const jobs = [job(printer), job(printer), job(printer)];
       await short.enqueueMany(jobs);
       const got = new Collected<string>();
-      await short.consume(printer, async ({ job: { jobId } }) => {
+      await serve(short, printer, async ({ job: { jobId } }) => {
         got.add(jobId);
         // With the end of one job goes the question for the next.
         if (jobId === jobs[0]?.jobId && got.values.length === 1) road.muteAnswers();
@@ -291,7 +287,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
         const client = new Client(backend.database);
         await client.connect();
         const { rows } = await client.query(
-          `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'active'`,
+          'SELECT queue_id AS id FROM lanes.job WHERE lane = $1 AND ended_at IS NULL AND term IS NOT NULL',
           [printer],
         );
         await client.end();
@@ -304,7 +300,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       const [a, b] = [job(printer), job(printer)];
       await queues.enqueueMany([a, b]);
       const got = new Collected<string>();
-      await queues.consume(printer, async ({ job: { jobId } }) => {
+      await serve(queues, printer, async ({ job: { jobId } }) => {
         got.add(jobId);
         if (jobId === a.jobId) await road.close();
         return 'done';
@@ -339,7 +335,7 @@ describe.each(backends())('the connections of 30 workers on $name', ({ kind, ope
     const got = new Collected<string>();
     const printers = Array.from({ length: 30 }, printerId);
     for (const printer of printers) {
-      await queues.consume(printer, async ({ job: { jobId } }) => {
+      await serve(queues, printer, async ({ job: { jobId } }) => {
         got.add(jobId);
         return 'done';
       });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import { openQueues, QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
@@ -35,7 +36,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const sent = job(printer, { city: '\u0000 ^XZ~JR \ud800 "quotes" \n שלום 東京 \u{1f600}', ключ: '_5E' });
     const got = new Collected<unknown>();
     await queues.enqueue(sent);
-    await queues.consume(printer, async (delivery) => {
+    await serve(queues, printer, async (delivery) => {
       got.add({ job: delivery.job, delivery: delivery.delivery, redelivered: delivery.redelivered });
       return 'done';
     });
@@ -46,7 +47,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const jobs = Array.from({ length: 30 }, () => job(printer));
     const got = new Collected<string>();
     let inHand = 0;
-    await queues.consume(printer, async ({ job: { jobId } }) => {
+    await serve(queues, printer, async ({ job: { jobId } }) => {
       inHand += 1;
       expect(inHand).toBe(1);
       await new Promise(setImmediate);
@@ -76,7 +77,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await queues.enqueue(one);
     await queues.enqueueMany([one, one]);
     expect(await queues.depth(printer)).toBe(1);
-    await queues.consume(printer, async ({ job: { jobId } }) => {
+    await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       if (jobId === one.jobId) await release.promise;
       return 'done';
@@ -101,7 +102,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await queues.enqueueMany(jobs);
     expect(await queues.has(printer, first.jobId)).toBe(true);
     expect(await queues.has(printer, randomUUID())).toBe(false);
-    await queues.consume(printer, async ({ job: { jobId } }) => {
+    await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       await release.promise;
       return 'done';
@@ -124,7 +125,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const got = new Collected<[string, number, boolean]>();
     let paper = false;
     await queues.enqueueMany(jobs);
-    const consumer = await queues.consume(printer, async (delivery) => {
+    const consumer = await serve(queues, printer, async (delivery) => {
       got.add([delivery.job.jobId, delivery.delivery, delivery.redelivered]);
       return paper ? 'done' : 'hand-back';
     });
@@ -150,7 +151,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const got = new Collected<string>();
     let failures = 2;
     await queues.enqueueMany(jobs);
-    await queues.consume(printer, async ({ job: { jobId } }) => {
+    await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       if (failures-- > 0) throw new Error('journal is full');
       return 'done';
@@ -161,7 +162,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
 
   it('takes nothing while it is paused, and what waited when it is resumed', async () => {
     const got = new Collected<string>();
-    const consumer = await queues.consume(printer, async ({ job: { jobId } }) => {
+    const consumer = await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       return 'done';
     });
@@ -174,7 +175,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     // Another queue's job goes the whole way meanwhile.
     const other = printerId();
     const elsewhere = new Collected<string>();
-    await queues.consume(other, async ({ job: { jobId } }) => {
+    await serve(queues, other, async ({ job: { jobId } }) => {
       elsewhere.add(jobId);
       return 'done';
     });
@@ -191,7 +192,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const release = Promise.withResolvers<void>();
     let aborted = false;
     await queues.enqueueMany([a, b]);
-    const consumer = await queues.consume(printer, async ({ job: { jobId }, signal }) => {
+    const consumer = await serve(queues, printer, async ({ job: { jobId }, signal }) => {
       got.add(jobId);
       await release.promise;
       aborted = signal.aborted;
@@ -212,7 +213,8 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const stop = new AbortController();
     let reason: unknown;
     await queues.enqueueMany([a, b]);
-    await queues.consume(
+    await serve(
+      queues,
       printer,
       async ({ job: { jobId }, signal }) => {
         got.add(jobId);
@@ -227,7 +229,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await expect.poll(() => reason).toBeInstanceOf(QueueError);
     expect(reason).toMatchObject({ code: 'stopped' });
     const again = new Collected<[string, boolean]>();
-    await queues.consume(printer, async ({ job: { jobId }, redelivered }) => {
+    await serve(queues, printer, async ({ job: { jobId }, redelivered }) => {
       again.add([jobId, redelivered]);
       return 'done';
     });
@@ -245,7 +247,8 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     const logger = keepingLogger();
     const reader = await another({ logger });
     await queues.enqueueMany([bad, good]);
-    await reader.consume(
+    await serve(
+      reader,
       printer,
       async ({ job: { jobId } }) => {
         got.add(jobId);
@@ -273,7 +276,7 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await expect(queues.enqueue({ ...job(printer), printerId: 'reports' })).rejects.toMatchObject({
       code: 'invalid-id',
     });
-    await expect(queues.consume('serial-a:b' as Lane, async () => 'done')).rejects.toMatchObject({
+    await expect(serve(queues, 'serial-a:b' as Lane, async () => 'done')).rejects.toMatchObject({
       code: 'invalid-id',
     });
   });
@@ -283,14 +286,14 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await one.close();
     await one.close();
     await expect(one.enqueue(job(printer))).rejects.toMatchObject({ code: 'closed', retrySafe: false });
-    await expect(one.consume(printer, async () => 'done')).rejects.toMatchObject({ code: 'closed' });
+    await expect(serve(one, printer, async () => 'done')).rejects.toMatchObject({ code: 'closed' });
   });
 
   it('keeps no label data of a finished job', async () => {
     const one = job(printer, { city: 'Jane Doe' });
     await queues.enqueue(one);
     expect(await stored(one.jobId)).toContain('Jane Doe');
-    await queues.consume(printer, async () => 'done');
+    await serve(queues, printer, async () => 'done');
     await expect.poll(() => queues.depth(printer)).toBe(0);
     await expect.poll(() => stored(one.jobId)).not.toContain('Jane Doe');
     expect(await queues.has(printer, one.jobId)).toBe(true);
@@ -306,9 +309,10 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     }
     const client = new Client(backend.database);
     await client.connect();
-    const { rows } = await client.query('SELECT to_json(job)::text AS text FROM bullmq.job WHERE id = $1', [
-      jobId,
-    ]);
+    const { rows } = await client.query(
+      'SELECT to_json(job)::text AS text FROM lanes.job AS job WHERE queue_id = $1',
+      [jobId],
+    );
     await client.end();
     return String(rows[0].text);
   }

@@ -35,13 +35,13 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     async (way) => {
       const sent = job(printer);
       await queues.enqueue(sent);
+      const asked = { lane: printer, term: 'its.1', fresh: true, reaches: true };
+      await queues.askLeases('agent', [asked], { contended: 60_000, alone: 60_000 });
       // As a worker takes it, stopped before its commit: whoever looks at the job still finds it waiting.
       await worker.query('BEGIN');
-      const taken = await worker.query(
-        `UPDATE bullmq.job SET state = 'active', lock_token = 'its-own',
-         locked_until_ms = extract(epoch FROM clock_timestamp()) * 1000 + 60000 WHERE id = $1`,
-        [sent.jobId],
-      );
+      const taken = await worker.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, 1, true)`, [
+        JSON.stringify([asked]),
+      ]);
       expect(taken.rowCount).toBe(1);
       const removed = queues[way](printer, sent.jobId);
       await waiting(1);
@@ -55,10 +55,8 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const [first, second] = [job(printer), job(printer)];
     await queues.enqueueMany([first, second]);
     expect(await queues.remove(printer, first.jobId)).toBe(true);
-    await worker.query(
-      `UPDATE bullmq.job SET state = 'active', lock_token = 'gone', locked_until_ms = 1 WHERE id = $1`,
-      [second.jobId],
-    );
+    await worker.query(`UPDATE lanes.job SET term = 'gone.1' WHERE queue_id = $1`, [second.jobId]);
+    expect(await queues.remove(printer, second.jobId)).toBe(false);
     expect(await queues.takeAway(printer, second.jobId)).toBe(true);
     expect(await queues.depth(printer)).toBe(0);
   });

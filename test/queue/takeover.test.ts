@@ -3,14 +3,15 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
-import { openPostgres } from '../../src/queue/postgres.ts';
+import { type LeaseLength, openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
+import { PostgresTurns } from '../../src/queue/postgres-turns.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { administer, backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 const program = fileURLToPath(new URL('./consumer-process.ts', import.meta.url));
@@ -34,7 +35,10 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   });
 
   /** The first of these jobs is in the hand of a process, which is killed. */
-  async function killWithFirst(jobs: QueuedJob[], options: Partial<QueuesOptions> = {}): Promise<void> {
+  async function killWithFirst(
+    jobs: QueuedJob[],
+    options: Partial<QueuesOptions> & { length?: LeaseLength } = {},
+  ): Promise<void> {
     await queues.enqueueMany(jobs);
     const settings = JSON.stringify({ ...backend, ...timing, ...options, printer });
     const child = spawn(process.execPath, [program, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -49,7 +53,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     const jobs = [job(printer), job(printer), job(printer)];
     await killWithFirst(jobs);
     const got = new Collected<[string, number, boolean]>();
-    await queues.consume(printer, async ({ job: { jobId }, delivery, redelivered }) => {
+    await serve(queues, printer, async ({ job: { jobId }, delivery, redelivered }) => {
       got.add([jobId, delivery, redelivered]);
       return 'done';
     });
@@ -60,17 +64,18 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     ]);
   });
 
-  it('comes first again however long its lock lasts', async () => {
+  it('comes first again however long its lock or lease lasts', async () => {
     const jobs = [job(printer), job(printer)];
     // Longer than a consumer with the other times would expect.
-    await killWithFirst(jobs, { lockDurationMs: 5_000 });
+    const length = kind === 'postgres' ? { length: { contended: 5_000, alone: 5_000 } } : {};
+    await killWithFirst(jobs, { lockDurationMs: 5_000, ...length });
     const got = new Collected<string>();
-    await queues.consume(printer, async ({ job: { jobId } }) => {
+    await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       return 'done';
     });
     expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
-    expect(logger.lines.some((line) => line.startsWith('the jobs wait'))).toBe(true);
+    if (kind === 'redis') expect(logger.lines.some((line) => line.startsWith('the jobs wait'))).toBe(true);
   });
 
   it('comes first again however often that happens', async () => {
@@ -78,7 +83,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     await queues.enqueueMany(jobs);
     const got = new Collected<[string, number]>();
     for (let time = 1; time <= 3; time += 1) {
-      const consumer = await queues.consume(printer, async ({ job: { jobId }, delivery, signal }) => {
+      const consumer = await serve(queues, printer, async ({ job: { jobId }, delivery, signal }) => {
         got.add([jobId, delivery]);
         // A handler that does not answer to its signal in the time that it has.
         if (time < 3) await once(signal, 'abort').then(() => new Promise(() => undefined));
@@ -95,46 +100,32 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     ]);
   });
 
-  it.runIf(kind === 'postgres')(
-    'comes first again while a worker looks for stalled jobs, which locks what it has marked',
-    async () => {
-      const jobs = [job(printer), job(printer)];
-      await queues.enqueueMany(jobs);
-      const marked = Promise.withResolvers<void>();
-      const first = await queues.consume(printer, async () => {
-        await marked.promise;
-        return 'hand-back';
-      });
-      const other = new Client(backend.database);
-      other.on('error', () => undefined);
-      await other.connect();
-      const isMarked = async () =>
-        (await other.query('SELECT 1 FROM bullmq.job WHERE queue = $1 AND stalled_marked', [printer]))
-          .rowCount;
-      await expect.poll(isMarked, { timeout: 10_000 }).toBe(1);
-      marked.resolve();
-      await first.stop();
-      // As BullMQ's check does, in a transaction that takes its time.
-      await other.query('BEGIN');
-      await other.query('UPDATE bullmq.job SET stalled_marked = false WHERE queue = $1 AND stalled_marked', [
-        printer,
-      ]);
-      const got = new Collected<string>();
-      await queues.consume(printer, async ({ job: { jobId } }) => {
-        got.add(jobId);
-        return 'done';
-      });
-      await got.reach(1);
-      await other.query('ROLLBACK');
-      await other.end();
-      expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
-    },
-  );
+  it.runIf(kind === 'postgres')('comes first again while somebody has its row locked', async () => {
+    const jobs = [job(printer), job(printer)];
+    await queues.enqueueMany(jobs);
+    const first = await serve(queues, printer, async () => 'hand-back');
+    await expect.poll(() => first.paused, { timeout: 10_000 }).toBe(true);
+    await first.stop();
+    const other = new Client(backend.database);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT FROM lanes.job WHERE queue_id = $1 FOR UPDATE', [jobs[0]?.jobId]);
+    const got = new Collected<string>();
+    await serve(queues, printer, async ({ job: { jobId } }) => {
+      got.add(jobId);
+      return 'done';
+    });
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await expect.poll(async () => (await other.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    await other.query('ROLLBACK');
+    await other.end();
+    expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
+  });
 
   it('is known to be lost: the signal says so', async () => {
     await queues.enqueue(job(printer));
     const lost = Promise.withResolvers<unknown>();
-    await queues.consume(printer, async ({ signal }) => {
+    await serve(queues, printer, async ({ signal }) => {
       await takeAwayLocks();
       if (!signal.aborted) await once(signal, 'abort');
       lost.resolve(signal.reason);
@@ -154,7 +145,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       stalledIntervalMs: 1_500,
       logger: keepingLogger(),
     });
-    await slow.consume(printer, async ({ job: { jobId }, delivery, signal }) => {
+    await serve(slow, printer, async ({ job: { jobId }, delivery, signal }) => {
       got.add([jobId, delivery]);
       if (delivery > 1 || jobId !== jobs[0]?.jobId) return 'done';
       await takeAwayLocks();
@@ -172,7 +163,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   it('takes no note of a worker that has lost it, and tells the worker at once', async () => {
     await queues.enqueue(job(printer));
     const results = new Collected<unknown>();
-    await queues.consume(printer, async ({ setNote, signal, delivery, note }) => {
+    await serve(queues, printer, async ({ setNote, signal, delivery, note }) => {
       if (delivery > 1) {
         results.add(note);
         return 'done';
@@ -191,7 +182,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   it('takes notes of every delivery to the same worker', async () => {
     await queues.enqueue(job(printer));
     const notes = new Collected<unknown>();
-    const consumer = await queues.consume(printer, async ({ setNote, delivery, note }) => {
+    const consumer = await serve(queues, printer, async ({ setNote, delivery, note }) => {
       notes.add(note);
       if (delivery === 4) return 'done';
       await setNote({ delivery, upTo: 1 });
@@ -214,34 +205,30 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   // On Redis commands keep their order: there is one connection.
   it.runIf(kind === 'postgres')('keeps its last note when an earlier one gets there late', async () => {
     await queues.enqueue(job(printer));
-    const errors = new ErrorLog(logger);
-    const given = { signal: undefined, startTimeoutMs: 5_000, lockDurationMs: 1_000 };
-    const direct = await openPostgres({ ...backend, ...given, errors });
+    const pool = new Pool(backend.database);
+    const direct = new PostgresTurns(pool, new ErrorLog(logger));
     const results = new Collected<unknown>();
-    await queues.consume(printer, async ({ job: { jobId }, setNote, delivery, note }) => {
+    await serve(queues, printer, async ({ job: { jobId }, setNote, delivery, note }) => {
       if (delivery > 1) {
         results.add(note);
         return 'done';
       }
       await setNote({ upTo: 1 });
       await setNote({ upTo: 2 });
-      const client = new Client(backend.database);
-      await client.connect();
-      const { rows } = await client.query('SELECT lock_token FROM bullmq.job WHERE id = $1', [jobId]);
-      await client.end();
-      const late = { queue: printer, jobId, token: rows[0].lock_token, lockMs: 1_000 };
-      results.add(await direct.setNote({ ...late, note: { upTo: 1 }, order: 1 }));
+      const { rows } = await pool.query('SELECT term FROM lanes.job WHERE queue_id = $1', [jobId]);
+      const inHand = { lane: printer, id: jobId, delivery, term: String(rows[0].term) };
+      results.add(await direct.note(inHand, 1, '{"upTo":1}'));
       throw new Error('to be delivered again');
     });
     expect(await results.reach(2)).toEqual([false, { upTo: 2 }]);
-    await direct.close();
+    await pool.end();
   });
 
   async function takeAwayLocks(): Promise<void> {
     if (kind === 'postgres') {
       await administer(
         backend.database,
-        `UPDATE bullmq.job SET lock_token = 'another' WHERE state = 'active'`,
+        `UPDATE lanes.lease SET agent_id = 'another', term = 'another.1', until = now() + interval '1 second'`,
       );
       return;
     }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 
@@ -77,11 +78,18 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
       stalledIntervalMs: 60_000,
     });
     const taken = Promise.withResolvers<void>();
-    await queues.consume(lane, async ({ setNote }) => {
-      if (note !== undefined) await setNote(note);
-      taken.resolve();
-      return new Promise(() => undefined);
-    });
+    // Where the agent has a longer lease, it keeps that.
+    const serving = { agentId: AGENT, length: { contended: 500, alone: 500 } };
+    await serve(
+      queues,
+      lane,
+      async ({ setNote }) => {
+        if (note !== undefined) await setNote(note);
+        taken.resolve();
+        return new Promise(() => undefined);
+      },
+      serving,
+    );
     await taken.promise;
     await queues.close({ timeoutMs: 0, graceMs: 0 });
   }
@@ -169,13 +177,18 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     await lease();
     const queues = await openQueues({ ...backend, logger: service.logger });
     const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const consumer = await queues.consume(lane, async ({ setNote }) => {
-      await setNote({ agentId: AGENT, resumeAt: null });
-      taken.resolve();
-      await enough.promise;
-      await setNote({ agentId: AGENT, resumeAt: 4 });
-      return 'hand-back';
-    });
+    const consumer = await serve(
+      queues,
+      lane,
+      async ({ setNote }) => {
+        await setNote({ agentId: AGENT, resumeAt: null });
+        taken.resolve();
+        await enough.promise;
+        await setNote({ agentId: AGENT, resumeAt: 4 });
+        return 'hand-back';
+      },
+      { agentId: AGENT },
+    );
     await taken.promise;
     await report(id, { labels: { sent: 4, printed: 3 } });
     expect((await cancel(id)).body).toMatchObject({ status: 'printing' });

@@ -1,6 +1,7 @@
 /** What holds however many requests come at once, on several instances of one service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { type Answer, codeOf, jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
@@ -108,7 +109,7 @@ describe.each(backends())('$name', ({ open }) => {
     }
     const received: string[] = [];
     const all = Promise.withResolvers<void>();
-    const consumer = await first.queues.consume(printerId, async ({ job }) => {
+    const consumer = await serve(first.queues, printerId, async ({ job }) => {
       received.push(job.jobId);
       if (received.length === sent.length) all.resolve();
       return 'done';

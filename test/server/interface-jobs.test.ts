@@ -1,5 +1,6 @@
 /** What the interface takes, and what a retry of it gets: `shared/interface.md`, Enqueue and Idempotency. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serve } from '../kit/queue/serving.ts';
 import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER } from '../kit/service/harness.ts';
 import { InterfaceSite, PRINTERS, TWIN_2 } from '../kit/service/interface-site.ts';
 
@@ -143,7 +144,7 @@ describe('what POST /v2/jobs takes', () => {
     });
     await site.service.template('acme', { name: 'Shelf label', width: 50, height: 25, elements: [] });
     const delivered = Promise.withResolvers<unknown>();
-    const consumer = await site.service.queues.consume(PRINTER, async ({ job }) => {
+    const consumer = await serve(site.service.queues, PRINTER, async ({ job }) => {
       if (job.jobId === jobIdOf(answer)) delivered.resolve(job);
       return 'done';
     });

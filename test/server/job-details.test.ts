@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type JobDetails, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { codeOf, jobIdOf, PRINTER } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
@@ -74,7 +75,7 @@ describe('the life of a job', () => {
     const id = await newJob();
     await expect.poll(() => service.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
     const taken = Promise.withResolvers<void>();
-    const consumer = await service.queues.consume(PRINTER, async ({ job, setNote }) => {
+    const consumer = await serve(service.queues, PRINTER, async ({ job, setNote }) => {
       if (job.jobId !== id) return 'done';
       await setNote({ agentId: 'agent-one', resumeAt: null });
       taken.resolve();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Report, report } from '../../src/contract/report.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 
@@ -82,7 +83,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     for (const tenant of TENANTS) await inLane(laneFor(tenant), ids[tenant]);
     const given: { scope: string | null; tenantId: string; jobId: string }[] = [];
     const done = Promise.withResolvers<void>();
-    const consumer = await service.queues.consume(laneFor('globex'), async ({ job }) => {
+    const consumer = await serve(service.queues, laneFor('globex'), async ({ job }) => {
       given.push({ scope: job.scope, tenantId: job.tenantId, jobId: job.jobId });
       done.resolve();
       return 'done';
@@ -186,7 +187,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     for (const id of [waiting, begun]) expect(await service.queues.remove(laneFor('acme'), id)).toBe(true);
     await service.queues.enqueueMany(queuedBefore.toSorted((a) => (a.jobId === begun ? -1 : 1)));
     const taken = Promise.withResolvers<void>();
-    const old = await service.queues.consume(laneFor(null), async ({ setNote }) => {
+    const old = await serve(service.queues, laneFor(null), async ({ setNote }) => {
       await setNote({ agentId: AGENTS.acme, resumeAt: 3 });
       taken.resolve();
       return 'hand-back';

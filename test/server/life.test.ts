@@ -31,6 +31,7 @@ describe('health', () => {
     const alone = await ServiceHarness.start({
       config: { sweepInterval: 50 },
       queue: (real) => ({
+        backend: real.backend,
         enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
         ping: () => (away ? Promise.reject(new Error('away')) : real.ping()),
         remove: (lane, jobId) => real.remove(lane, jobId),

@@ -5,6 +5,7 @@ import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
+import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import {
   type Answer,
@@ -55,9 +56,9 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   const show = async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body;
 
   /** All that a lane's agent is given. */
-  async function serve(lane: Lane, delivered: QueuedJob[]): Promise<void> {
+  async function serveAll(lane: Lane, delivered: QueuedJob[]): Promise<void> {
     consumers.push(
-      await service.queues.consume(lane, async ({ job }) => {
+      await serve(service.queues, lane, async ({ job }) => {
         delivered.push(job);
         return 'done';
       }),
@@ -77,8 +78,8 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     expect([answer.status, answer.body]).toMatchObject([200, { status: 'queued', printer: { id: there } }]);
     expect(await service.queues.has(here, id)).toBe(false);
     const [first, second]: QueuedJob[][] = [[], []];
-    await serve(here, first ?? []);
-    await serve(there, second ?? []);
+    await serveAll(here, first ?? []);
+    await serveAll(there, second ?? []);
     await expect
       .poll(() => second, { timeout: 10_000 })
       .toMatchObject([{ jobId: id, printerId: there, format: FORMAT_300, resume: { round: 1, from: 0 } }]);
@@ -95,7 +96,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   test('what its agent has is not moved, and what it handed back goes on where it was', async () => {
     const id = await enqueue();
     const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const consumer = await service.queues.consume(here, async ({ setNote }) => {
+    const consumer = await serve(service.queues, here, async ({ setNote }) => {
       await setNote({ agentId: 'agent-one', resumeAt: null });
       taken.resolve();
       await enough.promise;
@@ -110,7 +111,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     await expect.poll(async () => (await move(id)).status, { timeout: 10_000 }).toBe(200);
     expect(await show(id)).toMatchObject({ status: 'queued', labels: { sent: 4, printed: 4 } });
     const delivered: QueuedJob[] = [];
-    await serve(there, delivered);
+    await serveAll(there, delivered);
     await expect
       .poll(() => delivered, { timeout: 10_000 })
       .toMatchObject([{ resume: { round: 1, from: 4 } }]);
@@ -125,9 +126,9 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
     const ids = [];
     for (let count = 0; count < 12; count++) ids.push(await enqueue());
     const [first, second]: [QueuedJob[], QueuedJob[]] = [[], []];
-    await serve(there, second);
+    await serveAll(there, second);
     const [, answers] = await Promise.all([
-      serve(here, first),
+      serveAll(here, first),
       Promise.all(ids.toReversed().map((id) => move(id))),
     ]);
     const moved = answers.filter(({ status }) => status === 200).length;

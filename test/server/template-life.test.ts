@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { serve } from '../kit/queue/serving.ts';
 import {
   type Answer,
   codeOf,
@@ -29,7 +30,7 @@ function send(idT: string, key = newKey()): Promise<Answer> {
 /** What an agent would be given. */
 async function queued(jobId: string): Promise<QueuedJob> {
   const found = Promise.withResolvers<QueuedJob>();
-  const consumer = await service.queues.consume(PRINTER, async ({ job }) => {
+  const consumer = await serve(service.queues, PRINTER, async ({ job }) => {
     if (job.jobId === jobId) found.resolve(job);
     return 'done';
   });

@@ -261,7 +261,7 @@ describe('the embedded PostgreSQL', () => {
     const others = await ask(
       database.poolConfig,
       `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE n.nspname IN ('platen', 'bullmq') AND c.relowner <> current_user::regrole`,
+       WHERE n.nspname IN ('platen', 'lanes') AND c.relowner <> current_user::regrole`,
     );
     expect(others).toEqual([]);
     await database.stop();

@@ -99,7 +99,7 @@ export class PrinterStation {
     this.#row = new Row();
     this.#context.device().distrust();
     await this.#context.hold.becomes(false, enough);
-    const consumer = await this.#consume(enough, (delivery) => this.#handle(delivery, term, stages));
+    const consumer = await this.#consume(term, enough, (delivery) => this.#handle(delivery, term, stages));
     if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
     const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
@@ -127,6 +127,7 @@ export class PrinterStation {
   }
 
   async #consume(
+    term: LeaseTerm,
     enough: AbortSignal,
     handle: (delivery: PickedUpJob) => Promise<HandlerResult>,
   ): Promise<Consumer | undefined> {
@@ -134,7 +135,7 @@ export class PrinterStation {
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     while (!enough.aborted) {
       try {
-        return await this.#source.consume(lane, handle, {
+        return await this.#source.consume(lane, term.id, handle, {
           onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
         });
       } catch (error) {

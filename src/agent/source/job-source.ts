@@ -62,8 +62,11 @@ export interface JobSource {
   askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Lets another agent have the printer at once. */
   giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void>;
-  /** Delivers the jobs of one lane, one at a time, in their order. Rejects when it cannot yet: call again. */
-  consume(lane: Lane, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
+  /**
+   * Delivers the jobs of one lane, one at a time, in their order, for as long as its lease is of this term. Rejects when it
+   * cannot yet: call again.
+   */
+  consume(lane: Lane, term: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
   /** Resolves when the report is stored durably; rejects when it may not be. `scope`: whose the agent's printers are. */
   publish(report: Report, scope: Scope): Promise<void>;
 }

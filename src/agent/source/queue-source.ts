@@ -16,9 +16,10 @@ export function queueSource(queues: Queues): JobSource {
     publish: (report, scope) => queues.publish(report, scope),
     askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),
     giveLeaseBack: (agent, lane, term) => queues.giveLeaseBack(agent, lane, term),
-    async consume(lane, handler, { onUnreadable }) {
+    async consume(lane, term, handler, { onUnreadable }) {
       const consumer = await queues.consume(
         lane,
+        term,
         async ({ job, delivery, note, setNote, signal: lost }) => {
           const result = await handler({ job, delivery, note: left(note), setNote, signal: lost });
           // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right

@@ -16,7 +16,7 @@ export interface EmbeddedConnection {
 }
 
 /** Schemas that the service and its queues have made for themselves. */
-const SCHEMAS = `('platen', 'bullmq')`;
+const SCHEMAS = `('platen', 'lanes', 'bullmq')`;
 
 /** What the superuser of an earlier version made there; the service changes it at migrations, so it has to own it. */
 const GIVE_OVER = `

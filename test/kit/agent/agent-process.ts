@@ -83,9 +83,10 @@ function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource
       await source.publish(report, scope);
       if (outcome) at('after the report of the outcome');
     },
-    async consume(printerId, handler, options) {
+    async consume(printerId, term, handler, options) {
       const consumer = await source.consume(
         printerId,
+        term,
         async (delivery) => {
           at('picked up');
           const result = await handler({

@@ -18,6 +18,10 @@ export class BreakableQueue implements JobQueue {
     this.#real = real;
   }
 
+  get backend() {
+    return this.#real.backend;
+  }
+
   async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
     if (this.broken) throw new Error('the queue is away');
     this.onAdd();

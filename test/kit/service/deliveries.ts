@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Lane } from '../../../src/contract/lane.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { Consumer } from '../../../src/queue/index.ts';
+import { serve } from '../queue/serving.ts';
 import { PRINTER, type ServiceHarness } from './harness.ts';
 
 /** ms */
@@ -21,7 +22,7 @@ export class Deliveries {
   #consumer: Consumer | undefined;
 
   async start(service: ServiceHarness, lane: Lane): Promise<void> {
-    this.#consumer = await service.queues.consume(lane, async ({ job }) => {
+    this.#consumer = await serve(service.queues, lane, async ({ job }) => {
       this.jobs.push(job);
       this.#arrived.resolve();
       return 'done';

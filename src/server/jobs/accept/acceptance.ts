@@ -55,11 +55,14 @@ type OfTenant = { waiting: Waiting[]; running: number };
 
 export class Acceptance {
   readonly #pool: Pool;
+  readonly #inLanes: boolean;
   readonly #backlog: Backlog;
   readonly #tenants = new Map<string, OfTenant>();
 
-  constructor(pool: Pool, backlog: Backlog) {
+  /** @param inLanes jobs come into their lanes with the same statement */
+  constructor(pool: Pool, inLanes: boolean, backlog: Backlog) {
     this.#pool = pool;
+    this.#inLanes = inLanes;
     this.#backlog = backlog;
   }
 
@@ -74,7 +77,7 @@ export class Acceptance {
     await this.#backlog.admit(candidate.job, payload.length);
     if (also !== undefined) {
       return await transaction(this.#pool, async (client) => {
-        const accepted = await acceptIn(client, candidate);
+        const accepted = await acceptIn(client, this.#inLanes, candidate);
         if (accepted.outcome === 'accepted') await also(client, candidate.job.jobId);
         return accepted;
       });
@@ -124,6 +127,7 @@ export class Acceptance {
     return await ask(
       this.#pool,
       tenantId,
+      this.#inLanes,
       batch.map(({ candidate, payload }, index) => ({ row: rowOf(index + 1, candidate), payload })),
     );
   }
@@ -133,9 +137,9 @@ export class Acceptance {
  * Accepts one job in the caller's transaction, at this moment, whenever its label says that it was made.
  * @throws when the database fails
  */
-export async function acceptIn(client: Queryable, candidate: Candidate): Promise<Outcome> {
+export async function acceptIn(client: Queryable, inLanes: boolean, candidate: Candidate): Promise<Outcome> {
   const row = { ...rowOf(1, candidate), createdAt: new Date().toISOString() };
-  const [found] = await ask(client, candidate.job.tenantId, [
+  const [found] = await ask(client, candidate.job.tenantId, inLanes, [
     { row, payload: JSON.stringify(candidate.job) },
   ]);
   if (found === undefined) throw new Error('the database left out a job');
@@ -145,14 +149,15 @@ export async function acceptIn(client: Queryable, candidate: Candidate): Promise
 async function ask(
   db: Queryable,
   tenantId: string,
+  inLanes: boolean,
   batch: readonly { row: object; payload: string }[],
 ): Promise<Outcome[]> {
-  const payloads = batch.map((_, index) => `$${index + 3}`).join(', ');
+  const payloads = batch.map((_, index) => `$${index + 4}`).join(', ');
   const { outcomes } = await onlyRow(
     db,
     answered,
-    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEPT})) AS outcomes`,
-    [tenantId, JSON.stringify(batch.map(({ row }) => row)), ...batch.map(({ payload }) => payload)],
+    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEPT}), $3) AS outcomes`,
+    [tenantId, JSON.stringify(batch.map(({ row }) => row)), inLanes, ...batch.map(({ payload }) => payload)],
   );
   return outcomes;
 }

@@ -1,7 +1,7 @@
 /**
  * Accepts a job. One statement takes the idempotency key, writes the job and takes the quota; once it has committed the
- * job is accepted, whatever becomes of this process, and the answer goes out. Adding it to the queue is the dispatcher's
- * work.
+ * job is accepted, whatever becomes of this process, and the answer goes out. On PostgreSQL it is in its lane then; to one
+ * that is elsewhere the dispatcher adds it.
  *
  * What the request refers to may have been looked up for an earlier one. That statement tells when it has changed since;
  * then, and whenever the request would be refused for it, it is looked up anew.
@@ -15,7 +15,7 @@ import { ProblemError } from '../../problems.ts';
 import { type Also, type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { checkQuota, quotaExceeded } from '../../tenants/tenants.ts';
-import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
 import type { Acceptance, Outcome } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
@@ -42,7 +42,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export class Jobs {
   readonly #pool: Pool;
   readonly #check: RequestCheck;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Pick<Dispatching, 'accept'>;
   readonly #checks: CheckPool;
   readonly #acceptance: Acceptance;
   readonly #accepted: (job: QueuedJob) => void;
@@ -50,7 +50,7 @@ export class Jobs {
   constructor(parts: {
     pool: Pool;
     check: RequestCheck;
-    dispatcher: Dispatcher;
+    dispatcher: Pick<Dispatching, 'accept'>;
     checks: CheckPool;
     acceptance: Acceptance;
     /** Told of each new job. */

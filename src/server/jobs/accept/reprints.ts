@@ -14,7 +14,7 @@ import { ProblemError, parseBody, payloadInvalid, shorten } from '../../problems
 import { type Also, type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
-import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import { acceptIn, type Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
@@ -36,7 +36,7 @@ type Parts = {
   pool: Pool;
   printers: AskedPrinters;
   checks: CheckPool;
-  dispatcher: Pick<Dispatcher, 'accept'>;
+  dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
   limits: ServerConfig['limits'];
 };
 
@@ -73,7 +73,7 @@ export class Reprints {
     const outcome = await transaction(pool, async (client) => {
       // Somebody may have the old one go on meanwhile: then its labels are not to come out twice.
       await this.#over(client, id, 'FOR SHARE');
-      const accepted = await acceptIn(client, {
+      const accepted = await acceptIn(client, dispatcher.inLanes, {
         job,
         checked: checkedOf(job, way, labels),
         account,

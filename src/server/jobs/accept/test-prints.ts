@@ -5,7 +5,7 @@ import { testJob } from '../../printers/test-label.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Also, type Pool, transaction } from '../../store/pool.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
-import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
 import { acceptIn } from './acceptance.ts';
 import { keyReused } from './idempotency.ts';
 import { route } from './route.ts';
@@ -13,9 +13,13 @@ import { route } from './route.ts';
 export class TestPrints {
   readonly #pool: Pool;
   readonly #printers: AskedPrinters;
-  readonly #dispatcher: Pick<Dispatcher, 'accept'>;
+  readonly #dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
 
-  constructor(parts: { pool: Pool; printers: AskedPrinters; dispatcher: Pick<Dispatcher, 'accept'> }) {
+  constructor(parts: {
+    pool: Pool;
+    printers: AskedPrinters;
+    dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
+  }) {
     this.#pool = parts.pool;
     this.#printers = parts.printers;
     this.#dispatcher = parts.dispatcher;
@@ -55,7 +59,7 @@ export class TestPrints {
       .update(JSON.stringify(['test', printerId, format]))
       .digest();
     const outcome = await transaction(this.#pool, async (client) => {
-      const accepted = await acceptIn(client, {
+      const accepted = await acceptIn(client, this.#dispatcher.inLanes, {
         job,
         checked: { request, template, printerCommands: false, route: way, labels: 1, stamps: undefined },
         account,

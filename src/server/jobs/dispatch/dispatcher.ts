@@ -1,5 +1,5 @@
 /**
- * Adds accepted jobs to their lanes, in the order in which they were accepted.
+ * Adds accepted jobs to lanes that are not in this database, in the order in which they were accepted.
  *
  * The database says what is still to be added (`dispatched_at is null`), so it does not matter which instance
  * adds it, or whether the one that accepted it still lives. For each lane one instance adds at a time, under an
@@ -11,6 +11,7 @@ import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts
 import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
+import type { Dispatching } from './dispatching.ts';
 import type { JobQueue } from './queue-port.ts';
 
 /** Jobs added in one go. */
@@ -35,7 +36,8 @@ export const LOCK_LANE = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($
 const dueJob = z.object({ id: jobId, round: z.int(), before: z.coerce.number() });
 const payloadOf = z.object({ id: jobId, payload: queuedJob });
 
-export class Dispatcher {
+export class Dispatcher implements Dispatching {
+  readonly inLanes = false;
   readonly #pool: Pool;
   readonly #queue: JobQueue;
   readonly #logger: Logger;
@@ -55,7 +57,6 @@ export class Dispatcher {
     this.#stopped = false;
   }
 
-  /** Resolves once nothing is being added any more. What was not added yet is the next sweep's. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#waiting.clear();
@@ -63,7 +64,6 @@ export class Dispatcher {
     this.#remembered.clear();
   }
 
-  /** A job whose transaction has committed. */
   accept(job: QueuedJob): void {
     if (this.#remembered.size < REMEMBERED && job.records.length <= REMEMBERED_RECORDS) {
       this.#remembered.set(job.jobId, job);
@@ -71,7 +71,6 @@ export class Dispatcher {
     this.dispatch(laneOf(job));
   }
 
-  /** Adds what there is to add to this lane, soon. */
   dispatch(lane: Lane): void {
     if (this.#stopped) return;
     this.#waiting.add(lane);

@@ -6,9 +6,11 @@ import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { Report } from '../../../contract/report.ts';
 
 export interface JobQueue {
+  /** On `postgres` a job is in its lane with the statement that accepts it; elsewhere the dispatcher adds it. */
+  readonly backend: 'postgres' | 'redis';
   /** Resolves when the queue's server answers; rejects within seconds when it does not. */
   ping(): Promise<void>;
-  /** Adds jobs to their lanes, in this order. A job that is there already, in any state, stays as it is. */
+  /** Adds jobs to their lanes, in this order, where those are elsewhere. A job that is there, in any state, stays as it is. */
   enqueueMany(jobs: readonly QueuedJob[]): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
   remove(lane: Lane, queueId: string): Promise<boolean>;

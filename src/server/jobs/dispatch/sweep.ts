@@ -16,7 +16,7 @@ import { lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { queueId } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { inSql, type Pool, rowsOf } from '../../store/pool.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { Dispatching } from './dispatching.ts';
 import type { JobQueue } from './queue-port.ts';
 
 /** Waiting jobs that one sweep asks the queue about, and how many of them at a time. */
@@ -41,6 +41,12 @@ const unfinished = z.object({
 });
 type Unfinished = z.infer<typeof unfinished>;
 
+const row = unfinished.extend({ missing: z.boolean() });
+
+/** In the same database one statement tells which jobs their lanes do not know; elsewhere each is asked for. */
+const NOT_IN_ITS_LANE = `NOT EXISTS (SELECT FROM lanes.job l WHERE l.lane = j.lane
+  AND l.queue_id = j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END)`;
+
 const FORGOTTEN: JobFault = {
   code: 'outcome-unknown',
   message: 'The queue has lost the job, and some of it may have been printed before',
@@ -49,7 +55,7 @@ const FORGOTTEN: JobFault = {
 export class Sweep {
   readonly #pool: Pool;
   readonly #queue: JobQueue;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Dispatching;
   readonly #cancellations: { sweep(): Promise<void> };
   readonly #holds: { sweep(): Promise<void> };
   readonly #housekeeping: () => Promise<void>;
@@ -66,7 +72,7 @@ export class Sweep {
   constructor(parts: {
     pool: Pool;
     queue: JobQueue;
-    dispatcher: Dispatcher;
+    dispatcher: Dispatching;
     cancellations: { sweep(): Promise<void> };
     holds: { sweep(): Promise<void> };
     housekeeping: () => Promise<void>;
@@ -128,19 +134,21 @@ export class Sweep {
   async #forgotten(): Promise<void> {
     const rows = await rowsOf(
       this.#pool,
-      unfinished,
+      row,
       `SELECT id, seq, round, lane, delivery, report_seq,
-         delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun
-       FROM platen.jobs
+         delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun,
+         ${this.#dispatcher.inLanes ? NOT_IN_ITS_LANE : 'true'} AS missing
+       FROM platen.jobs AS j
        WHERE status IN (${inSql(statesIn('under way'))}) AND seq > $1
          AND dispatched_at < now() - make_interval(secs => ${SETTLED})
        ORDER BY seq LIMIT ${ASKED}`,
       [this.#cursor],
     );
     const missing: Unfinished[] = [];
-    for (let from = 0; from < rows.length && !this.#stopped; from += PARALLEL) {
-      const asked = rows.slice(from, from + PARALLEL).map((row) => this.#ifMissing(row));
-      missing.push(...(await Promise.all(asked)).flatMap((row) => row ?? []));
+    const unknown = rows.filter((job) => job.missing);
+    for (let from = 0; from < unknown.length && !this.#stopped; from += PARALLEL) {
+      const asked = unknown.slice(from, from + PARALLEL).map((job) => this.#ifMissing(job));
+      missing.push(...(await Promise.all(asked)).flatMap((job) => job ?? []));
     }
     await this.#addAgain(missing.filter((job) => !job.begun).map((job) => job.id));
     await this.#hold(missing.filter((job) => job.begun));
@@ -148,14 +156,14 @@ export class Sweep {
   }
 
   /** The job, if the queue does not know it. */
-  async #ifMissing(row: Unfinished): Promise<Unfinished | null> {
-    const queued = queueId(row.id, row.round);
-    if (await this.#queue.has(row.lane, queued)) return null;
-    const before = laneOf({ scope: null, printerId: printerOf(row.lane) });
-    if (scopeOf(row.lane) === null || !(await this.#queue.has(before, queued))) return row;
+  async #ifMissing(job: Unfinished): Promise<Unfinished | null> {
+    const queued = queueId(job.id, job.round);
+    if (await this.#queue.has(job.lane, queued)) return null;
+    const before = laneOf({ scope: null, printerId: printerOf(job.lane) });
+    if (scopeOf(job.lane) === null || !(await this.#queue.has(before, queued))) return job;
     const found = await this.#queue.look(before, queued);
     if (!(await this.#queue.remove(before, queued))) return null;
-    return { ...row, begun: row.begun || found === null || found.deliveries > 0 };
+    return { ...job, begun: job.begun || found === null || found.deliveries > 0 };
   }
 
   async #addAgain(ids: string[]): Promise<void> {

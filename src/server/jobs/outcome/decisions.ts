@@ -17,7 +17,7 @@ import { queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { ProblemError, shorten } from '../../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
-import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';
 import { type Decision, decidedBy, lockJob } from './locked-job.ts';
@@ -25,13 +25,13 @@ import { type Decision, decidedBy, lockJob } from './locked-job.ts';
 export class JobDecisions {
   readonly #pool: Pool;
   readonly #table: JobTable;
-  readonly #dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
   readonly #logger: Logger;
 
   constructor(parts: {
     pool: Pool;
     table: JobTable;
-    dispatcher: Pick<Dispatcher, 'dispatch'>;
+    dispatcher: Pick<Dispatching, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;

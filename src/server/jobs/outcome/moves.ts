@@ -20,7 +20,7 @@ import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError, payloadInvalid, shorten } from '../../problems.ts';
 import { type Pool, rowOf, transaction } from '../../store/pool.ts';
 import { askedOf, type Route, route } from '../accept/route.ts';
-import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';
 import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
@@ -36,7 +36,7 @@ export class JobMoves {
   readonly #printers: AskedPrinters;
   readonly #queue: LaneQueue;
   readonly #table: JobTable;
-  readonly #dispatcher: Pick<Dispatcher, 'dispatch'>;
+  readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
   readonly #logger: Logger;
 
   constructor(parts: {
@@ -44,7 +44,7 @@ export class JobMoves {
     printers: AskedPrinters;
     queue: LaneQueue;
     table: JobTable;
-    dispatcher: Pick<Dispatcher, 'dispatch'>;
+    dispatcher: Pick<Dispatching, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;

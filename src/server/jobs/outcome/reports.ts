@@ -31,10 +31,16 @@ export class Reports {
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #applied: (report: Report) => void;
+  readonly #commit: 'on' | 'off';
 
-  /** @param applied told of each report that was, maybe without a change */
-  constructor(pool: Pool, logger: Logger, applied: (report: Report) => void = () => {}) {
+  /**
+   * @param applied told of each report that was, maybe without a change
+   * @param again reports are in this database until they have been applied: a commit that is lost in a crash takes with it
+   *   that they are done with, and nobody waits for the disk
+   */
+  constructor(pool: Pool, logger: Logger, applied: (report: Report) => void = () => {}, again = false) {
     this.#pool = pool;
+    this.#commit = again ? 'off' : 'on';
     this.#logger = logger;
     this.#applied = applied;
   }
@@ -139,8 +145,12 @@ export class Reports {
       const found = await onlyRow(
         this.#pool,
         answered,
-        'SELECT platen.apply_job_reports($1, $2) AS applied',
-        [JSON.stringify(batch.map(({ report }, index) => rowOf(index, report))), statesChangedBy('agent')],
+        `SELECT set_config('synchronous_commit', $3, true), platen.apply_job_reports($1, $2) AS applied`,
+        [
+          JSON.stringify(batch.map(({ report }, index) => rowOf(index, report))),
+          statesChangedBy('agent'),
+          this.#commit,
+        ],
       );
       return batch.filter(({ report }, index) => !this.#isDone(report, found.applied[index]));
     } catch (error) {

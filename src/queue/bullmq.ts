@@ -1,32 +1,22 @@
-/** Where the queues are kept: what `postgres.ts` and `redis.ts` each provide. The only types of BullMQ outside. */
+/** What is used of BullMQ, which has the lanes in Redis. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  type ConnectionOptions,
-  type IQueueBackend,
   type Job,
-  type JobProgress,
   type Processor,
   type Queue,
   type QueueOptions,
-  type RedisQueueBackend,
   Worker,
   type WorkerListener,
   type WorkerOptions,
 } from 'bullmq';
-import type { LeaseStore } from './lease.ts';
 import { within } from './queue-error.ts';
-import type { ReportStore } from './report-batch.ts';
 
-/**
- * What BullMQ stores. The payload is one string: PostgreSQL keeps job data as `jsonb`, which refuses U+0000 and
- * lone surrogates inside of strings (as `\u0000` they may well be in a label's data) and reorders keys.
- */
+/** What BullMQ stores of a job: the payload is one string. */
 export interface Stored {
   json: string;
 }
 
-/** What is used of a Queue; the whole class differs in type from one backend to the other. */
 export type StoredQueue = Pick<
   Queue<Stored, null, string>,
   'add' | 'addBulk' | 'close' | 'getJob' | 'getJobCountByTypes' | 'getJobState' | 'remove' | 'waitUntilReady'
@@ -43,39 +33,21 @@ export type StoredWorker = Pick<
 };
 export type WorkerTiming = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
 
-/** A job as its queue knows it. */
-export interface JobInQueue {
-  state: 'waiting' | 'active' | 'ended';
-  /** How often it was given to a consumer. */
-  deliveries: number;
-  /** A consumer has left a note with it. */
-  begun: boolean;
-}
-
 export interface Note {
   queue: string;
   jobId: string;
   /** Of the lock under which the job is handled. */
   token: string;
   note: object;
-  /** Grows with each note stored under this token, whatever the job's delivery. */
-  order: number;
   /** How long the lock is renewed, ms. */
   lockMs: number;
 }
 
-/** Marks a stored note with its order and token: `<order> <token>`. */
-export const NOTE_ORDER = 'order';
-
-export interface Backend {
-  readonly kind: 'postgres' | 'redis';
-  readonly leases: LeaseStore;
-  readonly reports: ReportStore;
+export interface BullQueues {
   queue(name: string): StoredQueue;
   /**
    * Stores a job's note, as its progress, and renews its lock. False: the lock is another's, and nothing was
-   * stored, however late the command gets there; BullMQ's own `updateProgress` does not look. Nor does a late one
-   * take the place of a later one.
+   * stored, however late the command gets there; BullMQ's own `updateProgress` does not look.
    */
   setNote(note: Note): Promise<boolean>;
   /** Made stopped: attach listeners, then `run`. */
@@ -84,9 +56,6 @@ export interface Backend {
   breaks(): number;
   /** False: fail at once instead of waiting for the server. */
   answers(): boolean;
-  /** Resolves when the server has answered. */
-  ping(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** How long a worker has to close, ms. */
@@ -94,7 +63,6 @@ export const CLOSE_MS = 5_000;
 /** How soon a worker asks again after a failure, ms. */
 export const RETRY_MS = 1_000;
 
-/** Options that hold for both. */
 export const QUEUE_OPTIONS = {
   // Nobody reads the event stream; by default Redis keeps 456 KB of it for each queue.
   streams: { events: { maxLen: 100 } },
@@ -104,23 +72,15 @@ export const WORKER_OPTIONS = {
   autorun: false,
   concurrency: 1,
   // A job comes back as often as its agent dies; what becomes of it is the agent's journal to say.
-  // It is an int4 in PostgreSQL.
   maxStalledCount: 1_000_000,
   runRetryDelay: RETRY_MS,
 } as const satisfies Partial<WorkerOptions>;
 
 /**
  * A worker that does not spin. When asking for a job fails, BullMQ's own asks again in the same moment (over
- * 100,000 times in 2 s with PostgreSQL away, and with a Redis that is loading or out of disk).
+ * 100,000 times in 2 s with a Redis that is loading or out of disk).
  */
-export class PacedWorker<B extends IQueueBackend = RedisQueueBackend, C = ConnectionOptions> extends Worker<
-  Stored,
-  null,
-  string,
-  B,
-  JobProgress,
-  C
-> {
+export class PacedWorker extends Worker<Stored, null, string> {
   /** Looks once for jobs whose lock has ended, and puts them back. BullMQ's own look is skipped by a paused worker. */
   async takeBackStalled(): Promise<void> {
     await this.backend.moveStalledJobsToWait();

@@ -12,53 +12,15 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { UnrecoverableError, WaitingError } from 'bullmq';
-import {
-  type Backend,
-  CLOSE_MS,
-  NOTE_ORDER,
-  type StoredJob,
-  type StoredWorker,
-  type WorkerTiming,
-} from './backend.ts';
+import { type BullQueues, CLOSE_MS, type StoredJob, type StoredWorker, type WorkerTiming } from './bullmq.ts';
+import { type Delivery, HANDLER_BACKOFF, type Outcome, type StartedConsumer } from './lane-store.ts';
 import type { Parsed } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import type { StopOptions } from './stop-options.ts';
 
-export interface Delivery<T> {
-  job: T;
-  /** Which time the queue hands this job out, from 1. */
-  delivery: number;
-  /** It was handed out before: look up what became of it then. */
-  redelivered: boolean;
-  /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
-  note: unknown;
-  /**
-   * Stores a note with the job, for its next delivery, wherever that is. Once it resolves, the job has been this
-   * consumer's alone since before the note was there, and is for the lock's duration.
-   * @throws QueueError `unavailable`; `lock-lost`, when somebody else has the job: `signal` is aborted then
-   */
-  setNote(note: object): Promise<void>;
-  /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
-  signal: AbortSignal;
-}
-
-export type Outcome = 'done' | 'hand-back' | 'not-mine';
-
-export interface Consumer {
-  /** Takes no further job; one that is being handled goes on. */
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  readonly paused: boolean;
-  /**
-   * Takes no further job, waits `timeoutMs` (30 s) for the handler, aborts its signal, waits `graceMs` (5 s) more,
-   * and leaves. A job whose handler is still not done then is delivered again elsewhere. Idempotent.
-   */
-  stop(options?: StopOptions): Promise<void>;
-}
-
-export interface ConsumerPlan<T> {
-  backend: Backend;
+export interface BullPlan<T> {
+  bull: BullQueues;
   queue: string;
   timing: Required<WorkerTiming>;
   logger: QueueLogger;
@@ -72,44 +34,39 @@ export interface ConsumerPlan<T> {
   onStopped(): void;
 }
 
-const BACKOFF_MS = { first: 250, most: 30_000 };
-
 interface Active {
   jobId: string;
   abort: AbortController;
   over: Promise<void>;
 }
 
-export class QueueConsumer<T> implements Consumer {
-  readonly #plan: ConsumerPlan<T>;
+export class BullConsumer<T> implements StartedConsumer {
+  readonly #plan: BullPlan<T>;
   #worker: StoredWorker | undefined;
   #active: Active | undefined;
   #stopping: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #begun: Promise<void> = Promise.resolve();
   #failures = 0;
-  /** Stored so far, for all jobs: after a pause BullMQ begins its tokens anew, and the same job may come under the same one. */
-  #notes = 0;
-  /** `Backend.breaks` at the last time that only this worker had a job in hand. */
+  /** `BullQueues.breaks` at the last time that only this worker had a job in hand. */
   #breaks = 0;
 
-  constructor(plan: ConsumerPlan<T>) {
+  constructor(plan: BullPlan<T>) {
     this.#plan = plan;
   }
 
   /** @throws QueueError `unavailable`: call again later, with a new consumer */
   async start(): Promise<void> {
-    const { backend, queue, timing, errors } = this.#plan;
-    if (!backend.answers()) throw new QueueError('unavailable', `queue ${queue}: the queue's server is away`);
-    const worker = backend.worker(queue, (job, token) => this.#process(job, token ?? ''), timing);
+    const { bull, queue, timing, errors } = this.#plan;
+    if (!bull.answers()) throw new QueueError('unavailable', `queue ${queue}: the queue's server is away`);
+    const worker = bull.worker(queue, (job, token) => this.#process(job, token ?? ''), timing);
     worker.on('error', (error) => errors.report('queue worker failed', error, { queue }));
     worker.on('lockRenewalFailed', (jobIds) => {
       if (this.#active === undefined || !jobIds.includes(this.#active.jobId)) return;
       this.#active.abort.abort(new QueueError('lock-lost', `the lock of job ${this.#active.jobId} is lost`));
     });
-    // On PostgreSQL a trigger does it. A job that was removed meanwhile needs it no more.
-    if (backend.kind === 'redis')
-      worker.on('completed', (job) => void job.updateData({ json: '' }).catch(() => undefined));
+    // A job that was removed meanwhile needs it no more.
+    worker.on('completed', (job) => void job.updateData({ json: '' }).catch(() => undefined));
     this.#worker = worker;
     try {
       await within(10_000, `queue ${queue}`, worker.waitUntilReady());
@@ -137,12 +94,12 @@ export class QueueConsumer<T> implements Consumer {
    * process that slept, or was cut off, has waited long and knows nothing.
    */
   async #nothingInHand(worker: StoredWorker): Promise<void> {
-    const { backend, timing, countActive, errors, logger, queue } = this.#plan;
+    const { bull, timing, countActive, errors, logger, queue } = this.#plan;
     const expected = timing.lockDuration + 3 * timing.stalledInterval;
     const since = performance.now();
     let told = false;
     while (countActive !== undefined && this.#stopping === undefined) {
-      const breaks = backend.breaks();
+      const breaks = bull.breaks();
       const active = await countActive().catch(() => null);
       this.#breaks = breaks;
       if (active === 0) break;
@@ -162,8 +119,8 @@ export class QueueConsumer<T> implements Consumer {
    * brought that one may have been lost.
    */
   async #isOutOfTurn(): Promise<boolean> {
-    const { backend, countActive } = this.#plan;
-    const breaks = backend.breaks();
+    const { bull, countActive } = this.#plan;
+    const breaks = bull.breaks();
     if (countActive === undefined || breaks === this.#breaks) return false;
     const active = await countActive().catch(() => Number.POSITIVE_INFINITY);
     if (active <= 1) this.#breaks = breaks;
@@ -185,6 +142,9 @@ export class QueueConsumer<T> implements Consumer {
     await this.#begun;
     if (this.#stopping === undefined) await this.#worker?.resume();
   }
+
+  /** The lock of the job in hand says it, sooner or later. */
+  lose(): void {}
 
   stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopOptions = {}): Promise<void> {
     if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs, graceMs);
@@ -231,7 +191,7 @@ export class QueueConsumer<T> implements Consumer {
     if (worker === undefined || this.#stopping !== undefined) return await this.#putBack(job, token);
     if (await this.#isOutOfTurn()) {
       logger.warn({ queue, jobId }, 'an earlier job is still in hand: this one goes back to the front');
-      this.#resumeAfter(worker, BACKOFF_MS.first);
+      this.#resumeAfter(worker, HANDLER_BACKOFF.first);
       return await this.#putBack(job, token);
     }
 
@@ -264,7 +224,7 @@ export class QueueConsumer<T> implements Consumer {
       return null;
     } catch (error) {
       if (error instanceof WaitingError || error instanceof UnrecoverableError) throw error;
-      const delay = Math.min(BACKOFF_MS.first * 2 ** this.#failures, BACKOFF_MS.most);
+      const delay = Math.min(HANDLER_BACKOFF.first * 2 ** this.#failures, HANDLER_BACKOFF.most);
       this.#failures += 1;
       errors.report('handler failed, the job goes back to the front', error, { queue, jobId });
       this.#resumeAfter(worker, delay);
@@ -276,11 +236,9 @@ export class QueueConsumer<T> implements Consumer {
   }
 
   async #setNote(token: string, active: Active, note: object): Promise<void> {
-    const { backend, queue, timing } = this.#plan;
+    const { bull, queue, timing } = this.#plan;
     const { jobId } = active;
-    this.#notes += 1;
-    const order = this.#notes;
-    const stored = backend.setNote({ queue, jobId, token, note, order, lockMs: timing.lockDuration });
+    const stored = bull.setNote({ queue, jobId, token, note, lockMs: timing.lockDuration });
     if (await within(CLOSE_MS, 'storing a note', stored)) return;
     const lost = new QueueError('lock-lost', `the lock of job ${jobId} is lost`);
     active.abort.abort(lost);
@@ -319,5 +277,5 @@ export class QueueConsumer<T> implements Consumer {
 /** BullMQ's own default is 0, or an empty object. */
 export function noteOf({ progress }: StoredJob): unknown {
   if (typeof progress !== 'object' || Object.keys(progress).length === 0) return undefined;
-  return Object.fromEntries(Object.entries(progress).filter(([key]) => key !== NOTE_ORDER));
+  return progress;
 }

@@ -1,0 +1,232 @@
+/**
+ * One lane's jobs in PostgreSQL, one at a time.
+ *
+ *     waiting ──▶ in hand ──'done', 'not-mine', unreadable──▶ ended
+ *        ▲           ├──'hand-back'──▶ in its place, and this consumer is paused
+ *        └───────────┼──the handler throws──▶ in its place, and this consumer waits a while
+ *                    └──the process dies────▶ the next that has the lease takes it first
+ *
+ * Nothing counts as a failed attempt: whether a job may go on is for its journal to say, not for a counter.
+ */
+import { printerOf, scopeOf } from '../contract/lane.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
+import {
+  COMMAND_MS,
+  type ConsumerPlan,
+  type Delivery,
+  HANDLER_BACKOFF,
+  type StartedConsumer,
+} from './lane-store.ts';
+import type { InHand, PostgresTurns, TakenJob } from './postgres-turns.ts';
+import { QueueError, reasonOf, within } from './queue-error.ts';
+import type { StopOptions } from './stop-options.ts';
+
+export interface PostgresConsumerParts {
+  turns: PostgresTurns;
+  ping(): Promise<void>;
+  /** Calls `ring` when the lane may have something to take, until the returned function is called. */
+  listen(ring: () => void): () => void;
+}
+
+/** A server that was not reached at the start, ms. */
+const START_MS = 10_000;
+
+export class PostgresConsumer implements StartedConsumer {
+  readonly #plan: ConsumerPlan;
+  readonly #parts: PostgresConsumerParts;
+  #paused = false;
+  #stopping: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
+  /** The end of the last job, which is said with the question for the next. */
+  #ended: Promise<void> = Promise.resolve();
+  #silence: () => void = () => undefined;
+  /** Something has changed: the lane, or what is wished of this consumer. */
+  #news = Promise.withResolvers<void>();
+  /** Until this time, by `performance.now`, it waits after a handler that threw. */
+  #retryAt = 0;
+  #failures = 0;
+  /** The handler that has a job. */
+  #handling: Promise<unknown> = Promise.resolve();
+  #abortHandler: AbortController | undefined;
+
+  constructor(plan: ConsumerPlan, parts: PostgresConsumerParts) {
+    this.#plan = plan;
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const { lane } = this.#plan;
+    try {
+      await within(START_MS, `lane ${lane}`, this.#parts.ping());
+    } catch (error) {
+      throw error instanceof QueueError
+        ? error
+        : new QueueError('unavailable', `lane ${lane}: ${reasonOf(error)}`);
+    }
+    this.#silence = this.#parts.listen(() => this.#wake());
+    this.#running = this.#run();
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  async pause(): Promise<void> {
+    this.#paused = true;
+    this.#parts.turns.forget(this.#plan.lane);
+  }
+
+  async resume(): Promise<void> {
+    this.#paused = false;
+    this.#retryAt = 0;
+    this.#wake();
+  }
+
+  lose(): void {
+    this.#abortHandler?.abort(new QueueError('lock-lost', `the lease of lane ${this.#plan.lane} is lost`));
+  }
+
+  stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopOptions = {}): Promise<void> {
+    if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs, graceMs);
+    // A second, shorter limit counts too.
+    else if (timeoutMs <= 0) this.#abort();
+    return this.#stopping;
+  }
+
+  async #stop(timeoutMs: number, graceMs: number): Promise<void> {
+    this.#paused = true;
+    this.#silence();
+    this.#parts.turns.forget(this.#plan.lane);
+    this.#wake();
+    if (!(await isWithin(timeoutMs, this.#handling))) this.#abort();
+    // What is not said by then leaves the job in hand: it is the next one's.
+    await isWithin(graceMs, this.#all());
+    this.#plan.onStopped();
+  }
+
+  #abort(): void {
+    this.#abortHandler?.abort(new QueueError('stopped', 'the consumer was stopped'));
+  }
+
+  async #all(): Promise<void> {
+    await this.#running;
+    await this.#ended;
+  }
+
+  #wake(): void {
+    this.#news.resolve();
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { lane, term } = this.#plan;
+    while (this.#stopping === undefined) {
+      this.#news = Promise.withResolvers();
+      const wait = this.#paused ? Number.POSITIVE_INFINITY : this.#retryAt - performance.now();
+      if (wait > 0) {
+        await this.#newsOr(wait);
+        continue;
+      }
+      const taken = await this.#parts.turns.take(lane, term);
+      if (taken === null) await this.#news.promise;
+      // Stopped or paused while it was being taken.
+      else if (this.#paused) await this.#parts.turns.handedBack(fenceOf(taken));
+      else await this.#handle(taken);
+    }
+  }
+
+  async #newsOr(ms: number): Promise<void> {
+    const timer = Number.isFinite(ms) ? setTimeout(() => this.#wake(), ms) : undefined;
+    await this.#news.promise;
+    clearTimeout(timer);
+  }
+
+  async #handle(taken: TakenJob): Promise<void> {
+    const { lane, logger, errors } = this.#plan;
+    const { turns } = this.#parts;
+    const inHand = fenceOf(taken);
+    const handling = this.#outcome(taken, inHand);
+    this.#handling = handling;
+    const outcome = await handling;
+    if (outcome === 'ended') {
+      // The question for the next job goes with it.
+      this.#ended = turns.ended(inHand).then((stored) => {
+        if (!stored) logger.warn({ queue: lane, jobId: taken.id }, 'a job ended after its lane was lost');
+      });
+      return;
+    }
+    if (outcome === 'hand-back') this.#paused = true;
+    else {
+      errors.report('handler failed, the job goes back to its place', outcome.error, {
+        queue: lane,
+        jobId: taken.id,
+      });
+      const delay = Math.min(HANDLER_BACKOFF.first * 2 ** this.#failures, HANDLER_BACKOFF.most);
+      this.#failures += 1;
+      this.#retryAt = performance.now() + delay;
+    }
+    await turns.handedBack(inHand);
+  }
+
+  async #outcome(taken: TakenJob, inHand: InHand): Promise<'ended' | 'hand-back' | { error: unknown }> {
+    const { lane, logger, errors, onUnreadable } = this.#plan;
+    const { id, delivery } = taken;
+    const note: unknown = taken.note === null ? undefined : JSON.parse(taken.note);
+    const parsed = this.#plan.parse(taken.json);
+    if ('issues' in parsed) {
+      logger.error({ queue: lane, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
+      try {
+        onUnreadable(id, parsed.issues, note);
+      } catch (error) {
+        errors.report('onUnreadable failed', error, { queue: lane, jobId: id });
+      }
+      return 'ended';
+    }
+    // A payload from before there were lanes lacks them.
+    const own = taken.ofRow ? { scope: scopeOf(lane), printerId: printerOf(lane) } : {};
+    const abort = new AbortController();
+    this.#abortHandler = abort;
+    let notes = 0;
+    const delivered: Delivery<QueuedJob> = {
+      job: { ...parsed.value, ...own },
+      delivery,
+      redelivered: delivery > 1,
+      note,
+      setNote: async (left) => {
+        notes += 1;
+        const storing = turnsNote(this.#parts.turns, inHand, notes, left);
+        if (await within(COMMAND_MS, 'storing a note', storing)) return;
+        const lost = new QueueError('lock-lost', `job ${id} is not in this one's hands any more`);
+        abort.abort(lost);
+        throw lost;
+      },
+      signal: abort.signal,
+    };
+    try {
+      const outcome = await this.#plan.handle(delivered);
+      this.#failures = 0;
+      return outcome === 'hand-back' ? outcome : 'ended';
+    } catch (error) {
+      return { error };
+    } finally {
+      this.#abortHandler = undefined;
+    }
+  }
+}
+
+async function isWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  return await within(Math.max(0, milliseconds), 'handler', promise).then(
+    () => true,
+    () => false,
+  );
+}
+
+function turnsNote(turns: PostgresTurns, inHand: InHand, order: number, note: object): Promise<boolean> {
+  return turns.note(inHand, order, JSON.stringify(note)).catch((error: unknown) => {
+    throw new QueueError('unavailable', `storing a note: ${reasonOf(error)}`);
+  });
+}
+
+function fenceOf({ lane, id, delivery, term }: TakenJob): InHand {
+  return { lane, id, delivery, term };
+}

@@ -1,0 +1,56 @@
+/** A lane that is served: its lease is had, and kept until the consumer stops. What a station does in an agent. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Lane } from '../../../src/contract/lane.ts';
+import type { Consumer, LaneHandler, LeaseLength, Queues } from '../../../src/queue/index.ts';
+
+export interface ServeOptions extends NonNullable<Parameters<Queues['consume']>[3]> {
+  /** By default one that nobody else is. */
+  agentId?: string;
+  length?: LeaseLength;
+}
+
+const LENGTH: LeaseLength = { contended: 1_000, alone: 1_000 };
+const RENEW_MS = 200;
+
+/** Waits for the lease while another one has it. @throws as `Queues.consume`, and when the lease cannot be asked for */
+export async function serve(
+  queues: Queues,
+  lane: Lane,
+  handler: LaneHandler,
+  { agentId = `agent-${randomUUID()}`, length = LENGTH, ...options }: ServeOptions = {},
+): Promise<Consumer> {
+  const term = `${randomUUID()}.1`;
+  let fresh = true;
+  const ask = async (): Promise<boolean> => {
+    const [answer] = await queues.askLeases(agentId, [{ lane, term, fresh, reaches: true }], length);
+    return (answer?.granted ?? null) !== null;
+  };
+  while (!(await ask())) await wait(RENEW_MS / 4);
+  fresh = false;
+  const consumer = await queues.consume(lane, term, handler, options);
+  const over = new AbortController();
+  void (async () => {
+    while (!over.signal.aborted) {
+      await wait(RENEW_MS, undefined, { ref: false });
+      await ask().catch((error: unknown) => {
+        if (error instanceof Error && 'code' in error && error.code === 'closed') over.abort();
+      });
+    }
+  })();
+  const stop: Consumer['stop'] = async (how) => {
+    await consumer.stop(how);
+    if (over.signal.aborted) return;
+    over.abort();
+    await queues.giveLeaseBack(agentId, lane, term).catch(() => undefined);
+  };
+  options.signal?.addEventListener('abort', () => void stop({ timeoutMs: 0 }), { once: true });
+  return {
+    pause: () => consumer.pause(),
+    resume: () => consumer.resume(),
+    get paused() {
+      return consumer.paused;
+    },
+    stop,
+  };
+}

@@ -1,0 +1,61 @@
+/** The lanes of a service whose database has them: what is in a lane and what is in the job's row never disagree for long. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Collected } from '../kit/queue/samples.ts';
+import { serve } from '../kit/queue/serving.ts';
+import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+
+describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
+  let backend: OpenBackend;
+  let service: ServiceHarness;
+  let idT = '';
+
+  beforeAll(async () => {
+    backend = await open();
+    service = await ServiceHarness.start({ backend, config: { sweepInterval: 600_000 } });
+    await service.tenant('acme');
+    idT = await service.template('acme');
+    await service.agent([{ id: PRINTER, name: 'Dock' }], { agentId: 'agent-of-dock' });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await backend.close();
+  });
+
+  async function enqueue(): Promise<string> {
+    const token = await service.token(await service.integration('acme'));
+    const body = { idT, printerId: PRINTER, data: [{ sku: 'a' }] };
+    return jobIdOf(await service.call('/v2/jobs', { token, tenant: 'acme', key: newKey(), body }));
+  }
+
+  test('label data is stored once: the lane has none of it, and its agent gets all of it', async () => {
+    const id = await enqueue();
+    const { rows } = await service.pool.query('SELECT payload FROM lanes.job WHERE queue_id = $1', [id]);
+    expect(rows).toEqual([{ payload: null }]);
+    const got = new Collected<unknown>();
+    const consumer = await serve(service.queues, PRINTER, async ({ job }) => {
+      got.add([job.jobId, job.records]);
+      return 'done';
+    });
+    expect(await got.reach(1)).toEqual([[id, [{ sku: 'a' }]]]);
+    await expect.poll(() => service.queues.depth(PRINTER), { timeout: 10_000 }).toBe(0);
+    await consumer.stop();
+  });
+
+  test('a job that has ended by its row is not printed again, though its lane has lost that it did', async () => {
+    const [ended, next] = [await enqueue(), await enqueue()];
+    const end = { status: 'printed', labels: { sent: 1, printed: 1 }, reasons: [] };
+    await service.report({
+      ...{ kind: 'job', jobId: ended, agentId: 'agent-of-dock', printerId: PRINTER },
+      ...{ at: new Date().toISOString(), delivery: 1, seq: 0, ...end },
+    });
+    const got = new Collected<string>();
+    const consumer = await serve(service.queues, PRINTER, async ({ job }) => {
+      got.add(job.jobId);
+      return 'done';
+    });
+    expect(await got.reach(1)).toEqual([next]);
+    expect(await service.queues.look(PRINTER, ended)).toMatchObject({ state: 'ended' });
+    await consumer.stop();
+  });
+});
