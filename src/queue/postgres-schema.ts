@@ -24,6 +24,9 @@ const UNDER_WAY = statesIn('under way')
   .map((status) => `'${status}'`)
   .join(', ');
 
+/** Jobs of a lane among which is one that was taken first: as many as may have been accepted at one moment. */
+const NEAR = 32;
+
 /** Run at every start: several services may start at once. */
 export async function makeLanes(client: PoolClient): Promise<void> {
   await client.query('BEGIN');
@@ -120,8 +123,11 @@ const FUNCTIONS = `
     -- In the order in which leases are asked for, so that two do not wait for each other.
     FOR asked IN SELECT * FROM json_to_recordset(taking) AS t(lane text, term text) ORDER BY t.lane LOOP
       LOOP
-        SELECT j.queue_id INTO first_id FROM lanes.job j WHERE j.lane = asked.lane AND j.ended_at IS NULL
-          ORDER BY j.place LIMIT 1;
+        -- What somebody has begun comes first: jobs before it may have been accepted at the same moment, and committed after
+        -- it was taken.
+        SELECT near.queue_id INTO first_id FROM (SELECT j.queue_id, j.deliveries, j.place FROM lanes.job j
+            WHERE j.lane = asked.lane AND j.ended_at IS NULL ORDER BY j.place LIMIT ${NEAR}) AS near
+          ORDER BY near.deliveries = 0, near.place LIMIT 1;
         EXIT WHEN NOT FOUND;
         -- Holds the lease where it is until the job is taken.
         UPDATE lanes.lease l SET turn = number

@@ -1,0 +1,45 @@
+/** Jobs that are accepted at the same moment: the one that is begun first is not overtaken by what was committed later. */
+import { Client } from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { openQueues } from '../../src/queue/index.ts';
+import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { backends } from '../kit/servers/backends.ts';
+
+const LENGTH = { contended: 60_000, alone: 60_000 };
+const taken = z.tuple([z.object({ id: z.string(), delivery: z.int() })]);
+
+describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
+  test('whoever takes over goes on with it', async () => {
+    const backend = await open();
+    onTestFinished(() => backend.close());
+    const queues = await openQueues({ ...backend, logger: keepingLogger() });
+    onTestFinished(() => queues.close({ timeoutMs: 0 }));
+    const service = new Client(backend.database);
+    const agent = new Client(backend.database);
+    for (const client of [service, agent]) {
+      await client.connect();
+      onTestFinished(() => client.end());
+    }
+    const lane = printerId();
+    const [slow, quick] = [job(lane), job(lane)];
+    const take = async (term: string) => {
+      await queues.askLeases(term, [{ lane, term, fresh: true, reaches: true }], LENGTH);
+      const asked = JSON.stringify([{ lane, term }]);
+      const { rows } = await agent.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, 1, true)`, [
+        asked,
+      ]);
+      return taken.parse(rows)[0];
+    };
+
+    await service.query('BEGIN');
+    await service.query('SELECT lanes.add($1, $2, $3)', [[slow.jobId], [lane], [JSON.stringify(slow)]]);
+    await queues.enqueue(quick);
+    expect(await take('first.1')).toEqual({ id: quick.jobId, delivery: 1 });
+    await service.query('COMMIT');
+
+    // The agent that has it dies.
+    await agent.query(`UPDATE lanes.lease SET until = '-infinity' WHERE lane = $1`, [lane]);
+    expect(await take('second.1')).toEqual({ id: quick.jobId, delivery: 2 });
+  });
+});
