@@ -131,6 +131,7 @@ export class StreamDevice implements PrinterDevice {
   saidLately(connection: Connection): { status: DeviceStatus; asked: number } | null {
     const [status, said] = [this.#status, this.#said];
     if (status === null || said?.connection !== connection || connection.closed.aborted) return null;
+    if (this.dialect?.abandon === undefined) return null;
     if (performance.now() - said.asked > LATELY_MS) return null;
     const certain = status.labelsPending === 0 && status.odometer !== null && !status.unfinished;
     return certain && isIdle(status) ? { status, asked: said.asked } : null;

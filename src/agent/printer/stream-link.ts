@@ -37,7 +37,11 @@ export class StreamLink implements PrinterLink {
 
   async ready(others: boolean): Promise<Readiness> {
     const said = others ? this.#device.saidLately(this.#open) : null;
-    if (said !== null) return { ready: true, status: said.status, reasons: [], asked: said.asked };
+    if (said !== null) {
+      // What somebody else has begun since would not be told of before our label is printed over it.
+      await this.#device.abandon(this.#open, this.#options.signals.end);
+      return { ready: true, status: said.status, reasons: [], asked: said.asked };
+    }
     const asked = performance.now();
     const status = await this.#ask();
     if (status === null || (!isBlocked(status) && !canConfirm(status)))
