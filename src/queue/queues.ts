@@ -49,6 +49,7 @@ type Serving = { lane: Lane; term: string; lose(): void };
 const PING_MS = 2_000;
 /** Jobs added in one command: bounds the command's size. */
 const BATCH = 100;
+
 export class Queues {
   readonly #store: LaneStore;
   readonly #logger: QueueLogger;

@@ -6,6 +6,7 @@ import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 
 const TENANT = 'acme';
 
@@ -210,19 +211,16 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       const other = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
       expect(await drain(printerId, 1)).toEqual([id]);
       await other.stop();
-      await service.report({
-        kind: 'job',
-        jobId: id,
-        agentId: `agent-${printerId}`,
-        printerId,
-        at: new Date().toISOString(),
-        delivery: 1,
-        seq: 1,
-        status: 'held',
-        labels: { sent: 4, printed: 4 },
-        uncertain: { from: 4, to: 6 },
-        reasons: [],
-      });
+      await service.report(
+        jobReport(id, {
+          agentId: `agent-${printerId}`,
+          printerId,
+          seq: 1,
+          status: 'held',
+          labels: { sent: 4, printed: 4 },
+          uncertain: { from: 4, to: 6 },
+        }),
+      );
       await service.admin('POST', `/jobs/${id}/resume`, { from: 5 });
       queue.added.length = 0;
       queue.broken = false;
@@ -269,20 +267,17 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       const printerId = await newPrinter();
       const id = await enqueue(printerId, { numberCopies: 9 });
       await inQueue(printerId, id);
-      await service.report({
-        kind: 'job',
-        jobId: id,
-        agentId: `agent-${printerId}`,
-        printerId,
-        at: new Date().toISOString(),
-        delivery: 1,
-        seq: 4,
-        status: 'queued',
-        // A label is sent when all of it is; of a document, when the printer has said so.
-        labels: { sent: 4, printed: 4 },
-        uncertain: { from: 4, to: 6 },
-        reasons: [],
-      });
+      await service.report(
+        jobReport(id, {
+          agentId: `agent-${printerId}`,
+          printerId,
+          seq: 4,
+          status: 'queued',
+          // A label is sent when all of it is; of a document, when the printer has said so.
+          labels: { sent: 4, printed: 4 },
+          uncertain: { from: 4, to: 6 },
+        }),
+      );
       const answer = await service.admin('POST', `/jobs/${id}/cancel`);
       expect(answer.body).toMatchObject({ status: 'canceled', uncertain: { from: 4, to: 6 } });
     });

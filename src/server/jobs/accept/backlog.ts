@@ -2,8 +2,8 @@
  * How much of a tenant waits to be printed, so that nobody who posts without end fills the database for all: jobs, their
  * bytes, and jobs at one printer. What a stuck printer holds up counts, and what a person has to decide about.
  *
- * Counted by the database now and then, and between two counts by what this instance accepts. Before anybody is refused
- * it is counted anew; several instances may together go over a limit by what they accept in a moment.
+ * Counted by the database now and then, and between two counts by what this instance accepts. Who would be refused by an
+ * older count has it made anew; several instances may together go over a limit by what they accept in a moment.
  */
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
