@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { jobStatus } from './job-life.ts';
-import { LIMITS } from './limits.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** Why somebody decides so, for whoever looks at the job later. */
@@ -110,6 +109,3 @@ export const jobBulkResult = z.object({
   more: z.boolean(),
 });
 export type JobBulkResult = z.infer<typeof jobBulkResult>;
-
-/** Most labels of a reprint, as of any job. */
-export const MOST_REPRINTED = LIMITS.labels;
