@@ -94,6 +94,15 @@ export interface DeviceDialect {
    * @throws TransportError
    */
   identify?(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
-  /** @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle) */
-  status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus>;
+  /**
+   * @param habits of the device, as they are known; left out: nobody keeps them
+   * @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle)
+   */
+  status(connection: Connection, signal: AbortSignal, habits?: DeviceHabits): Promise<DeviceStatus>;
+}
+
+/** What was learned of a device on one connection, and holds on the next: kept by whoever has the device. */
+export interface DeviceHabits {
+  /** It leaves a question open that comes in one write with another. */
+  oneAtATime?: boolean;
 }

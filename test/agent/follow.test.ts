@@ -27,7 +27,13 @@ async function printer(serial: string) {
     return line.startsWith('!') ? '"?"' : '';
   };
   // A label ends its line in another way than a question.
-  const device = await peer(answering((lines) => lines.split('\n').map(answer).join('')));
+  const answers = answering((lines) => lines.split('\n').map(answer).join(''));
+  const device = await peer((socket) => {
+    socket.on('data', (bytes) => {
+      if (/~HS|getvar/.test(bytes.toString('latin1'))) got.push('wrote');
+    });
+    answers(socket);
+  });
   return { device, got };
 }
 
@@ -45,4 +51,7 @@ test('the next job begins on the answer that ended the last', async () => {
   // Once, by the job that wants to know what became of its label; and again where the machine took long for the next.
   const asked = between.map((questions) => questions.split('asked').length - 1);
   expect(asked).toContain(1);
+  // Whoever asks how it is asks in the same write what it has counted, and waits once.
+  const wrote = between.map((questions) => questions.split('wrote').length - 1);
+  expect(wrote).toEqual(asked);
 });

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Connection } from '../../drivers/connection.ts';
 import { zplDevice } from '../../drivers/languages/zpl/device.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
@@ -180,4 +181,100 @@ test('abort ends the asking with its reason', async () => {
   const asking = zplDevice.identify(connection, abort.signal);
   abort.abort(new Error('enough'));
   await expect(asking).rejects.toThrow('enough');
+});
+
+/** Every write of questions, as it went out. */
+function watched(connection: Connection): { connection: Connection; writes: string[] } {
+  const writes: string[] = [];
+  const query: Connection['query'] = (bytes, ...more) => {
+    writes.push(Buffer.from(bytes).toString('latin1'));
+    return connection.query(bytes, ...more);
+  };
+  const { closed } = connection;
+  const own = {
+    closed,
+    query,
+    write: connection.write.bind(connection),
+    close: connection.close.bind(connection),
+  };
+  return { connection: own, writes };
+}
+
+const COUNT = '! U1 getvar "odometer.total_label_count"';
+const questions = (write: string) => write.split('\r\n').slice(0, -1);
+
+test('how it is and what it has counted is one write, once the connection has answered variables', async () => {
+  let odometer = 417;
+  let remaining = 0;
+  const answer = (line: string) => {
+    if (line === '~HS') return hostStatus({ remaining });
+    return line === COUNT ? `"${odometer}"` : printer()(line);
+  };
+  const { connection, writes } = watched(await connected(answering(answer)));
+  const habits = {};
+  const asked = async () => {
+    writes.length = 0;
+    const { labelsPending, odometer: count } = await zplDevice.status(connection, never, habits);
+    return { labelsPending, count, writes: writes.map(questions) };
+  };
+  const both = ['~HS', COUNT];
+  expect(await asked()).toEqual({ labelsPending: 0, count: 417, writes: [['~HS'], [COUNT]] });
+  expect(await asked()).toEqual({ labelsPending: 0, count: 417, writes: [both] });
+  remaining = 2;
+  expect(await asked()).toEqual({ labelsPending: 2, count: 417, writes: [both] });
+  // It has counted one since: what is pending must have been asked after that.
+  odometer = 418;
+  remaining = 1;
+  expect(await asked()).toEqual({ labelsPending: 1, count: 418, writes: [both, both] });
+});
+
+test('half a label of somebody else: its counter is not waited for, and not asked again while that is there', async () => {
+  let partial = 0;
+  const answer = (line: string) => {
+    if (line === '~HS') return hostStatus({ partial });
+    // Taken for data of the label.
+    return partial === 1 ? undefined : printer()(line);
+  };
+  const { connection, writes } = watched(await connected(answering(answer)));
+  const habits = {};
+  const status = async () => await zplDevice.status(connection, never, habits);
+  await status();
+  partial = 1;
+  for (const question of [['~HS', COUNT], ['~HS']]) {
+    writes.length = 0;
+    expect(await status()).toMatchObject({ unfinished: true, odometer: null });
+    expect(writes.map(questions)).toEqual([question]);
+  }
+  partial = 0;
+  expect(await status()).toMatchObject({ labelsPending: 0, odometer: 417 });
+  expect(habits).toEqual({});
+});
+
+test('a printer that answers one question at a time is asked so on its next connections', async () => {
+  // What comes together with another question is lost.
+  const oneAtATime = (socket: Socket) => {
+    socket.on('data', (bytes) => {
+      const [line = ''] = questions(bytes.toString('latin1'));
+      socket.write(printer()(line) ?? '');
+    });
+    socket.resume();
+  };
+  const habits = {};
+  const first = await connected(oneAtATime, 150);
+  expect(await zplDevice.status(first, never, habits)).toMatchObject({ odometer: 417 });
+  await expect(zplDevice.status(first, never, habits)).rejects.toMatchObject({ code: 'query-timeout' });
+  const next = await connected(oneAtATime, 150);
+  for (const _ of [1, 2])
+    expect(await zplDevice.status(next, never, habits)).toMatchObject({ labelsPending: 0, odometer: 417 });
+});
+
+test('a printer that is silent for a while is asked both at once again', async () => {
+  let silence = false;
+  const answer = (line: string) => (silence ? undefined : printer()(line));
+  const habits = {};
+  const first = await connected(answering(answer), 150);
+  await zplDevice.status(first, never, habits);
+  silence = true;
+  await expect(zplDevice.status(first, never, habits)).rejects.toMatchObject({ code: 'query-timeout' });
+  expect(habits).toEqual({});
 });

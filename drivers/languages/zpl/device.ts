@@ -10,6 +10,11 @@
  *   only the second answer counts; and SGD variables, whose answers carry no name, are not asked again on that
  *   connection.
  *
+ * A connection on which variables were answered gets `~HS` and the counter in one write, and one wait. A device that
+ * then answers a part of it takes questions one at a time, and is asked so from then on (`DeviceHabits`). A label that
+ * somebody else begins in that very moment, on a printer that mixes up what two connections send, gets the second
+ * question into it: after an `~HS` that tells of half a label, the counter is not asked.
+ *
  * Source: ZPL II Programming Guide, `~HI`, `~HS`, `~HQ`, and the SGD commands named below.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,7 +22,7 @@ import { millimetres } from '../../../src/contract/dots.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { type Connection, TransportError } from '../../connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../../device.ts';
-import type { DeviceDialect } from '../language.ts';
+import type { DeviceDialect, DeviceHabits } from '../language.ts';
 import {
   type ErrorStatus,
   framesArrived,
@@ -50,6 +55,11 @@ const SETTLE = 200;
 /** Connections on which an `~HS` went unanswered, and those on which an SGD variable did. */
 const owesStatus = new WeakSet<Connection>();
 const withoutVariables = new WeakSet<Connection>();
+/** Those on which variables were answered; and of them, those on which a question may have gone into half a label. */
+const withVariables = new WeakSet<Connection>();
+const owesCount = new WeakSet<Connection>();
+/** Those on which the last `~HS` told of half a label. */
+const half = new WeakSet<Connection>();
 
 /** What the counter of labels was when this connection was last asked. */
 const counted = new WeakMap<Connection, number | null>();
@@ -86,31 +96,105 @@ async function identify(connection: Connection, signal: AbortSignal): Promise<De
   };
 }
 
-async function status(connection: Connection, signal: AbortSignal): Promise<DeviceStatus> {
-  const host = await ifAnswered(hostStatus(connection, signal));
-  // The printer would take an SGD command for data of the unfinished format.
-  if (host?.partialFormat === true) return { ...fromHostStatus(host), unfinished: true, odometer: null };
+interface HostAndCount {
+  /** undefined: it did not answer. */
+  host: HostStatus | undefined;
+  odometer: number | null;
+}
+
+async function status(
+  connection: Connection,
+  signal: AbortSignal,
+  habits?: DeviceHabits,
+): Promise<DeviceStatus> {
   const before = counted.get(connection);
-  const odometer = await labelCount(connection, signal);
+  const { host, odometer } = await hostAndCount(connection, signal, habits);
   if (host === undefined) {
     const errors = await ask(connection, '~HQES\r\n', framesArrived(1), parseErrorStatus, signal);
     return { ...fromErrorStatus(errors), odometer };
   }
+  if (host.partialFormat) return { ...fromHostStatus(host), unfinished: true, odometer: null };
   const described = fromHostStatus(host);
   // The counter has moved, so a label may have come out since `~HS` was asked: it is asked again.
   if (odometer === null || odometer === before || described.labelsPending === 0)
     return { ...described, odometer };
-  const again = await hostStatus(connection, signal);
-  if (again.partialFormat) return { ...fromHostStatus(again), unfinished: true, odometer: null };
-  const rest = fromHostStatus(again);
-  return { ...rest, odometer: rest.labelsPending === 0 ? await labelCount(connection, signal) : odometer };
+  const together = mayBoth(connection, habits);
+  const again = together
+    ? await both(connection, signal, habits)
+    : { host: await hostStatus(connection, signal), odometer: null };
+  if (again.host.partialFormat) return { ...fromHostStatus(again.host), unfinished: true, odometer: null };
+  const rest = fromHostStatus(again.host);
+  if (rest.labelsPending !== 0) return { ...rest, odometer };
+  return { ...rest, odometer: together ? again.odometer : await labelCount(connection, signal) };
+}
+
+/** `~HS`, and behind it the counter. */
+async function hostAndCount(
+  connection: Connection,
+  signal: AbortSignal,
+  habits: DeviceHabits | undefined,
+): Promise<HostAndCount> {
+  if (mayBoth(connection, habits)) return await both(connection, signal, habits);
+  const host = await ifAnswered(hostStatus(connection, signal));
+  // The printer would take an SGD command for data of the unfinished format.
+  if (host?.partialFormat === true) return { host, odometer: null };
+  return { host, odometer: await labelCount(connection, signal) };
+}
+
+function mayBoth(connection: Connection, habits: DeviceHabits | undefined): habits is DeviceHabits {
+  if (habits === undefined || habits.oneAtATime) return false;
+  const owes = [withoutVariables, owesStatus, owesCount, half].some((those) => those.has(connection));
+  return withVariables.has(connection) && !owes;
+}
+
+/** In one write. @throws TransportError where one of the two is not answered */
+async function both(
+  connection: Connection,
+  signal: AbortSignal,
+  habits: DeviceHabits,
+): Promise<HostAndCount & { host: HostStatus }> {
+  const whole = framesArrived(3);
+  const value = valuesArrived(1);
+  let some = false;
+  const complete = (reply: Uint8Array) => {
+    some = true;
+    return whole(reply) && (value(reply) || parseHostStatus(reply).partialFormat);
+  };
+  try {
+    const question = Buffer.from(`~HS\r\n${getvar(ODOMETER)}`, 'latin1');
+    const reply = await connection.query(question, complete, { signal });
+    const host = parseHostStatus(reply);
+    if (heldHalf(connection, host)) {
+      // It may be answered all the same, and late.
+      owesCount.add(connection);
+      return { host, odometer: null };
+    }
+    const [odometer = null] = parseValues(reply, 1);
+    return { host, odometer: remember(connection, odometer) };
+  } catch (error) {
+    owesStatus.add(connection);
+    withoutVariables.add(connection);
+    if (some && error instanceof TransportError && error.code === 'query-timeout') habits.oneAtATime = true;
+    throw error;
+  }
 }
 
 async function labelCount(connection: Connection, signal: AbortSignal): Promise<number | null> {
+  if (owesCount.delete(connection)) await wait(SETTLE, undefined, { signal });
   const [odometer = null] = (await variables(connection, [ODOMETER], signal)) ?? [];
+  return remember(connection, odometer);
+}
+
+function remember(connection: Connection, odometer: string | null): number | null {
   const count = wholeNumber(odometer);
   counted.set(connection, count);
   return count;
+}
+
+function heldHalf(connection: Connection, { partialFormat }: HostStatus): boolean {
+  if (partialFormat) half.add(connection);
+  else half.delete(connection);
+  return partialFormat;
 }
 
 function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
@@ -157,6 +241,7 @@ async function hostStatus(connection: Connection, signal: AbortSignal): Promise<
     }
     const answer = await once();
     owesStatus.delete(connection);
+    heldHalf(connection, answer);
     return answer;
   } catch (error) {
     // Aborted or too late: an answer may still be on its way.
@@ -181,15 +266,21 @@ async function variables(
   signal: AbortSignal,
 ): Promise<(string | null)[] | null> {
   if (withoutVariables.has(connection)) return null;
-  const question = names.map((name) => `! U1 getvar "${name}"\r\n`).join('');
+  const question = names.map(getvar).join('');
   const parse = (reply: Uint8Array) => parseValues(reply, names.length);
   try {
-    return await ask(connection, question, valuesArrived(names.length), parse, signal);
+    const values = await ask(connection, question, valuesArrived(names.length), parse, signal);
+    withVariables.add(connection);
+    return values;
   } catch (error) {
     withoutVariables.add(connection);
     if (unanswered(error)) return null;
     throw error;
   }
+}
+
+function getvar(name: string): string {
+  return `! U1 getvar "${name}"\r\n`;
 }
 
 async function ask<T>(

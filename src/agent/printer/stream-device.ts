@@ -11,7 +11,7 @@
 
 import { type Connection, TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import type { DeviceDialect } from '../../../drivers/languages/language.ts';
+import type { DeviceDialect, DeviceHabits } from '../../../drivers/languages/language.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { ProbeResult } from '../discovery/endpoint.ts';
 import { evidenceOfIdentity } from '../discovery/evidence.ts';
@@ -71,6 +71,7 @@ export class StreamDevice implements PrinterDevice {
   answers = false;
   /** Questions to which it has said nothing, one after the other. */
   #silences = 0;
+  readonly habits: DeviceHabits = {};
   /** Called with every status a job reads, and with null when the device could not be reached. */
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
 

@@ -119,7 +119,7 @@ export class StreamLink implements PrinterLink {
     try {
       const connection = this.#open;
       const asked = performance.now();
-      const status = await device.dialect.status(connection, signals.end);
+      const status = await device.dialect.status(connection, signals.end, device.habits);
       device.answered(status, { connection, asked });
       return status;
     } catch (error) {

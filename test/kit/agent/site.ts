@@ -38,8 +38,8 @@ export function withoutOdometer(drivers: Drivers): Drivers {
     dialectFor: (language) => {
       const dialect = drivers.dialectFor(language);
       if (dialect === null) return null;
-      const status: typeof dialect.status = async (connection, signal) => ({
-        ...(await dialect.status(connection, signal)),
+      const status: typeof dialect.status = async (...asked) => ({
+        ...(await dialect.status(...asked)),
         odometer: null,
       });
       return { ...dialect, status };
