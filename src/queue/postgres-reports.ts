@@ -25,6 +25,8 @@ const MOST_TAKEN = 500;
 const LOOKED_AT = 2_000;
 /** A ring may get lost, ms. */
 const LOOK = 5_000;
+/** Between two batches, ms: what comes so soon shares the next one's round trips and its commit. */
+const GATHER = 20;
 /** While another service has all that there is in hand, ms. */
 const TAKEN = 200;
 /** After this time with a batch a service counts as dead, s. */
@@ -96,12 +98,14 @@ class PostgresReportReader implements ReportSource {
     let failures = 0;
     while (!this.#stopped.signal.aborted) {
       this.#rung = Promise.withResolvers<void>();
+      const since = performance.now();
       try {
         const taken = await this.#batch();
         failures = 0;
         // What comes while a batch is applied has rung.
         if (taken === 'nothing' || taken === 'all') await this.#ringOr(LOOK);
         if (taken === 'in other hands') await this.#ringOr(TAKEN);
+        if (taken === 'all') await this.#ringOr(Math.max(0, since + GATHER - performance.now()), false);
       } catch (error) {
         if (this.#stopped.signal.aborted) return;
         this.#plan.errors.report('reports not handled, they are tried again', error);

@@ -107,18 +107,20 @@ const FUNCTIONS = `
       PERFORM pg_notify('${CHANNEL}', '${REPORTS}');
     END IF;
     IF ended IS NOT NULL THEN
-      RETURN QUERY UPDATE lanes.job j SET ended_at = coalesce(j.ended_at, now()), payload = NULL
-        FROM json_to_recordset(ended) AS e(lane text, id text, delivery integer, term text)
-        WHERE j.queue_id = e.id AND j.lane = e.lane AND j.deliveries = e.delivery AND j.term = e.term
-          AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = e.lane AND l.term = e.term)
-        RETURNING 'ended', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text;
+      FOR asked IN SELECT * FROM json_to_recordset(ended) AS e(lane text, id text, delivery integer, term text) LOOP
+        RETURN QUERY UPDATE lanes.job j SET ended_at = coalesce(j.ended_at, now()), payload = NULL
+          WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
+            AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
+          RETURNING 'ended', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text;
+      END LOOP;
     END IF;
     IF back IS NOT NULL THEN
-      RETURN QUERY UPDATE lanes.job j SET term = NULL
-        FROM json_to_recordset(back) AS b(lane text, id text, delivery integer, term text)
-        WHERE j.queue_id = b.id AND j.lane = b.lane AND j.deliveries = b.delivery AND j.term = b.term
-          AND j.ended_at IS NULL AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = b.lane AND l.term = b.term)
-        RETURNING 'back', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text;
+      FOR asked IN SELECT * FROM json_to_recordset(back) AS b(lane text, id text, delivery integer, term text) LOOP
+        RETURN QUERY UPDATE lanes.job j SET term = NULL
+          WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
+            AND j.ended_at IS NULL AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
+          RETURNING 'back', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text;
+      END LOOP;
     END IF;
     -- In the order in which leases are asked for, so that two do not wait for each other.
     FOR asked IN SELECT * FROM json_to_recordset(taking) AS t(lane text, term text) ORDER BY t.lane LOOP
@@ -153,6 +155,24 @@ const FUNCTIONS = `
         RETURN NEXT;
         EXIT;
       END LOOP;
+    END LOOP;
+  END $$;
+
+  -- Stores notes with jobs that are still in these hands, and says which of them by their numbers. One after the other: a
+  -- join is planned while the tables are small, or empty, and then reads all that waits for every note.
+  CREATE OR REPLACE FUNCTION lanes.note(notes json) RETURNS SETOF integer
+  LANGUAGE plpgsql AS $$
+  DECLARE
+    n record;
+  BEGIN
+    FOR n IN SELECT * FROM json_to_recordset(notes)
+      AS r(at integer, lane text, id text, delivery integer, term text, "order" integer, note text)
+    LOOP
+      UPDATE lanes.job j SET note = n.note, note_order = n."order"
+        WHERE j.queue_id = n.id AND j.lane = n.lane AND j.deliveries = n.delivery AND j.term = n.term
+          AND j.ended_at IS NULL AND j.note_order < n."order"
+          AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = n.lane AND l.term = n.term AND l.until > clock_timestamp());
+      IF FOUND THEN RETURN NEXT n.at; END IF;
     END LOOP;
   END $$;
 

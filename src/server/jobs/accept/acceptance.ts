@@ -42,6 +42,8 @@ const answered = z.object({ outcomes: z.array(outcome) });
 
 /** Statements of one tenant under way: while one waits for a lock, the other goes on. */
 const STATEMENTS = 2;
+/** One that takes longer waits for a lock, ms: what comes sooner goes together with the next. */
+const WAITS_MS = 20;
 /** Jobs in one statement, and characters of their payloads: a large job delays no small ones. */
 const MOST = 32;
 const MOST_CHARACTERS = 1_000_000;
@@ -51,7 +53,7 @@ type Waiting = {
   payload: string;
   settle: { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void };
 };
-type OfTenant = { waiting: Waiting[]; running: number };
+type OfTenant = { waiting: Waiting[]; running: number; late: boolean };
 
 export class Acceptance {
   readonly #pool: Pool;
@@ -82,7 +84,7 @@ export class Acceptance {
         return accepted;
       });
     }
-    const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0 };
+    const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, late: false };
     this.#tenants.set(tenantId, tenant);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     tenant.waiting.push({ candidate, payload, settle: { resolve, reject } });
@@ -93,8 +95,15 @@ export class Acceptance {
   #next(tenantId: string, tenant: OfTenant): void {
     if (tenant.waiting.length === 0 && tenant.running === 0) this.#tenants.delete(tenantId);
     if (tenant.waiting.length === 0 || tenant.running >= STATEMENTS) return;
+    if (tenant.running > 0 && !tenant.late) return;
     tenant.running += 1;
+    tenant.late = false;
+    const late = setTimeout(() => {
+      tenant.late = true;
+      this.#next(tenantId, tenant);
+    }, WAITS_MS);
     void this.#together(tenantId, batchOf(tenant.waiting)).finally(() => {
+      clearTimeout(late);
       tenant.running -= 1;
       this.#next(tenantId, tenant);
     });
