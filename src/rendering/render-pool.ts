@@ -12,11 +12,9 @@ import type { Worker } from 'node:worker_threads';
 import { JobFaultError } from '../contract/fault.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Logger } from '../log.ts';
-import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
+import { AHEAD, type Chunk, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 import { startThread } from './thread.ts';
 
-/** Chunks asked for ahead of their use. */
-const AHEAD = 16;
 /** What a check keeps of its work, bytes. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB. */
@@ -226,7 +224,10 @@ export class RenderSession {
   readonly #ready: (Chunk | null)[] = [];
   #error: Error | null = null;
   #checked = false;
+  #closed = false;
   #requested = 0;
+  /** The thread has said which chunk is the last. */
+  #ended = false;
   #wake: () => void = () => undefined;
 
   constructor(thread: RenderThread, job: QueuedJob, options: RenderSessionOptions, onClose: () => void) {
@@ -256,7 +257,7 @@ export class RenderSession {
    * @throws JobFaultError, RenderCrash, the signal's reason
    */
   async peek(signal: AbortSignal): Promise<Chunk | null> {
-    while (this.#requested < AHEAD && this.#error === null) {
+    while (this.#requested < AHEAD && !this.#ended && !this.#closed && this.#error === null) {
       this.#requested++;
       this.#send({ kind: 'next', session: this.#id });
     }
@@ -276,7 +277,8 @@ export class RenderSession {
   }
 
   close(): void {
-    this.#error ??= new RenderCrash('closed');
+    this.#closed = true;
+    this.#wake();
     this.#thread.leave(this.#id);
     this.#onClose();
   }
@@ -290,14 +292,23 @@ export class RenderSession {
   }
 
   #receive(answer: Exclude<RenderAnswer, { kind: 'working' }>): void {
-    if (answer.kind === 'checked') this.#checked = true;
-    else if (answer.kind === 'chunk') this.#ready.push(answer.chunk);
-    else if (answer.kind === 'end') this.#ready.push(null);
+    if (answer.kind === 'checked') {
+      this.#checked = true;
+      this.#ready.push(...answer.chunks);
+      this.#requested += answer.chunks.length;
+      if (answer.ended) this.#end();
+    } else if (answer.kind === 'chunk') this.#ready.push(answer.chunk);
+    else if (answer.kind === 'end') this.#end();
     else {
       const { code, message, ...where } = answer.fault;
       this.#error ??= new JobFaultError(code, message, faultPlace(where));
     }
     this.#wake();
+  }
+
+  #end(): void {
+    if (!this.#ended) this.#ready.push(null);
+    this.#ended = true;
   }
 
   #fail(error: Error): void {
@@ -312,6 +323,7 @@ export class RenderSession {
       while (!condition()) {
         signal.throwIfAborted();
         if (this.#error !== null) throw this.#error;
+        if (this.#closed) throw new RenderCrash('closed');
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });

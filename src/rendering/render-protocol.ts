@@ -9,6 +9,9 @@ export interface Chunk {
   count: number;
 }
 
+/** Chunks asked for ahead of their use; and as many go with the answer to a check. */
+export const AHEAD = 16;
+
 export type RenderRequest =
   /** Prepares the labels of `job` from label `from` on, at most `maxCopies` in a chunk. */
   | {
@@ -21,7 +24,7 @@ export type RenderRequest =
       documents: boolean;
       cacheBytes: number;
     }
-  /** Makes the first chunks, and looks at the other records; answered with `checked` or `fault`. */
+  /** Makes the first chunks, and looks at the other records; answered with `checked` and some of them, or `fault`. */
   | { kind: 'check'; session: number }
   /** Asks for the next chunk; answered with `chunk`, `end` or `fault`. */
   | { kind: 'next'; session: number }
@@ -30,7 +33,7 @@ export type RenderRequest =
 export type RenderAnswer =
   /** No answer: a check goes on, label by label. A large one takes minutes. */
   | { kind: 'working'; session: number }
-  | { kind: 'checked'; session: number }
+  | { kind: 'checked'; session: number; chunks: Chunk[]; ended: boolean }
   | { kind: 'chunk'; session: number; chunk: Chunk }
   | { kind: 'end'; session: number }
   | { kind: 'fault'; session: number; fault: JobFault };

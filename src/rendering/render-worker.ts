@@ -13,7 +13,7 @@ import { labelCount, labelsOnSheet, type QueuedJob } from '../contract/queued-jo
 import { copiesDiffer } from '../render/template-fields.ts';
 import { planChunks, planDocuments } from './chunk-plan.ts';
 import { encodeChunk, encodeDocument, joined } from './encode-plan.ts';
-import type { Chunk, RenderAnswer, RenderRequest } from './render-protocol.ts';
+import { AHEAD, type Chunk, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('render-worker.ts runs as a worker thread');
@@ -38,6 +38,8 @@ type OpenRequest = Extract<RenderRequest, { kind: 'open' }>;
 class Session {
   readonly #request: OpenRequest;
   readonly #cache: Chunk[] = [];
+  /** Chunks that the check has made and kept. */
+  #kept = 0;
   #encoder: Promise<LabelEncoder> | undefined;
   #told = performance.now();
   #chunks: AsyncGenerator<Chunk> | null = null;
@@ -47,19 +49,30 @@ class Session {
     this.#request = request;
   }
 
-  async check(): Promise<void> {
+  /** Returns the first chunks, and whether they are all. */
+  async check(): Promise<{ chunks: Chunk[]; ended: boolean }> {
+    const made = await this.#check();
+    this.#kept = this.#cache.length;
+    const chunks = this.#cache.splice(0, AHEAD);
+    return { chunks, ended: made === 'all' && this.#cache.length === 0 };
+  }
+
+  async #check(): Promise<'all' | 'some'> {
     const begun = performance.now();
     const encoder = await this.#open();
     let room = this.#request.cacheBytes;
+    let made: 'all' | 'some' = 'all';
     for await (const chunk of this.#make(0)) {
-      if (this.#closed) return;
+      if (this.#closed) return 'some';
       this.#tell();
       room -= chunk.bytes.length;
       if (room >= 0) this.#cache.push(chunk);
+      else made = 'some';
       if (encoder.check === undefined || (room >= 0 && performance.now() - begun < MAKING_MS)) continue;
       await this.#look(encoder, chunk.first + chunk.count);
-      return;
+      return 'some';
     }
+    return made;
   }
 
   /** Whether the labels from `from` on can be made. */
@@ -102,9 +115,8 @@ class Session {
   }
 
   async *#deliver(): AsyncGenerator<Chunk> {
-    const kept = this.#cache.length;
     for (let chunk = this.#cache.shift(); chunk !== undefined; chunk = this.#cache.shift()) yield chunk;
-    yield* this.#make(kept);
+    yield* this.#make(this.#kept);
   }
 
   /** Makes the job's chunks but for the first `skip`. */
@@ -162,8 +174,11 @@ function faultOf(error: unknown): JobFault {
 
 const sessions = new Map<number, Session>();
 
-function answer(message: RenderAnswer): void {
-  port?.postMessage(message, message.kind === 'chunk' ? [message.chunk.bytes.buffer] : []);
+function answer(message: RenderAnswer, chunks: readonly Chunk[] = []): void {
+  port?.postMessage(
+    message,
+    chunks.map(({ bytes }) => bytes.buffer),
+  );
 }
 
 async function serve(request: RenderRequest): Promise<void> {
@@ -181,11 +196,12 @@ async function serve(request: RenderRequest): Promise<void> {
   }
   try {
     if (request.kind === 'check') {
-      await session.check();
-      answer({ kind: 'checked', session: id });
+      const made = await session.check();
+      answer({ kind: 'checked', session: id, ...made }, made.chunks);
     } else {
       const chunk = await session.next();
-      answer(chunk === null ? { kind: 'end', session: id } : { kind: 'chunk', session: id, chunk });
+      if (chunk === null) answer({ kind: 'end', session: id });
+      else answer({ kind: 'chunk', session: id, chunk }, [chunk]);
     }
   } catch (error) {
     answer({ kind: 'fault', session: id, fault: faultOf(error) });

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { RenderPool, type RenderPoolOptions, type RenderSession } from '../../src/rendering/render-pool.ts';
+import { AHEAD } from '../../src/rendering/render-protocol.ts';
 import { jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 
 const PRINTER = 'serial-0123456789abcdef';
@@ -81,11 +82,16 @@ test('a fault names its record; what the language did not foresee tells nothing 
 
 test('a thread that dies takes its jobs with it, and another takes its place', async () => {
   const pool = startPool();
-  const innocent = pool.open(jobFor(PRINTER, 3), { from: 0, maxCopies: 8 });
+  const innocent = pool.open(jobFor(PRINTER, AHEAD + 1), { from: 0, maxCopies: 8 });
   await innocent.check(never);
   const guilty = pool.open(jobFor(PRINTER, ['exit']), { from: 0, maxCopies: 8 });
   await expect(guilty.check(never)).rejects.toMatchObject({ name: 'RenderCrash' });
   guilty.close();
+  // What the check has made is there all the same.
+  for (let label = 0; label < AHEAD; label++) {
+    expect(await innocent.peek(never)).toMatchObject({ first: label, count: 1 });
+    innocent.taken();
+  }
   await expect(innocent.peek(never)).rejects.toMatchObject({ name: 'RenderCrash' });
   innocent.close();
   const alone = pool.open(jobFor(PRINTER, 2), { from: 0, maxCopies: 8, alone: true });
