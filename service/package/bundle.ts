@@ -38,6 +38,10 @@ export async function bundle({ root, entry, name, into }: Bundle): Promise<strin
           ? { path: `../${METADATA}`, external: true }
           : null,
       );
+      // Errors are said in English: the other sixty languages are more than half of that package.
+      run.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+        contents: "export { default as en } from './en.js';",
+      }));
       run.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const contents = readFileSync(path, 'utf8').replaceAll(REFERENCE, (_all, specifier: string) => {
           const target = resolve(dirname(path), specifier);

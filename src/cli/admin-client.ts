@@ -49,6 +49,7 @@ import {
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { printerCleared, printerLane, printerTested } from '../contract/printer-actions.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
+import { askService } from './service-request.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** For a thousand jobs. */
@@ -290,25 +291,23 @@ export class AdminClient {
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<T> {
     const timeout = AbortSignal.timeout(timeoutMs);
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetch(this.#url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${this.#token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-      });
-      text = await response.text();
-    } catch (error) {
+    const answered = await askService(this.#url + path, {
+      method,
+      token: this.#token,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    }).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw new CommandFailure(`The service at ${this.#url} does not answer: ${explain(error)}`);
+    });
+    const { status, location } = answered;
+    if (status >= 300 && status < 400) {
+      throw new CommandFailure(
+        `${this.#url} is not the service's address: it leads to ${location ?? 'nowhere'}`,
+      );
     }
-    const parsed = parseJson(text);
-    if (!response.ok) throw refusal(response.status, parsed);
+    const parsed = parseJson(answered.text);
+    if (status < 200 || status > 299) throw refusal(status, parsed);
     const answer = schema.safeParse(parsed);
     if (answer.success) return answer.data;
     throw new CommandFailure(
