@@ -121,7 +121,6 @@ export const HEALTH = {
     quiet: MATRIX.datamatrix.quiet,
     options: ['shape'],
     encode: (value, options) => MATRIX.datamatrix.encode(hibcData(value), options),
-    bound: (value, options) => MATRIX.datamatrix.bound(hibcData(value), options),
   },
   'hibc-qr': {
     kind: 'matrix',

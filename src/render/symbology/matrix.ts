@@ -3,8 +3,9 @@ import { blacken, createBitmap } from '../bitmap.ts';
 import { bwipMatrix, SymbolError } from '../bwip.ts';
 import { FNC1 } from '../code128.ts';
 import { elementString } from '../gs1.ts';
+import { dataMatrix } from './data-matrix.ts';
 import { around, type MatrixSymbol, type SymbolOptions, type SymbologyRules } from './rules.ts';
-import { eciText, utf8 } from './text.ts';
+import { ECI_UTF8, eciText, utf8 } from './text.ts';
 
 function matrix(bcid: string, text: string, options: Record<string, string | boolean>): MatrixSymbol {
   const { width, height, modules } = bwipMatrix(bcid, text, options);
@@ -64,53 +65,10 @@ function qrBound(value: string, options: SymbolOptions): number | undefined {
   return version < 0 ? undefined : 21 + 4 * version;
 }
 
-/** Side and data codewords of the square symbols (ISO/IEC 16022:2006, table 7). */
-const DATA_MATRIX_SIZES = [
-  [10, 3],
-  [12, 5],
-  [14, 8],
-  [16, 12],
-  [18, 18],
-  [20, 22],
-  [22, 30],
-  [24, 36],
-  [26, 44],
-  [32, 62],
-  [36, 86],
-  [40, 114],
-  [44, 144],
-  [48, 174],
-  [52, 204],
-  [64, 280],
-  [72, 368],
-  [80, 456],
-  [88, 576],
-  [96, 696],
-  [104, 816],
-  [120, 1050],
-  [132, 1304],
-  [144, 1558],
-] as const;
-
-function dataMatrixSide(codewords: number): number | undefined {
-  return DATA_MATRIX_SIZES.find(([, capacity]) => codewords <= capacity)?.[0];
-}
-
-function shapeOf({ shape }: SymbolOptions): Record<string, string> {
-  return shape === 'rectangle' ? { format: 'rectangle' } : {};
-}
-
-function dataMatrix(value: string, options: SymbolOptions): MatrixSymbol {
-  const { text, options: encoding } = eciText(value);
-  return matrix('datamatrix', text, { ...encoding, ...shapeOf(options) });
-}
-
-/** ASCII encodation takes at most one codeword a character, two over 127; the ECI takes two. */
-function dataMatrixBound(value: string, options: SymbolOptions): number | undefined {
-  if (options.shape === 'rectangle') return undefined;
-  let codewords = 0;
-  for (const byte of utf8(value)) codewords += byte > 127 ? 2 : 1;
-  return dataMatrixSide(codewords === value.length ? codewords : codewords + 2);
+function dataMatrixText(value: string, { shape = 'square' }: SymbolOptions): MatrixSymbol {
+  const bytes = utf8(value);
+  // Plain ASCII is the same in every character set.
+  return dataMatrix([...bytes], shape, bytes.length === value.length ? undefined : ECI_UTF8);
 }
 
 /** An element string with its function characters spelt out; CSET 82 has no circumflex to escape. */
@@ -195,17 +153,14 @@ export const MATRIX = {
     kind: 'matrix',
     quiet: around(1),
     options: ['shape'],
-    encode: dataMatrix,
-    bound: dataMatrixBound,
+    encode: dataMatrixText,
   },
   'gs1-datamatrix': {
     kind: 'matrix',
     quiet: around(1),
     gs1: true,
     options: ['shape'],
-    encode: (value, options) => matrix('datamatrix', gs1Text(value), { parsefnc: true, ...shapeOf(options) }),
-    bound: (value, { shape }) =>
-      shape === 'rectangle' ? undefined : dataMatrixSide(elementString(value).data.length + 1),
+    encode: (value, { shape = 'square' }) => dataMatrix([FNC1, ...elementString(value).data], shape),
   },
   /** ISO/IEC 24778: no quiet zone. */
   aztec: {

@@ -1,6 +1,9 @@
 /** Text as the bytes that a symbol carries. */
 import { SymbolError } from '../bwip.ts';
 
+/** The extended channel interpretation that says: UTF-8. */
+export const ECI_UTF8 = 26;
+
 export function utf8(value: string): Buffer {
   if (!value.isWellFormed()) throw new SymbolError('half of a surrogate pair cannot be encoded');
   return Buffer.from(value, 'utf8');
@@ -10,5 +13,8 @@ export function utf8(value: string): Buffer {
 export function eciText(value: string): { text: string; options: Record<string, boolean> } {
   if (/^[\0-\x7f]*$/.test(value)) return { text: value, options: { binarytext: true } };
   const escaped = utf8(value).toString('latin1').replaceAll('^', '^^');
-  return { text: `^ECI000026${escaped}`, options: { binarytext: true, parsefnc: true } };
+  return {
+    text: `^ECI${String(ECI_UTF8).padStart(6, '0')}${escaped}`,
+    options: { binarytext: true, parsefnc: true },
+  };
 }
