@@ -38,6 +38,11 @@ export async function bundle({ root, entry, name, into }: Bundle): Promise<strin
           ? { path: `../${METADATA}`, external: true }
           : null,
       );
+      // An import of it reads all that it exports, of which `WebSocket` loads `fetch` and HTTP/2: 5 MB for an agent.
+      run.onResolve({ filter: /^node:http$/ }, () => ({ path: 'http', namespace: 'built in' }));
+      run.onLoad({ filter: /./, namespace: 'built in' }, ({ path }) => ({
+        contents: `module.exports = process.getBuiltinModule('node:${path}');`,
+      }));
       // Errors are said in English: the other sixty languages are more than half of that package.
       run.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
         contents: "export { default as en } from './en.js';",

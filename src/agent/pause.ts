@@ -1,9 +1,17 @@
 /** Waiting: bounded, abortable, and spread out so that many printers do not all knock at once. */
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** Resolves after `ms`, or as soon as one of the signals is aborted: then the caller looks at its signals. */
-export async function pause(ms: number, ...signals: AbortSignal[]): Promise<void> {
-  await sleep(ms, undefined, { signal: AbortSignal.any(signals) }).catch(() => undefined);
+export function pause(ms: number, ...signals: AbortSignal[]): Promise<void> {
+  if (signals.some(({ aborted }) => aborted)) return Promise.resolve();
+  return new Promise((resolve) => {
+    // A signal that is made of several is the dearest thing in a pause, of which an idle agent has some every second.
+    const end = () => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    for (const signal of signals) signal.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** Pauses of growing length between attempts, in ms: each twice the last up to `max`, and up to a third shorter. */

@@ -64,7 +64,6 @@ export class Discovery {
     for (const endpoint of known.flatMap(({ endpoints }) => endpoints)) this.endpoints.remember(endpoint);
     this.#startedAt = performance.now();
     this.#scans.start();
-    this.endpoints.start();
   }
 
   async stop(): Promise<void> {

@@ -11,7 +11,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { Logger } from '../../log.ts';
-import { pause } from '../pause.ts';
 import { Endpoint, type ProbeResult, type Said } from './endpoint.ts';
 import { addressOf } from './identity.ts';
 import type { KnownEndpoint } from './known.ts';
@@ -40,7 +39,7 @@ export class Endpoints {
   readonly #last = new LRUCache<string, Said>({ max: MOST_LAST });
   readonly #stopped = new AbortController();
   readonly #asking = new Set<Promise<void>>();
-  #ticking: Promise<void> = Promise.resolve();
+  #next: { at: number; timer: NodeJS.Timeout } | undefined;
 
   constructor(options: EndpointsOptions) {
     this.#options = options;
@@ -59,18 +58,10 @@ export class Endpoints {
     if (identity !== null || !this.#last.has(uri)) this.#last.set(uri, { said, identity, answers });
   }
 
-  start(): void {
-    this.#ticking = (async () => {
-      while (!this.#stopped.signal.aborted) {
-        this.#askDue();
-        await pause(this.#options.timings.near, this.#stopped.signal);
-      }
-    })();
-  }
-
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await Promise.all([this.#ticking, ...this.#asking]);
+    clearTimeout(this.#next?.timer);
+    await Promise.all(this.#asking);
   }
 
   /** Takes over a provider's whole list. */
@@ -89,6 +80,7 @@ export class Endpoints {
     for (const sighting of sightings) {
       const endpoint = this.#endpoints.get(sighting.uri) ?? this.#begin(sighting.uri);
       const before = endpoint.listed.get(id);
+      if (before?.sighting === sighting) continue;
       if (before !== undefined && who(before.sighting) === who(sighting)) {
         before.sighting = sighting;
         if (sighting.status !== undefined) this.#options.onStatus(endpoint);
@@ -100,6 +92,7 @@ export class Endpoints {
     }
     if (news) this.#options.onNews();
     this.#askDue();
+    this.#wake();
   }
 
   /** A job has read a status there, or could not connect. */
@@ -112,6 +105,7 @@ export class Endpoints {
     endpoint.status = status;
     endpoint.answers ||= reached;
     if (!reached) endpoint.nextAt = Math.min(endpoint.nextAt, performance.now() + this.#rest(endpoint));
+    this.#wake();
     if (news) this.#options.onNews();
     else this.#options.onStatus(endpoint);
   }
@@ -127,17 +121,38 @@ export class Endpoints {
     if (identity !== null) this.#last.set(uri, { said, identity, answers });
   }
 
+  /** Sees to it that what is due next is asked then, together with what is due a moment later. */
+  #wake(): void {
+    const { scan, near } = this.#options.timings;
+    const now = performance.now();
+    let due = now + scan;
+    for (const { asking, driver, nextAt } of this.#endpoints.values()) {
+      if (!asking && driver !== undefined) due = Math.min(due, Math.max(now, nextAt));
+    }
+    const at = due + near / 2;
+    if (this.#stopped.signal.aborted || (this.#next !== undefined && this.#next.at <= at)) return;
+    clearTimeout(this.#next?.timer);
+    const ask = () => {
+      this.#next = undefined;
+      this.#askDue();
+      this.#wake();
+    };
+    this.#next = { at, timer: setTimeout(ask, at - now) };
+  }
+
   #askDue(): void {
+    if (this.#stopped.signal.aborted) return;
     const now = performance.now();
     const due = [...this.#endpoints.values()].filter(
       (endpoint) => endpoint.nextAt <= now && !endpoint.asking && endpoint.driver !== undefined,
     );
     const off = (endpoint: Endpoint) => (endpoint.asked && !endpoint.reached ? 1 : 0);
     for (const endpoint of due.sort((a, b) => off(a) - off(b) || a.nextAt - b.nextAt)) {
-      if (this.#asking.size >= AT_ONCE || this.#stopped.signal.aborted) return;
+      if (this.#asking.size >= AT_ONCE) return;
       const asking = this.#ask(endpoint).finally(() => {
         this.#asking.delete(asking);
         this.#askDue();
+        this.#wake();
       });
       this.#asking.add(asking);
     }

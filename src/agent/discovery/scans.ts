@@ -70,7 +70,8 @@ export class Scans {
         this.news.set(provider.id, { provider: provider.id, found, error: null });
         onList(provider, found);
         const took = performance.now() - began;
-        if (provider.near) rest = Math.min(timings.scan, Math.max(timings.near, REST * took));
+        if (provider.near && !provider.fixed)
+          rest = Math.min(timings.scan, Math.max(timings.near, REST * took));
       } catch (error) {
         if (stopped.aborted) return;
         this.news.set(provider.id, { provider: provider.id, found: [], error });

@@ -6,5 +6,5 @@ export const CONFIGURED = 'configured';
 
 export function configuredPrinters(entries: readonly PrinterEntry[]): DiscoveryProvider {
   const sightings = entries.map((entry) => ({ uri: entry.uri, evidence: {}, entry }));
-  return { id: CONFIGURED, exhaustive: true, near: true, find: async () => sightings };
+  return { id: CONFIGURED, exhaustive: true, near: true, fixed: true, find: async () => sightings };
 }
