@@ -143,7 +143,7 @@ const FUNCTIONS = `
         CONTINUE WHEN NOT FOUND;
         IF its_payload IS NULL THEN
           what := 'row';
-          SELECT p.payload::text, p.status IN (${UNDER_WAY})
+          SELECT platen.whole_payload(p.tenant_id, p.template_hash, p.payload)::text, p.status IN (${UNDER_WAY})
               AND p.id || CASE WHEN p.round > 0 THEN '.' || p.round ELSE '' END = first_id
             INTO its_payload, under_way FROM platen.jobs p WHERE p.id = split_part(first_id, '.', 1)::uuid;
           -- That it ended was lost in a crash, or said elsewhere: nothing more of it is printed.

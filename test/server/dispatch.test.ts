@@ -236,9 +236,9 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
     // 450 more like it, as a long outage leaves them.
     await service.pool.query(
       `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name, format,
-         orientation, copies, records, payload)
+         orientation, copies, records, template_hash, payload)
        SELECT new.id, tenant_id, account, template_id, template_name, printer_id, printer_name, format, orientation,
-         copies, records, jsonb_set(payload::jsonb, '{jobId}', to_jsonb(new.id::text))::json
+         copies, records, template_hash, jsonb_set(payload::jsonb, '{jobId}', to_jsonb(new.id::text))::json
        FROM platen.jobs, (SELECT gen_random_uuid() AS id FROM generate_series(1, 450)) AS new WHERE jobs.id = $1`,
       [first],
     );

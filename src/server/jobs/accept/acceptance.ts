@@ -11,6 +11,7 @@ import { type Also, onlyRow, type Pool, type Queryable, sqlState, transaction } 
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer, KEPT } from './idempotency.ts';
+import { JobTemplates, storeTemplate, templateHash } from './job-templates.ts';
 import type { CheckedRequest } from './request-check.ts';
 
 export type Candidate = {
@@ -48,6 +49,9 @@ const WAITS_MS = 20;
 const MOST = 32;
 const MOST_CHARACTERS = 1_000_000;
 
+/** SQLSTATE of a job whose template is not stored. */
+const FOREIGN_KEY_VIOLATION = '23503';
+
 type Waiting = {
   candidate: Candidate;
   payload: string;
@@ -59,6 +63,7 @@ export class Acceptance {
   readonly #pool: Pool;
   readonly #inLanes: boolean;
   readonly #backlog: Backlog;
+  readonly #templates: JobTemplates;
   readonly #tenants = new Map<string, OfTenant>();
 
   /** @param inLanes jobs come into their lanes with the same statement */
@@ -66,6 +71,7 @@ export class Acceptance {
     this.#pool = pool;
     this.#inLanes = inLanes;
     this.#backlog = backlog;
+    this.#templates = new JobTemplates(pool);
   }
 
   /**
@@ -75,7 +81,7 @@ export class Acceptance {
    */
   async accept(candidate: Candidate, also?: Also<string>): Promise<Outcome> {
     const { tenantId } = candidate.job;
-    const payload = JSON.stringify(candidate.job);
+    const payload = payloadOf(candidate.job);
     await this.#backlog.admit(candidate.job, payload.length);
     if (also !== undefined) {
       return await transaction(this.#pool, async (client) => {
@@ -109,9 +115,10 @@ export class Acceptance {
     });
   }
 
-  /** Never rejects. */
-  async #together(tenantId: string, batch: readonly Waiting[]): Promise<void> {
+  /** Never rejects. @param again after a template was found not to be there */
+  async #together(tenantId: string, batch: readonly Waiting[], again = false): Promise<void> {
     try {
+      for (const { candidate } of batch) await this.#templates.store(candidate.job);
       const outcomes = await this.#ask(tenantId, batch);
       for (const [at, { settle, candidate }] of batch.entries()) {
         const found = outcomes[at];
@@ -122,6 +129,10 @@ export class Acceptance {
         } else settle.resolve(found);
       }
     } catch (error) {
+      if (sqlState(error) === FOREIGN_KEY_VIOLATION && !again) {
+        for (const { candidate } of batch) this.#templates.forget(candidate.job);
+        return await this.#together(tenantId, batch, true);
+      }
       const [first, ...others] = batch;
       if (others.length === 0 || sqlState(error) === undefined) {
         for (const { settle } of batch) settle.reject(error);
@@ -147,12 +158,17 @@ export class Acceptance {
  * @throws when the database fails
  */
 export async function acceptIn(client: Queryable, inLanes: boolean, candidate: Candidate): Promise<Outcome> {
+  const { job } = candidate;
   const row = { ...rowOf(1, candidate), createdAt: new Date().toISOString() };
-  const [found] = await ask(client, candidate.job.tenantId, inLanes, [
-    { row, payload: JSON.stringify(candidate.job) },
-  ]);
+  await storeTemplate(client, job);
+  const [found] = await ask(client, job.tenantId, inLanes, [{ row, payload: payloadOf(job) }]);
   if (found === undefined) throw new Error('the database left out a job');
   return found;
+}
+
+/** As it is stored: its template is stored once for all. */
+function payloadOf({ template: _, ...job }: QueuedJob): string {
+  return JSON.stringify(job);
 }
 
 async function ask(
@@ -198,6 +214,7 @@ function rowOf(n: number, { job, checked, account, ownAccount, key, answer }: Ca
     labels: checked.labels,
     printerCommands: checked.printerCommands,
     template: job.templateId,
+    templateHash: templateHash(job.template),
     ...(stamps !== undefined && {
       templateStamp: stamps.template,
       printerId: stamps.asked.id,

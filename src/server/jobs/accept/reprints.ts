@@ -2,6 +2,7 @@
  * Prints labels of a job that is over again, as a job of its own that names the old one: what the first printed, in its
  * numbers and its time. It counts like any other job, and is asked for once however often the request is sent.
  */
+
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import { type JobReprint, jobReprint } from '../../../contract/job-actions.ts';
@@ -19,6 +20,7 @@ import { dataGone } from '../shown/label-data.ts';
 import { acceptIn, type Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { keyReused, previousAnswer } from './idempotency.ts';
+import { WHOLE_PAYLOAD } from './job-templates.ts';
 import { requirePrintable } from './printable-values.ts';
 import { askedOf, type Route, route } from './route.ts';
 
@@ -103,7 +105,7 @@ export class Reprints {
   }
 
   async #over(db: Queryable, id: string, lock = '') {
-    const sql = `SELECT tenant_id, status, printer_id, template_id, payload FROM platen.jobs WHERE id = $1 ${lock}`;
+    const sql = `SELECT tenant_id, status, printer_id, template_id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1 ${lock}`;
     const old = jobId.safeParse(id).success ? await rowOf(db, stored, sql, [id]) : undefined;
     if (old === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
     if (!statesIn('over').includes(old.status)) {

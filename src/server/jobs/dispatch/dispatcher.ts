@@ -6,11 +6,13 @@
  * advisory lock, and always from the oldest job on: a job never overtakes one that was acknowledged before it.
  * Jobs of this instance are kept in memory until then, only to save reading them back.
  */
+
 import { z } from 'zod';
 import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
+import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
 import type { Dispatching } from './dispatching.ts';
 import type { JobQueue } from './queue-port.ts';
 
@@ -111,10 +113,11 @@ export class Dispatcher implements Dispatching {
         const due = await rowsOf(
           client,
           dueJob,
-          `SELECT id, round, coalesce(sum(pg_column_size(payload))
+          `SELECT id, round, coalesce(sum(pg_column_size(payload) + coalesce(pg_column_size(t.template), 0))
              OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-           FROM (SELECT id, seq, round, payload FROM platen.jobs
+           FROM (SELECT id, seq, round, payload, tenant_id, template_hash FROM platen.jobs
              WHERE lane = $1 AND dispatched_at IS NULL AND status = 'queued' AND cancel_requested_at IS NULL ORDER BY seq LIMIT ${BATCH}) AS due
+           LEFT JOIN platen.job_templates t ON t.tenant_id = due.tenant_id AND t.hash = due.template_hash
            ORDER BY seq`,
           [lane],
         );
@@ -141,7 +144,7 @@ export class Dispatcher implements Dispatching {
     const missing = ids.filter((id) => !this.#remembered.has(id));
     const read = new Map<string, QueuedJob>();
     if (missing.length > 0) {
-      const sql = 'SELECT id, payload FROM platen.jobs WHERE id = ANY($1)';
+      const sql = `SELECT id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
       // A payload from before there were lanes lacks them.
       const own = { scope: scopeOf(lane), printerId: printerOf(lane) };
       for (const { id, payload } of await rowsOf(client, payloadOf, sql, [missing])) {

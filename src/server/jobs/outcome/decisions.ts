@@ -10,6 +10,7 @@
  * Where labels are uncertain only the person at the printer knows which label comes next: it must be named, and is
  * logged.
  */
+
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
@@ -17,6 +18,7 @@ import { queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { ProblemError, shorten } from '../../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
+import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';
@@ -92,12 +94,13 @@ async function queueAgain(
   id: string,
   resume: { round: number; from: number },
 ): Promise<void> {
-  const { payload } = await onlyRow(client, stored, 'SELECT payload FROM platen.jobs WHERE id = $1', [id]);
+  const sql = `SELECT ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
+  const { payload } = await onlyRow(client, stored, sql, [id]);
   if (payload === null) {
     throw dataGone();
   }
   await client.query(
-    `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, updated_at = now(), dispatched_at = NULL,
+    `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, template_hash = NULL, updated_at = now(), dispatched_at = NULL,
        delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,
        uncertain_from = NULL, uncertain_to = NULL
      WHERE id = $1`,

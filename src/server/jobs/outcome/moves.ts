@@ -9,6 +9,7 @@
  * database alone, and a crash there is the sweep's to mend. What an agent has is not moved: it is canceled, and its
  * missing labels are printed elsewhere (`accept/reprints.ts`).
  */
+
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import type { jobMove } from '../../../contract/job-actions.ts';
@@ -19,6 +20,7 @@ import type { Logger } from '../../../log.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError, payloadInvalid, shorten } from '../../problems.ts';
 import { type Pool, rowOf, transaction } from '../../store/pool.ts';
+import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
 import { askedOf, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
@@ -72,7 +74,7 @@ export class JobMoves {
         ...{ scope: way.printer.scope, printerId: way.printer.id },
       };
       await client.query(
-        `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, printer_id = $5, printer_name = $6, scope = $7,
+        `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, template_hash = NULL, printer_id = $5, printer_name = $6, scope = $7,
            format = $8, updated_at = now(), dispatched_at = NULL, delivery = 0, report_seq = 0, sent = $3, printed = $3,
            reasons = '{}', error = NULL, uncertain_from = NULL, uncertain_to = NULL
          WHERE id = $1`,
@@ -129,7 +131,7 @@ export class JobMoves {
   }
 
   async #stored(id: string) {
-    const sql = 'SELECT tenant_id, lane, payload FROM platen.jobs WHERE id = $1';
+    const sql = `SELECT tenant_id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
     const row = jobId.safeParse(id).success ? await rowOf(this.#pool, stored, sql, [id]) : undefined;
     if (row === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
     if (row.payload === null) throw dataGone();

@@ -2,9 +2,11 @@
  * What is kept of jobs that are over, and for how long. Label data is personal: it is kept for pictures and reprints, and then
  * deleted. What is under way or held is kept until it has ended.
  */
+
 import { JOB_STATES, JOB_STATUSES, statesIn } from '../../../contract/job-life.ts';
 import type { ServerConfig } from '../../config.ts';
 import { inSql, type Pool } from '../../store/pool.ts';
+import { forgetTemplates } from '../accept/job-templates.ts';
 
 /** Rows in one statement, so that none is locked for long. */
 const STEP = 500;
@@ -17,7 +19,7 @@ const WITH_DATA = inSql(JOB_STATUSES.filter((status) => JOB_STATES[status].data 
 export async function forgetJobs(pool: Pool, retention: ServerConfig['retention']): Promise<void> {
   await inSteps(
     pool,
-    `UPDATE platen.jobs SET payload = NULL WHERE id IN (
+    `UPDATE platen.jobs SET payload = NULL, template_hash = NULL WHERE id IN (
        SELECT id FROM platen.jobs WHERE payload IS NOT NULL AND status IN (${WITH_DATA})
          AND updated_at < now() - make_interval(hours => $1)
        ORDER BY updated_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
@@ -31,6 +33,7 @@ export async function forgetJobs(pool: Pool, retention: ServerConfig['retention'
        LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
     retention.jobDays,
   );
+  await forgetTemplates(pool);
 }
 
 async function inSteps(pool: Pool, sql: string, kept: number): Promise<void> {

@@ -1,9 +1,11 @@
 /** What a job prints, some of its records at a time: for whoever looks at its values or its labels' pictures. */
+
 import { z } from 'zod';
 import { type LabelRecord, labelRecord } from '../../../contract/print-request.ts';
 import { jobId, queuedJob } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf, sqlState } from '../../store/pool.ts';
+import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
 
 /** The job without its records. */
 const withoutRecords = queuedJob.omit({ records: true });
@@ -54,19 +56,19 @@ function takenApart(pool: Pool, id: string, { from, limit }: { from: number; lim
     pool,
     dataRow,
     `SELECT records AS total,
-       CASE WHEN payload IS NOT NULL THEN (
-         SELECT json_object_agg(key, value) FROM json_each(payload) WHERE key <> 'records') END AS job,
-       CASE WHEN payload IS NOT NULL THEN coalesce((
+       CASE WHEN jobs.payload IS NOT NULL THEN (
+         SELECT json_object_agg(key, value) FROM json_each(whole.payload) WHERE key <> 'records') END AS job,
+       CASE WHEN jobs.payload IS NOT NULL THEN coalesce((
          SELECT json_agg(one.value ORDER BY one.number)
-         FROM json_array_elements(payload -> 'records') WITH ORDINALITY AS one(value, number)
+         FROM json_array_elements(jobs.payload -> 'records') WITH ORDINALITY AS one(value, number)
          WHERE one.number > $2 AND one.number <= $2::bigint + $3), '[]') END AS records
-     FROM platen.jobs WHERE id = $1`,
+     FROM platen.jobs, LATERAL (SELECT ${WHOLE_PAYLOAD}) AS whole WHERE id = $1`,
     [id, from, limit],
   );
 }
 
 async function whole(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
-  const sql = 'SELECT records AS total, payload FROM platen.jobs WHERE id = $1';
+  const sql = `SELECT records AS total, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
   const row = await rowOf(pool, wholeRow, sql, [id]);
   if (row === undefined) return undefined;
   const { total, payload } = row;

@@ -1,0 +1,79 @@
+/**
+ * Templates as they are when jobs are accepted: stored once for all jobs of a tenant that print them, by the hash of their
+ * JSON, so that a large one is not written with each job. Stored before the first job that needs it, and kept for as long as
+ * one has its data: the job's row refers to it.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { Pool, Queryable } from '../../store/pool.ts';
+
+/** How long it is taken to be there, ms; it is deleted when it has not been used for a day. */
+const KNOWN = 3_600_000;
+const MOST_KNOWN = 10_000;
+/** Rows in one statement. */
+const STEP = 500;
+
+/** A job's payload with its template. For `FROM platen.jobs`, without another name. */
+export const WHOLE_PAYLOAD = 'platen.whole_payload(tenant_id, template_hash, payload) AS payload';
+
+type Template = QueuedJob['template'];
+
+/** Of templates that are looked up once for many jobs. */
+const hashes = new WeakMap<Template, string>();
+
+/** SHA-256, in hex. */
+export function templateHash(template: Template): string {
+  const known = hashes.get(template);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256').update(JSON.stringify(template)).digest('hex');
+  hashes.set(template, hash);
+  return hash;
+}
+
+export class JobTemplates {
+  readonly #pool: Pool;
+  readonly #known = new LRUCache<string, true>({ max: MOST_KNOWN, ttl: KNOWN });
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Resolves when the job's template is stored. */
+  async store(job: Pick<QueuedJob, 'tenantId' | 'template'>): Promise<void> {
+    const name = nameOf(job);
+    if (this.#known.has(name)) return;
+    await storeTemplate(this.#pool, job);
+    this.#known.set(name, true);
+  }
+
+  /** It may not be there after all. */
+  forget(job: Pick<QueuedJob, 'tenantId' | 'template'>): void {
+    this.#known.delete(nameOf(job));
+  }
+}
+
+function nameOf({ tenantId, template }: Pick<QueuedJob, 'tenantId' | 'template'>): string {
+  return `${tenantId}/${templateHash(template)}`;
+}
+
+export async function storeTemplate(
+  db: Queryable,
+  { tenantId, template }: Pick<QueuedJob, 'tenantId' | 'template'>,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO platen.job_templates (tenant_id, hash, template) VALUES ($1, decode($2, 'hex'), $3)
+     ON CONFLICT (tenant_id, hash) DO UPDATE SET used_at = now()`,
+    [tenantId, templateHash(template), JSON.stringify(template)],
+  );
+}
+
+/** Deletes those that no job needs any more. */
+export async function forgetTemplates(pool: Pool): Promise<void> {
+  await pool.query(
+    `DELETE FROM platen.job_templates WHERE (tenant_id, hash) IN (
+       SELECT t.tenant_id, t.hash FROM platen.job_templates t WHERE t.used_at < now() - interval '1 day'
+         AND NOT EXISTS (SELECT FROM platen.jobs j WHERE j.tenant_id = t.tenant_id AND j.template_hash = t.hash)
+       LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
+  );
+}
