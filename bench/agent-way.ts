@@ -33,7 +33,7 @@ export interface AgentWay extends AsyncDisposable {
   /** Resolves when the label is printed. */
   job(): Promise<void>;
   /** How long each commit of the journal takes, ms: those of a job, without the job. */
-  commits(count: number): number[];
+  commits(count: number): Promise<number[]>;
   /** How long it takes to make each job's label, ms, from opening to the bytes. */
   renderings(count: number): Promise<number[]>;
 }
@@ -112,6 +112,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
       await reporter.stop(1_000);
       await device.drop();
       await pool.stop();
+      await journal.close();
       dataDir.close();
       rmSync(directory, { recursive: true });
     },
@@ -137,13 +138,16 @@ function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
   };
 }
 
-function commits(journal: Journal, { agentId }: DataDir, count: number): number[] {
+async function commits(journal: Journal, { agentId }: DataDir, count: number): Promise<number[]> {
   const nothing = { delivery: 1, total: 1, base: 0, odometer: 1, intent: 1, sent: 0, printed: 0 };
-  return Array.from({ length: count }, () => {
+  const times: number[] = [];
+  while (times.length < count) {
     const at = now();
     journal.write({ queueId: randomUUID(), printerId: agentId, ...nothing });
-    return now() - at;
-  });
+    await journal.committed();
+    times.push(now() - at);
+  }
+  return times;
 }
 
 function jobOf(printerId: string, number: number): QueuedJob {

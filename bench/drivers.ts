@@ -146,7 +146,7 @@ async function onAgent(): Promise<AgentMeasured> {
   const agent = stack.use(await agentWay(sink.uri));
   const [jobs] = await measure([{ name: "our agent's jobs", way: { send: () => agent.job() } }], sink, 3);
   if (jobs === undefined) throw new Error('nothing was measured');
-  return { jobs, rendering: spread(await agent.renderings(IDLE)), commit: spread(agent.commits(IDLE)) };
+  return { jobs, rendering: spread(await agent.renderings(IDLE)), commit: spread(await agent.commits(IDLE)) };
 }
 
 async function onCups(): Promise<Measured[]> {

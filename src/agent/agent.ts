@@ -179,6 +179,7 @@ export class Agent {
         () => clearInterval(pruning),
         () => clearInterval(beating),
         () => pool.stop(),
+        () => journal.close(),
         () => dataDir.close(),
       ],
     };

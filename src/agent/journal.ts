@@ -5,11 +5,14 @@
  * can have reached the printer. `printed` is what the printer itself confirmed, so no label before it needs to be
  * sent again. What lies between is uncertain, and for the odometer to tell, unless another job of ours has used the
  * printer since. A final report is committed together with the job's end, and stays until it is published.
+ *
+ * The wait for the disk (`journal-sync.ts`) is not the process's: what all printers have written by then goes together.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
+import { JournalSync } from './journal-sync.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
 /** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
@@ -59,6 +62,7 @@ export interface JournalRecord {
 
 export class Journal {
   readonly #db: DatabaseSync;
+  readonly #sync: JournalSync;
   readonly #get: StatementSync;
   readonly #since: StatementSync;
   readonly #sentSince: StatementSync;
@@ -70,6 +74,7 @@ export class Journal {
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#sync = new JournalSync(db.location());
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
     // Another job that began at a higher count, or at the same and was about to send something; or it had no count.
     this.#since = db.prepare(`
@@ -143,7 +148,7 @@ export class Journal {
     return this.#underWay.get(printerId) !== undefined;
   }
 
-  /** Durable when it returns. A report that has not been published yet is replaced: the job has gone on. */
+  /** A report that has not been published yet is replaced: the job has gone on. */
   write(entry: JournalEntry): void {
     this.#store(entry, null, null);
   }
@@ -158,6 +163,16 @@ export class Journal {
     this.#store(entry, null, text(handedBack));
   }
 
+  /** Resolves when all that has been written by now is durable. @throws JournalError */
+  committed(): Promise<void> {
+    return this.#sync.done();
+  }
+
+  /** Nothing is waited for any more. */
+  close(): Promise<void> {
+    return this.#sync.close();
+  }
+
   /** Reports that have not been published, oldest first. */
   unpublished(): JobReport[] {
     return this.#unpublished.all().map((found) => jobReport.parse(JSON.parse(String(found['unpublished']))));
@@ -168,12 +183,7 @@ export class Journal {
    * is: a report that is out twice changes nothing, and a wait for the disk less is a job's time.
    */
   published(report: JobReport): void {
-    this.#db.exec('PRAGMA synchronous = NORMAL');
-    try {
-      this.#published.run(queueId(report.jobId, report.round ?? 0), text(report));
-    } finally {
-      this.#db.exec('PRAGMA synchronous = FULL');
-    }
+    this.#unsynced(() => this.#published.run(queueId(report.jobId, report.round ?? 0), text(report)));
   }
 
   /**
@@ -198,20 +208,33 @@ export class Journal {
       document,
     } = entry;
     const now = Date.now();
-    this.#put.run({
-      queueId: id,
-      printerId,
-      delivery,
-      total,
-      base,
-      odometer,
-      intent,
-      sent,
-      printed,
-      document: document === undefined ? null : JSON.stringify(document),
-      final,
-      unpublished,
-      now,
-    });
+    this.#unsynced(() =>
+      this.#put.run({
+        queueId: id,
+        printerId,
+        delivery,
+        total,
+        base,
+        odometer,
+        intent,
+        sent,
+        printed,
+        document: document === undefined ? null : JSON.stringify(document),
+        final,
+        unpublished,
+        now,
+      }),
+    );
+    this.#sync.written();
+  }
+
+  /** SQLite writes it to its log, as ever, but does not wait for the disk. */
+  #unsynced(write: () => void): void {
+    this.#db.exec('PRAGMA synchronous = NORMAL');
+    try {
+      write();
+    } finally {
+      this.#db.exec('PRAGMA synchronous = FULL');
+    }
   }
 }

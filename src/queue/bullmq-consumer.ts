@@ -29,7 +29,7 @@ export interface BullPlan<T> {
   handle(delivery: Delivery<T>): Promise<Outcome>;
   /** Jobs that are active in the queue, for a queue that has one consumer; undefined for one that has many. */
   countActive: (() => Promise<number>) | undefined;
-  onUnreadable(jobId: string, issues: string[], note: unknown): void;
+  onUnreadable(jobId: string, issues: string[], note: unknown): Promise<void> | void;
   /** Called once when it has stopped. */
   onStopped(): void;
 }
@@ -199,7 +199,7 @@ export class BullConsumer<T> implements StartedConsumer {
     if ('issues' in parsed) {
       logger.error({ queue, jobId, issues: parsed.issues }, 'unreadable payload set aside');
       try {
-        this.#plan.onUnreadable(jobId, parsed.issues, noteOf(job));
+        await this.#plan.onUnreadable(jobId, parsed.issues, noteOf(job));
       } catch (error) {
         errors.report('onUnreadable failed', error, { queue, jobId });
       }

@@ -89,7 +89,7 @@ export interface ConsumerPlan {
   errors: ErrorLog;
   parse(json: string): Parsed<QueuedJob>;
   handle: LaneHandler;
-  onUnreadable(queueId: string, issues: string[], note: unknown): void;
+  onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
   /** Called once when it has stopped. */
   onStopped(): void;
 }

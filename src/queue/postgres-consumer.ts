@@ -176,7 +176,7 @@ export class PostgresConsumer implements StartedConsumer {
     if ('issues' in parsed) {
       logger.error({ queue: lane, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
       try {
-        onUnreadable(id, parsed.issues, note);
+        await onUnreadable(id, parsed.issues, note);
       } catch (error) {
         errors.report('onUnreadable failed', error, { queue: lane, jobId: id });
       }

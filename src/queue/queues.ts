@@ -202,7 +202,7 @@ export class Queues {
     lane: Lane,
     term: string,
     handler: LaneHandler,
-    options: ConsumeOptions & { onUnreadable?: (unreadable: Unreadable) => void } = {},
+    options: ConsumeOptions & { onUnreadable?: (unreadable: Unreadable) => Promise<void> | void } = {},
   ): Promise<Consumer> {
     laneQueue(lane);
     if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');

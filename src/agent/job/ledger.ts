@@ -162,13 +162,18 @@ export class Ledger implements RowMember, LinkBook {
     this.#row.join(this);
   }
 
+  /** Resolves when all that is written down is durable. @throws JournalError */
+  committed(): Promise<void> {
+    return this.#journal.committed();
+  }
+
   /** Writes down where it stands. */
   keep(): void {
     this.#journal.write(this.lasting);
   }
 
   /**
-   * The labels before `upTo` are about to be sent; durable when it returns.
+   * The labels before `upTo` are about to be sent, as soon as that is durable.
    * @param name what the printer's own job is about to be called, where it keeps jobs
    */
   intend(upTo: number, name?: string): void {
@@ -286,17 +291,22 @@ export class Ledger implements RowMember, LinkBook {
     } else this.#alone(upTo, this.printed, null);
   }
 
-  /** The job's outcome and the duty to report it, in one commit. */
+  /** The job's outcome and the duty to report it, in one commit. Nobody is told before that is durable. */
   finish(report: JobReport): void {
-    this.#row.leave(this);
+    this.leave();
     this.#journal.finish(this.#entry, report);
   }
 
   /** The job went back to its queue: where it stands and, unless nobody is told, the duty to report it. */
   handBack(report: JobReport | null): void {
-    this.#row.leave(this);
+    this.leave();
     if (report === null) this.keep();
     else this.#journal.handBack(this.lasting, report);
+  }
+
+  /** What is left of it is not the row's any more. */
+  leave(): void {
+    this.#row.leave(this);
   }
 
   /** Begins the row anew, with nothing under way. */

@@ -47,12 +47,12 @@ export class Outcome {
   }
 
   /** Finished in an earlier delivery: reports that again. */
-  repeat(): boolean {
+  async repeat(): Promise<boolean> {
     const { found, delivery } = this.#ledger;
     if (!found?.final) return false;
     this.#log.info({ status: found.final.status }, 'job delivered again, finished before');
     this.#ledger.restore(found.entry);
-    this.#finish({ ...found.final, at: new Date().toISOString(), delivery, seq: 0 });
+    await this.#finish({ ...found.final, at: new Date().toISOString(), delivery, seq: 0 });
     return true;
   }
 
@@ -61,27 +61,28 @@ export class Outcome {
     this.#context.reporter.progress(this.#report({ status: 'printing' }, reasons));
   }
 
-  end(end: JobState): void {
+  async end(end: JobState): Promise<void> {
     const { printed, total } = this.#ledger;
     this.#log.info({ status: end.status, printed, total, code: end.error?.code }, 'job ended');
-    this.#finish(this.#report(end));
+    await this.#finish(this.#report(end));
   }
 
-  fail(fault: JobFault): void {
-    this.end(endedBy(fault, this.#ledger));
+  async fail(fault: JobFault): Promise<void> {
+    await this.end(endedBy(fault, this.#ledger));
   }
 
   /** A person canceled it; `error`: what kept it from its end besides. */
-  cancel(error?: JobFault): void {
-    this.end({ status: 'canceled', ...(error === undefined ? {} : { error }), ...this.#uncertain() });
+  async cancel(error?: JobFault): Promise<void> {
+    await this.end({ status: 'canceled', ...(error === undefined ? {} : { error }), ...this.#uncertain() });
   }
 
   /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */
-  handBack(quiet: boolean): void {
+  async handBack(quiet: boolean): Promise<void> {
     const { printed, uncertain } = this.#ledger;
     this.#log.info({ printed, uncertain, quiet }, 'job handed back');
     const report = this.#report({ status: 'queued', ...this.#uncertain() });
     this.#ledger.handBack(quiet ? null : report);
+    await this.#ledger.committed();
     if (!quiet) this.#context.reporter.lasting(report);
   }
 
@@ -90,8 +91,9 @@ export class Outcome {
     return uncertain ? { uncertain: { from: printed, to: intent } } : {};
   }
 
-  #finish(report: JobReport): void {
+  async #finish(report: JobReport): Promise<void> {
     this.#ledger.finish(report);
+    await this.#ledger.committed();
     this.#context.reporter.lasting(report);
   }
 
@@ -114,12 +116,12 @@ export class Outcome {
 }
 
 /** Ends a job that this version of the agent can't read. One that an earlier version had begun may be partly out. */
-export function endUnreadable(
+export async function endUnreadable(
   context: OutcomeContext,
   queueId: string,
   issues: string[],
   note: HandoverNote | null,
-): void {
+): Promise<void> {
   const { agentId, printerId, journal, logger } = context;
   const id = parseQueueId(queueId);
   if (id === null) return;
@@ -130,10 +132,10 @@ export function endUnreadable(
   const ledger = new Ledger({ journal, row: new Row(), queueId, printerId, ...counts });
   const outcome = new Outcome(context, log, ledger, id);
   const own = note === null || note.agentId === agentId;
-  if (own && outcome.repeat()) return;
+  if (own && (await outcome.repeat())) return;
   const out = note?.resumeAt ?? note?.underWay?.printed ?? 0;
   const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
   ledger.restore((own && ledger.found?.entry) || { base: out, intent: begun, sent: out, printed: out });
   const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);
-  outcome.fail({ code: 'payload-unreadable', message });
+  await outcome.fail({ code: 'payload-unreadable', message });
 }

@@ -32,6 +32,7 @@ import type { Logger } from '../../log.ts';
 import { RenderCrash, type RenderPool } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Timings } from '../config.ts';
+import { JournalError } from '../journal-sync.ts';
 import { Backoff, pause } from '../pause.ts';
 import { type Confirmation, unconfirmed } from '../printer/confirmation.ts';
 import { type PrinterLink, type Progress, refused } from '../printer/link.ts';
@@ -128,20 +129,23 @@ export class JobRun {
   async run(): Promise<HandlerResult> {
     const stop = this.#stop;
     try {
-      if (this.#outcome.repeat()) return 'done';
+      if (await this.#outcome.repeat()) return 'done';
       await this.#print();
-      this.#outcome.end({ status: 'printed' });
+      await this.#outcome.end({ status: 'printed' });
       return 'done';
     } catch (error) {
+      // Nothing may be told of it: what is on the disk, a later delivery goes by.
+      if (error instanceof JournalError) throw error;
       if (stop.canceled && !stop.lost) {
-        this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
+        await this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
         return 'done';
       }
       if (stop.interrupts(error)) return await this.#handBack();
-      this.#fail(error);
+      await this.#fail(error);
       return 'done';
     } finally {
       stop.close();
+      this.ledger.leave();
       this.#labels.close();
     }
   }
@@ -333,9 +337,8 @@ export class JobRun {
     else if (told.by === 'job') await this.#toldByJob(told, pace);
     else {
       if (this.ledger.odometer === null) {
-        const message =
-          'The printer no longer knows its job, and has no counter that could tell what came out';
-        throw new JobFaultError('outcome-unknown', message);
+        const why = 'The printer no longer knows its job, and has no counter that could tell what came out';
+        throw new JobFaultError('outcome-unknown', why);
       }
       await this.#beReady(true);
     }
@@ -379,7 +382,7 @@ export class JobRun {
   async #handBack(): Promise<HandlerResult> {
     const { lost } = this.#stop;
     try {
-      this.#outcome.handBack(lost);
+      await this.#outcome.handBack(lost);
       if (!lost)
         await Promise.race([this.#sender.handover.end(), sleep(LAST_NOTE_MS, undefined, { ref: false })]);
     } catch (error) {
@@ -388,13 +391,10 @@ export class JobRun {
     return 'hand-back';
   }
 
-  #fail(error: unknown): void {
-    if (error instanceof JobFaultError) {
-      this.#outcome.fail(error.fault);
-      return;
-    }
+  async #fail(error: unknown): Promise<void> {
+    if (error instanceof JobFaultError) return await this.#outcome.fail(error.fault);
     this.#log.error({ err: error }, 'job held after an unforeseen failure');
     const message = error instanceof RenderCrash ? error.message : 'The agent failed while printing';
-    this.#outcome.fail({ code: 'internal', message });
+    await this.#outcome.fail({ code: 'internal', message });
   }
 }

@@ -14,6 +14,7 @@
  *       S   send:    the document; the printer's job comes to its end before the next J1
  *   J2  journal: the outcome, and the duty to report it
  *   R   queue:   the report; then journal: published
+ *   What follows something in the journal waits until that is on the disk; the agent does not (`../journal-sync.ts`).
  *   D   queue:   done
  *
  * Crash points (of the agent, the machine or the network between them), and what the next delivery does:
@@ -180,15 +181,18 @@ export class Sender {
     const name = link.documents ? text : undefined;
     if (!this.#handover.left && ledger.odometer === null) {
       ledger.keep();
+      await ledger.committed();
       await this.#note(upTo);
     }
     ledger.intend(upTo, name);
+    await ledger.committed();
     if (this.#handover.left && upTo <= this.#handover.allowed && !again) return;
     const noted = this.#note(upTo, again);
     if (await isWithin(noted, BASE_MS)) return;
     this.#intendNothing();
     await noted;
     ledger.intend(upTo, name);
+    await ledger.committed();
   }
 
   #intendNothing(): void {

@@ -96,6 +96,7 @@ export class DocumentLink implements PrinterLink {
       return { code: error.code, later: error.retryLater };
     }
     book.made(printerJob);
+    await book.committed();
     logger.debug({ printerJob, first: chunk.first, labels: chunk.count }, 'printer job made');
     try {
       await this.#open.send(printerJob, mediaType, chunk.bytes, signals.end);
@@ -182,7 +183,9 @@ export class DocumentLink implements PrinterLink {
   }
 
   async #endJob(printerJob: string): Promise<void> {
-    this.#options.book.canceling();
+    const { book } = this.#options;
+    book.canceling();
+    await book.committed();
     await this.#open.cancel(printerJob, this.#options.signals.end);
   }
 

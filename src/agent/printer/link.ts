@@ -34,12 +34,14 @@ export interface LinkBook {
   readonly pages: number;
   /** What the printer's counter showed before them; null: it does not tell. */
   readonly odometer: number | null;
-  /** The printer has made a job for the document: durable when it returns. */
+  /** The printer has made a job for the document. */
   made(printerJob: string): void;
   /** The connection took the chunk; of a document, the printer has said that it has all of it. */
   took(chunk: Chunk, now: number): void;
-  /** We are about to ask the printer to end its job: durable when it returns. */
+  /** We are about to ask the printer to end its job. */
   canceling(): void;
+  /** Resolves when what is written down is durable. @throws JournalError */
+  committed(): Promise<void>;
 }
 
 /** When to stop; whoever looks at one of them looks at the clock first. */

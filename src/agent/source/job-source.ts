@@ -53,8 +53,8 @@ export interface Consumer {
 }
 
 export interface ConsumeOptions {
-  /** A job whose payload could not be read was set aside. `issues` hold no values. */
-  onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): void;
+  /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */
+  onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): Promise<void> | void;
 }
 
 export interface JobSource {

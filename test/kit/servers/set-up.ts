@@ -37,6 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 const NEEDED: Needed = {
   ...SERVER_PACKAGES,
   'poppler-utils': () => onPath('pdftoppm') !== undefined,
+  // Says what the system was asked for, and breaks a disk.
+  strace: () => onPath('strace') !== undefined,
   zint: () => onPath('zint') !== undefined,
   'tesseract-ocr': () => onPath('tesseract') !== undefined,
   'tesseract-ocr-eng': () => hasLanguage('eng'),
