@@ -87,7 +87,8 @@ export interface ConsumerPlan {
   term: string;
   logger: QueueLogger;
   errors: ErrorLog;
-  parse(json: string): Parsed<QueuedJob>;
+  /** @param template where it is not in the JSON */
+  parse(json: string, template?: QueuedJob['template']): Parsed<QueuedJob>;
   handle: LaneHandler;
   onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
   /** Called once when it has stopped. */

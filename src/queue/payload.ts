@@ -1,6 +1,7 @@
 /** Reads what another version may have written into a queue. */
 import type { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
+import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
 import type { QueueLogger } from './queue-log.ts';
@@ -38,6 +39,15 @@ export function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
   return {
     issues: parsed.error.issues.slice(0, 20).map((issue) => `${issue.path.join('/')}: ${issue.code}`),
   };
+}
+
+const withoutTemplate = queuedJob.omit({ template: true });
+
+/** @param template where it is not in the JSON */
+export function parseJob(json: string, template?: QueuedJob['template']): Parsed<QueuedJob> {
+  if (template === undefined) return parse(queuedJob, json);
+  const parsed = parse(withoutTemplate, json);
+  return 'issues' in parsed ? parsed : { value: { ...parsed.value, template } };
 }
 
 /** Reads reports. What an agent of another version says that is not known here is logged once, and the rest counts. */

@@ -172,7 +172,7 @@ export class PostgresConsumer implements StartedConsumer {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
     const note: unknown = taken.note === null ? undefined : JSON.parse(taken.note);
-    const parsed = this.#plan.parse(taken.json);
+    const parsed = this.#plan.parse(taken.json, taken.template);
     if ('issues' in parsed) {
       logger.error({ queue: lane, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
       try {

@@ -35,6 +35,7 @@ export async function makeLanes(client: PoolClient): Promise<void> {
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     await client.query(FROM_BULLMQ_TABLES);
     await client.query(TABLES);
+    await client.query(BEFORE_FUNCTIONS);
     await client.query(FUNCTIONS);
     await client.query(FROM_BULLMQ_JOBS);
     await client.query('COMMIT');
@@ -78,6 +79,16 @@ const TABLES = `
     json text NOT NULL,
     published_at timestamptz NOT NULL DEFAULT now());`;
 
+/** What a function answers with cannot be replaced. */
+const BEFORE_FUNCTIONS = `
+  DO $$
+  BEGIN
+    IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'lanes'::regnamespace AND proname = 'turn'
+        AND NOT 'its_template' = ANY(proargnames)) THEN
+      DROP FUNCTION lanes.turn(text[], text[], json, json, json, bigint, boolean);
+    END IF;
+  END $$`;
+
 const FUNCTIONS = `
   -- Adds jobs to their lanes, in this order. One that is known there, in any state, stays as it is.
   CREATE OR REPLACE FUNCTION lanes.add(ids text[], of_lanes text[], payloads text[]) RETURNS void
@@ -91,9 +102,11 @@ const FUNCTIONS = `
 
   -- All that a process has to say at this moment, and the next jobs of its idle lanes: reports, jobs that have ended, jobs
   -- that go back to their place, and for each lane in which a job waits, the first. Answers with a row for each job that
-  -- ended or went back, and for each one taken ('job' with a payload of its own, 'row' with that of the service's row).
+  -- ended or went back, and for each one taken ('job' with a payload of its own, 'row' with that of the service's row, and
+  -- the tenant and hash of the template that belongs to it).
   CREATE OR REPLACE FUNCTION lanes.turn(names text[], reports text[], ended json, back json, taking json, number bigint,
-    durable boolean) RETURNS TABLE (what text, of_lane text, id text, delivery integer, its_payload text, its_note text)
+    durable boolean) RETURNS TABLE (what text, of_lane text, id text, delivery integer, its_payload text, its_note text,
+    its_template text)
   LANGUAGE plpgsql AS $$
   DECLARE
     asked record;
@@ -111,7 +124,7 @@ const FUNCTIONS = `
         RETURN QUERY UPDATE lanes.job j SET ended_at = coalesce(j.ended_at, now()), payload = NULL
           WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
             AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
-          RETURNING 'ended', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text;
+          RETURNING 'ended', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
       END LOOP;
     END IF;
     IF back IS NOT NULL THEN
@@ -119,7 +132,7 @@ const FUNCTIONS = `
         RETURN QUERY UPDATE lanes.job j SET term = NULL
           WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
             AND j.ended_at IS NULL AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
-          RETURNING 'back', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text;
+          RETURNING 'back', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
       END LOOP;
     END IF;
     -- In the order in which leases are asked for, so that two do not wait for each other.
@@ -141,11 +154,12 @@ const FUNCTIONS = `
           INTO what, of_lane, id, delivery, its_payload, its_note;
         -- It was taken out in between: the one behind it is the first.
         CONTINUE WHEN NOT FOUND;
+        its_template := NULL;
         IF its_payload IS NULL THEN
           what := 'row';
-          SELECT platen.whole_payload(p.tenant_id, p.template_hash, p.payload)::text, p.status IN (${UNDER_WAY})
+          SELECT p.payload::text, p.tenant_id || '/' || encode(p.template_hash, 'hex'), p.status IN (${UNDER_WAY})
               AND p.id || CASE WHEN p.round > 0 THEN '.' || p.round ELSE '' END = first_id
-            INTO its_payload, under_way FROM platen.jobs p WHERE p.id = split_part(first_id, '.', 1)::uuid;
+            INTO its_payload, its_template, under_way FROM platen.jobs p WHERE p.id = split_part(first_id, '.', 1)::uuid;
           -- That it ended was lost in a crash, or said elsewhere: nothing more of it is printed.
           IF under_way IS NOT TRUE THEN
             UPDATE lanes.job j SET ended_at = now() WHERE j.queue_id = first_id AND j.lane = asked.lane;

@@ -12,9 +12,10 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { lane as laneSchema } from '../contract/lane.ts';
-import { queueId } from '../contract/queued-job.ts';
+import { type QueuedJob, queueId } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import { isConnectionError } from './postgres-away.ts';
+import { PostgresTemplates } from './postgres-templates.ts';
 import type { ErrorLog } from './queue-log.ts';
 
 /** A delivery, as its fence is. */
@@ -27,6 +28,8 @@ export interface InHand {
 
 export interface TakenJob extends InHand {
   json: string;
+  /** Undefined: it is in the payload. */
+  template: QueuedJob['template'] | undefined;
   /** Its payload is the service's own row: scope and printer are the lane's. */
   ofRow: boolean;
   note: string | null;
@@ -50,6 +53,7 @@ const answerRow = z.object({
   delivery: z.int(),
   its_payload: z.string().nullable(),
   its_note: z.string().nullable(),
+  its_template: z.string().nullable(),
 });
 type AnswerRow = z.infer<typeof answerRow>;
 const notedRow = z.object({ at: z.int() });
@@ -63,6 +67,7 @@ type Noted = { inHand: InHand; order: number; note: string; settle: Settling<boo
 export class PostgresTurns {
   readonly #pool: Pool;
   readonly #errors: ErrorLog;
+  readonly #templates: PostgresTemplates;
   readonly #closed = new AbortController();
   #ended: Said[] = [];
   #back: Said[] = [];
@@ -76,6 +81,7 @@ export class PostgresTurns {
   constructor(pool: Pool, errors: ErrorLog) {
     this.#pool = pool;
     this.#errors = errors;
+    this.#templates = new PostgresTemplates(pool);
   }
 
   /** The job is done with. Tried until the server has answered; false: it was not this one's any more. */
@@ -173,10 +179,12 @@ export class PostgresTurns {
         ],
       });
       const answers = rows.map((row) => answerRow.parse(row));
+      const names = answers.flatMap(({ its_template }) => its_template ?? []);
+      const templates = await this.#templates.of(new Set(names));
       for (const { settle } of told) settle.resolve();
       settleSaid(ended, answers, 'ended');
       settleSaid(back, answers, 'back');
-      for (const [lane, { term, settle }] of asked) settle.resolve(takenOf(answers, lane, term));
+      for (const [lane, { term, settle }] of asked) settle.resolve(takenOf(answers, templates, lane, term));
       return true;
     } catch (error) {
       for (const { settle } of told) settle.reject(error);
@@ -219,11 +227,17 @@ function settleSaid(said: readonly Said[], answers: readonly AnswerRow[], what: 
   }
 }
 
-function takenOf(answers: readonly AnswerRow[], lane: Lane, term: string): TakenJob | null {
+function takenOf(
+  answers: readonly AnswerRow[],
+  templates: ReadonlyMap<string, QueuedJob['template']>,
+  lane: Lane,
+  term: string,
+): TakenJob | null {
   const row = answers.find(({ what, of_lane }) => of_lane === lane && (what === 'job' || what === 'row'));
   if (row === undefined) return null;
   const { id, delivery, its_payload: json, its_note: note } = row;
-  return { lane, id, delivery, term, json: json ?? '', ofRow: row.what === 'row', note };
+  const template = templates.get(row.its_template ?? '');
+  return { lane, id, delivery, term, json: json ?? '', template, ofRow: row.what === 'row', note };
 }
 
 /** Whether the report must not be lost while what is said of its job is kept. */

@@ -7,11 +7,11 @@
  */
 import type { PoolConfig } from 'pg';
 import type { Lane, Scope } from '../contract/lane.ts';
-import { type QueuedJob, queuedJob, queueIdOf } from '../contract/queued-job.ts';
+import { type QueuedJob, queueIdOf } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import type { Consumer, JobInQueue, LaneHandler, LaneStore } from './lane-store.ts';
 import { answerOf, HELD, type LeaseAnswer, type LeaseAsk, type LeaseLength } from './lease.ts';
-import { parse, ReportPayload, type Unreadable } from './payload.ts';
+import { parseJob, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
@@ -215,7 +215,7 @@ export class Queues {
       term,
       logger: this.#logger,
       errors: this.#errors,
-      parse: (json) => parse(queuedJob, json),
+      parse: parseJob,
       handle: handler,
       onUnreadable: (queueId, issues, note) => options.onUnreadable?.({ queueId, lane, issues, note }),
       onStopped: () => {

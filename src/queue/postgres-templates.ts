@@ -1,0 +1,54 @@
+/**
+ * The templates of the jobs that this process takes. It fetches each once: in a lane many jobs in a row have the same one,
+ * and the same object is known to whoever prints them.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import type { QueuedJob } from '../contract/queued-job.ts';
+import { template } from '../contract/template.ts';
+
+type Template = QueuedJob['template'];
+
+/** Kept at most: templates, and characters of their JSON. */
+const MOST = 1_000;
+const MOST_CHARACTERS = 16_000_000;
+
+const found = z.object({ name: z.string(), template });
+
+export class PostgresTemplates {
+  readonly #pool: Pool;
+  readonly #known = new LRUCache<string, Template>({ max: MOST, maxSize: MOST_CHARACTERS });
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * By their names, `<tenant>/<hash>`; one that cannot be read is left out.
+   * @throws when the database fails
+   */
+  async of(names: ReadonlySet<string>): Promise<Map<string, Template>> {
+    const known = new Map<string, Template>();
+    const missing: string[] = [];
+    for (const name of names) {
+      const one = this.#known.get(name);
+      if (one === undefined) missing.push(name);
+      else known.set(name, one);
+    }
+    if (missing.length === 0) return known;
+    const { rows } = await this.#pool.query(
+      `SELECT w.name, t.template FROM (SELECT name, split_part(name, '/', 1) AS tenant, split_part(name, '/', 2) AS hash
+         FROM unnest($1::text[]) AS name) AS w
+       JOIN platen.job_templates t ON t.tenant_id = w.tenant AND t.hash = decode(w.hash, 'hex')`,
+      [missing],
+    );
+    for (const row of rows) {
+      const { data } = found.safeParse(row);
+      if (data === undefined) continue;
+      known.set(data.name, data.template);
+      this.#known.set(data.name, data.template, { size: JSON.stringify(data.template).length });
+    }
+    return known;
+  }
+}
