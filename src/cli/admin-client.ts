@@ -2,6 +2,7 @@
  * The commands' way to a service: the internal routes under `/app` (see `contract/admin.ts`), with the
  * deployment's admin token. Every answer is checked against the contract.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -49,14 +50,19 @@ import {
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { printerCleared, printerLane, printerTested } from '../contract/printer-actions.ts';
 import { CommandFailure, EXIT, explain } from './failure.ts';
+import { STATE } from './linux-service/unit.ts';
 import { askService } from './service-request.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** For a thousand jobs. */
 const BULK_TIMEOUT_MS = 300_000;
 
-/** Where `up` keeps its state, unless it is told otherwise; a package says where its service does. */
-export const USUAL_DATA = process.env['PLATEN_DATA'] || 'data';
+/**
+ * Where `up` keeps its state, unless it is told otherwise; a package says where its service does, and beside a clone the
+ * service is what `service install` has made.
+ */
+export const USUAL_DATA =
+  process.env['PLATEN_DATA'] || (!existsSync('data') && existsSync(STATE) ? STATE : 'data');
 
 /** The file in a data directory by which commands find the service that `up` runs there; mode 0600. */
 export const SERVICE_FILE = 'service.json';
