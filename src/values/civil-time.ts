@@ -5,6 +5,7 @@
  * an instant, and is shown in a zone that the template names. Nothing here asks for the host's clock, zone or
  * language, so that a label comes out the same wherever and whenever it is rendered.
  */
+import { LRUCache } from 'lru-cache';
 
 export interface CivilTime {
   readonly year: number;
@@ -122,6 +123,15 @@ function weekOf({ year, month, day }: CivilTime): Week {
   };
 }
 
+/** What was made last: making one takes a hundred times as long as asking it. */
+const naming = new LRUCache<string, Intl.DateTimeFormat>({ max: 64 });
+
+function nameFormat(part: 'month' | 'weekday', length: 'short' | 'long', locale: string) {
+  const options: Intl.DateTimeFormatOptions =
+    part === 'month' ? { day: 'numeric', month: length } : { weekday: length };
+  return new Intl.DateTimeFormat(`${locale}-u-ca-gregory`, { ...options, timeZone: 'UTC' });
+}
+
 /** A month's or a weekday's name as it stands in a date. */
 function nameOf(
   { year, month, day }: CivilTime,
@@ -129,9 +139,9 @@ function nameOf(
   length: 'short' | 'long',
   locale: string,
 ): string {
-  const options: Intl.DateTimeFormatOptions =
-    part === 'month' ? { day: 'numeric', month: length } : { weekday: length };
-  const format = new Intl.DateTimeFormat(`${locale}-u-ca-gregory`, { ...options, timeZone: 'UTC' });
+  const key = `${part} ${length} ${locale}`;
+  const format = naming.get(key) ?? nameFormat(part, length, locale);
+  naming.set(key, format);
   const parts = format.formatToParts(Date.UTC(year, month - 1, day));
   return parts.find((one) => one.type === part)?.value ?? '';
 }

@@ -39,22 +39,37 @@ function repeated(digit: string, times: number): string {
   return text + digit;
 }
 
+const DIGITS = '0123456789ABCDEF';
+
+/** The half byte at an index. */
+function nibble(data: Uint8Array, at: number): number {
+  const byte = data[at >> 1] ?? 0;
+  return at % 2 === 0 ? byte >> 4 : byte & 15;
+}
+
+function sameRow(data: Uint8Array, row: number, before: number, stride: number): boolean {
+  for (let at = 0; at < stride; at++) if (data[row + at] !== data[before + at]) return false;
+  return true;
+}
+
 function runLength(data: Uint8Array, stride: number): string {
-  const digits = hexDigits(data);
   let text = '';
-  let before = '';
-  for (let start = 0; start < digits.length; start += 2 * stride) {
-    const row = digits.slice(start, start + 2 * stride);
-    if (row === before) {
+  for (let row = 0; row < data.length; row += stride) {
+    if (row > 0 && sameRow(data, row, row - stride, stride)) {
       text += ':';
       continue;
     }
-    before = row;
-    let end = row.length;
-    while (row[end - 1] === '0') end -= 1;
-    const used = row.slice(0, end);
-    text += used.replace(/(.)\1*/g, (run, digit: string) => repeated(digit, run.length));
-    if (used.length < row.length) text += ',';
+    const last = 2 * Math.min(row + stride, data.length);
+    let end = last;
+    while (end > 2 * row && nibble(data, end - 1) === 0) end -= 1;
+    for (let at = 2 * row; at < end; ) {
+      const from = at;
+      const value = nibble(data, at);
+      while (at < end && nibble(data, at) === value) at += 1;
+      const digit = DIGITS[value] ?? '';
+      text += at - from === 1 ? digit : repeated(digit, at - from);
+    }
+    if (end < last) text += ',';
   }
   return text;
 }
