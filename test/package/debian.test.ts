@@ -1,6 +1,7 @@
 /**
- * The Debian packages as they are used: installed on a fresh machine without a network, printing, upgraded while a job
- * prints, removed, purged.
+ * The Debian packages as they are used, by the very commands of docs/install-linux.md: installed on a fresh machine, with no
+ * archive to fetch anything from, printing, upgraded while a job prints, removed, purged; first the service, then an agent
+ * alone, whose service is elsewhere.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import {
@@ -21,10 +22,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
 import { createLogger } from '../../src/log.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { installMissing, onPath } from '../kit/servers/debian-packages.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
 import { Machine, PROGRAMS } from './machine.ts';
+import { blockOf, commandsOf } from './page.ts';
 
 const root = join(import.meta.dirname, '../..');
+const PAGE = join(root, 'docs/install-linux.md');
 const out = mkdtempSync(join(tmpdir(), 'platen-debs-'));
 const time = new Date('2026-11-01T12:00:00Z');
 const printer = new VirtualZplPrinter({
@@ -37,17 +42,23 @@ const printer = new VirtualZplPrinter({
   logger: createLogger({ level: 'silent' }),
 });
 
+/** Sections of the page. */
+const UPGRADING = 'Upgrading, removing';
+const ALONE = 'An agent alone';
+
 let machine: Machine;
 let service: string;
 let fonts: string;
 let agent: string;
+let backend: OpenBackend | undefined;
+let up: PlatenUp | undefined;
 
 // A machine is made of mounts and namespaces.
 describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   beforeAll(async () => {
     installMissing({ ...PROGRAMS, lintian: () => onPath('lintian') !== undefined });
-    const build = { root, out, version: '0.9.0', time };
-    const starting = Machine.start();
+    const build = { root, out, version: '0.1.0', time };
+    const starting = Machine.start({ include: ['apt', 'sudo'] });
     try {
       [[service = ''], [fonts = ''], [agent = '']] = await Promise.all([
         serviceDeb(build),
@@ -58,18 +69,40 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     } finally {
       machine = await starting;
     }
+    await machine.run('sh', '-c', 'rm -rf /etc/apt/sources.list* /var/lib/apt/lists/*');
+    // Who is asked says yes.
+    writeFileSync(join(machine.root, 'etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n');
   }, 600_000);
 
   afterAll(async () => {
     await machine?.stop();
+    await up?.stop();
+    await backend?.close();
     await printer.stop();
     rmSync(out, { recursive: true, force: true });
   }, 60_000);
 
-  /** Installs a package of the test's on the machine. */
-  async function install(deb: string): Promise<void> {
-    copyFileSync(join(out, deb), join(machine.root, 'root', deb));
-    await machine.run('dpkg', '-i', `/root/${deb}`);
+  /** As if a person had brought it there. */
+  function bring(deb: string, name = deb): void {
+    copyFileSync(join(out, deb), join(machine.root, 'root', name));
+  }
+
+  /** Does what a section of the page says, in the directory in which the packages are. @returns what each command prints */
+  async function follow(section: string, begins = ''): Promise<string[]> {
+    const said: string[] = [];
+    const commands = commandsOf(PAGE, section).filter((command) => command.startsWith(begins));
+    expect(commands).not.toEqual([]);
+    for (const command of commands) {
+      const done = machine.run('bash', '-c', `cd /root && export HOME=/root && ${command}`);
+      said.push(await done.catch(withJournal));
+    }
+    return said;
+  }
+
+  /** @throws Error with what the services have said too */
+  async function withJournal(error: unknown): Promise<never> {
+    const journal = await machine.run('journalctl', '--no-pager', '--lines', '30', '-u', 'platen*');
+    throw new Error(`${error}\n${journal}`, { cause: error });
   }
 
   /** As `systemctl show` has it. */
@@ -101,11 +134,18 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   }
 
   test('installed without a network, the service works under systemd', async () => {
-    await install(service);
-    await until('the service works', async () => (await unit('ActiveState')) === 'active');
-    expect(await machine.run('platen', '--version')).toBe('0.9.0');
+    bring(service);
+    const [, status, printers, imported, account] = await follow('Service and agent');
+    expect(status).toContain('Active: active (running)');
+    expect(printers).toContain('No printer was found');
+    expect(imported).toMatch(/^[0-9a-f-]{36}$/);
+    expect(account).toContain('apiSecret');
+    expect(await machine.run('platen', '--version')).toBe('0.1.0');
     expect(await unit('User')).toBe('platen');
-    expect(await machine.run('platen', 'config', 'check')).toBe('/etc/platen/platen.json is in order');
+    const [check, shown = '', schema = ''] = await follow('Configuration');
+    expect(check).toBe('/etc/platen/platen.json is in order');
+    expect(JSON.parse(shown)).toMatchObject({ port: 8310 });
+    expect(JSON.parse(schema)).toHaveProperty('properties.agent');
     expect(await machine.run('stat', '-c', '%A %U %G', '/etc/platen/platen.json')).toBe(
       '-rw-r----- root platen',
     );
@@ -121,12 +161,6 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     await until('the printer is there', async () =>
       (await machine.run('platen', 'printers').catch(() => '')).includes('idle'),
     );
-    await machine.run(
-      'platen',
-      'template',
-      'import',
-      '/usr/lib/platen/current/app/templates/shelf-50x25.json',
-    );
     await printTea('Green tea', 2, '--wait');
     expect(printed()).toBe(2);
   });
@@ -135,8 +169,8 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     await expect(printTea('緑茶', 1)).rejects.toThrow(
       /needs the font Noto Sans JP.*install platen-fonts-cjk/,
     );
-    await install(fonts);
-    await machine.run('systemctl', 'restart', 'platen');
+    bring(fonts);
+    await follow('Chinese, Japanese and Korean');
     await until('the printer is there', async () =>
       (await machine.run('platen', 'printers').catch(() => '')).includes('idle'),
     );
@@ -174,9 +208,10 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     const before = printed();
     const job = /[0-9a-f-]{36}/.exec(await printTea('Black tea', 40))?.[0] ?? '';
     await until('some labels are out', () => printed() > before + 2);
-    await install(nextVersion(service));
-    expect(await machine.run('platen', '--version')).toBe('0.9.1');
-    expect(await machine.run('ls', '/usr/lib/platen')).toBe('0.9.1\ncurrent\nnode_modules');
+    bring(nextVersion(service), 'platen_0.2.0_amd64.deb');
+    await follow(UPGRADING, 'sudo apt install');
+    expect(await machine.run('platen', '--version')).toBe('0.2.0');
+    expect(await machine.run('ls', '/usr/lib/platen')).toBe('0.2.0\ncurrent\nnode_modules');
     await until(
       'the job is printed',
       async () => {
@@ -189,11 +224,45 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   });
 
   test('removed, it leaves what it kept; purged, nothing', async () => {
-    await machine.run('dpkg', '--remove', 'platen');
+    await follow(UPGRADING, 'sudo apt remove');
     expect(await machine.run('sh', '-c', 'find /proc -maxdepth 1 -user platen')).toBe('');
     expect(await machine.run('ls', '/usr/lib/platen')).toBe('node_modules');
     expect(await machine.run('ls', '/var/lib/platen')).toContain('agent.db');
-    await machine.run('dpkg', '--purge', 'platen', 'platen-fonts-cjk');
+    await follow(UPGRADING, 'sudo apt purge');
+    await machine.run('apt-get', 'purge', 'platen-fonts-cjk');
+    expect(await left()).toBe('');
+  });
+
+  test('an agent alone: installed, told where its service is, upgraded in the middle of a job, removed, purged', async () => {
+    bring(agent);
+    await follow(ALONE, 'sudo apt install');
+    await expect(machine.run('systemctl', 'is-active', 'platen-agent')).rejects.toThrow();
+    backend = await onRedis().open();
+    const { databaseUrl = '', redisUrl = '', prefix: queuePrefix } = backend;
+    const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, PLATEN_QUEUE_PREFIX: queuePrefix };
+    up = await PlatenUp.start({ dataDir: join(out, 'service'), args: ['--virtual', '0'], env });
+    const element = { type: 'text', x: 2, y: 2, width: 40, height: 8, size: 5, text: 'alone' };
+    const design = { name: 'x', width: 50, height: 25, elements: [element] };
+    const { id: idT } = await up.admin.importTemplate('default', design);
+    // As the page has it, but for where things are.
+    const file = join(machine.root, 'etc/platen/agent.json');
+    const printers = [{ uri: `socket://127.0.0.1:${printer.port}`, name: 'dock' }];
+    const shown = JSON.parse(blockOf(PAGE, ALONE));
+    writeFileSync(file, JSON.stringify({ ...shown, tenantId: 'default', redisUrl, queuePrefix, printers }));
+    await follow(ALONE, 'sudo platen config');
+    await follow(ALONE, 'sudo systemctl');
+    await up.printerOnline('dock');
+    const before = printed();
+    const job = await up.admin.print('default', { idT, printer: 'dock', numberCopies: 40 });
+    await until('some labels are out', () => printed() > before + 2);
+    bring(nextVersion(agent), 'platen-agent_0.2.0_amd64.deb');
+    await machine.run('apt-get', 'install', '/root/platen-agent_0.2.0_amd64.deb');
+    expect(await machine.run('platen', '--version')).toBe('0.2.0');
+    expect(await up.ended(job, 120_000)).toMatchObject({ status: 'printed' });
+    expect(printed()).toBe(before + 40);
+    await machine.run('apt-get', 'remove', 'platen-agent');
+    expect(await machine.run('ls', '/var/lib/platen')).toContain('agent.db');
+    await machine.run('apt-get', 'purge', 'platen-agent');
     expect(await left()).toBe('');
   });
 
@@ -214,11 +283,11 @@ function nextVersion(deb: string): string {
   const stage = mkdtempSync(join(out, 'next-'));
   execFileSync('dpkg-deb', ['-R', join(out, deb), stage]);
   const home = join(stage, 'usr/lib/platen');
-  renameSync(join(home, '0.9.0'), join(home, '0.9.1'));
+  renameSync(join(home, '0.1.0'), join(home, '0.2.0'));
   rmSync(join(home, 'current'));
-  symlinkSync('0.9.1', join(home, 'current'));
-  for (const file of ['DEBIAN/control', 'usr/lib/platen/0.9.1/package.json']) {
-    writeFileSync(join(stage, file), readFileSync(join(stage, file), 'utf8').replaceAll('0.9.0', '0.9.1'));
+  symlinkSync('0.2.0', join(home, 'current'));
+  for (const file of ['DEBIAN/control', 'usr/lib/platen/0.2.0/package.json']) {
+    writeFileSync(join(stage, file), readFileSync(join(stage, file), 'utf8').replaceAll('0.1.0', '0.2.0'));
   }
   rmSync(join(stage, 'DEBIAN/md5sums'));
   execFileSync('dpkg-deb', ['--root-owner-group', '-Znone', '--build', stage, join(out, 'next.deb')]);

@@ -53,11 +53,11 @@ export class Machine {
     this.#group = join(directory, 'groups', `platen-test-${process.pid}`);
   }
 
-  /** Downloads it and lets it boot. */
-  static async start(): Promise<Machine> {
+  /** Downloads it and lets it boot. @param include packages of Debian's that it has besides */
+  static async start({ include = [] }: { include?: readonly string[] } = {}): Promise<Machine> {
     const machine = new Machine(await mkdtemp(join(tmpdir(), 'platen-machine-')));
     try {
-      await machine.#make();
+      await machine.#make([...INCLUDED, ...include]);
       await machine.#start();
       return machine;
     } catch (error) {
@@ -95,10 +95,10 @@ export class Machine {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #make(): Promise<void> {
+  async #make(included: readonly string[]): Promise<void> {
     // dpkg writes every file through to the disk, which takes three times as long as all the rest.
     await run('mount', ['-t', 'tmpfs', '-o', 'size=3g', 'tmpfs', this.#directory]);
-    const options = ['--variant=essential', `--include=${INCLUDED.join(',')}`, '--dpkgopt=force-unsafe-io'];
+    const options = ['--variant=essential', `--include=${included.join(',')}`, '--dpkgopt=force-unsafe-io'];
     const codename =
       /VERSION_CODENAME=(\w+)/.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'bookworm';
     const env = { ...process.env, TMPDIR: this.#directory };
