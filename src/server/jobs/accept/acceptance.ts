@@ -8,10 +8,10 @@
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { type Also, onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import { JobTemplates, storeTemplate, templateHash } from '../../templates/job-templates.ts';
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer, KEPT } from './idempotency.ts';
-import { JobTemplates, storeTemplate, templateHash } from './job-templates.ts';
 import type { CheckedRequest } from './request-check.ts';
 
 export type Candidate = {

@@ -14,13 +14,13 @@ import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError, parseBody, payloadInvalid, shorten } from '../../problems.ts';
 import { type Also, type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
+import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import { acceptIn, type Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { keyReused, previousAnswer } from './idempotency.ts';
-import { WHOLE_PAYLOAD } from './job-templates.ts';
 import { requirePrintable } from './printable-values.ts';
 import { askedOf, type Route, route } from './route.ts';
 

@@ -12,7 +12,7 @@ import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts
 import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
-import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
+import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from './dispatching.ts';
 import type { JobQueue } from './queue-port.ts';
 

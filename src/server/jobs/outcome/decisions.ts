@@ -18,7 +18,7 @@ import { queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { ProblemError, shorten } from '../../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
-import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
+import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';

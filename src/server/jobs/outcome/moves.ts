@@ -20,7 +20,7 @@ import type { Logger } from '../../../log.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError, payloadInvalid, shorten } from '../../problems.ts';
 import { type Pool, rowOf, transaction } from '../../store/pool.ts';
-import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
+import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { askedOf, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';

@@ -6,7 +6,7 @@
 import { JOB_STATES, JOB_STATUSES, statesIn } from '../../../contract/job-life.ts';
 import type { ServerConfig } from '../../config.ts';
 import { inSql, type Pool } from '../../store/pool.ts';
-import { forgetTemplates } from '../accept/job-templates.ts';
+import { forgetTemplates } from '../../templates/job-templates.ts';
 
 /** Rows in one statement, so that none is locked for long. */
 const STEP = 500;

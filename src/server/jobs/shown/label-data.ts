@@ -5,7 +5,7 @@ import { type LabelRecord, labelRecord } from '../../../contract/print-request.t
 import { jobId, queuedJob } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf, sqlState } from '../../store/pool.ts';
-import { WHOLE_PAYLOAD } from '../accept/job-templates.ts';
+import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 
 /** The job without its records. */
 const withoutRecords = queuedJob.omit({ records: true });

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { QueuedJob } from '../../../contract/queued-job.ts';
-import type { Pool, Queryable } from '../../store/pool.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import type { Pool, Queryable } from '../store/pool.ts';
 
 /** How long it is taken to be there, ms; it is deleted when it has not been used for a day. */
 const KNOWN = 3_600_000;
