@@ -10,7 +10,7 @@ import { CommandFailure, EXIT, explain } from './failure.ts';
 export type Commands = Readonly<Record<string, () => Promise<Command>>>;
 
 export async function runCommandLine(commands: Commands): Promise<void> {
-  // A reader that has gone (`| head`) ends nothing: short commands end by themselves, and `up` goes on.
+  // A closed stdout (`| head`) must not end the process: short commands end by themselves, and `up` goes on.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   try {
@@ -26,11 +26,11 @@ export async function runCommandLine(commands: Commands): Promise<void> {
   done();
 }
 
-/** The one command that is named; where help or a complaint needs the names of all, what they are called. */
+/** The named command with its code; all commands by name alone where help or an error lists them. */
 async function program(commands: Commands): Promise<Command> {
   const program = new Command('platen')
     .description('A label print service, and the print agent that runs next to the printers.')
-    // What stands behind a command is the command's own: one of its commands may have an option of the same name.
+    // Options behind a command's name are the command's, even where this level has one of the same name.
     .enablePositionalOptions()
     .showHelpAfterError('(add --help for help)')
     .addHelpText('after', '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.');
@@ -45,7 +45,7 @@ async function program(commands: Commands): Promise<Command> {
   return program;
 }
 
-/** @param whole with what only their code knows; left out: by name and description alone */
+/** @param whole load the commands' code too; otherwise they have a name and a description alone */
 async function all(commands: Commands, whole: boolean): Promise<Command[]> {
   return await Promise.all(
     Object.entries(commands).map(async ([name, load]) => {

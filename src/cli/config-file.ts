@@ -59,7 +59,7 @@ export async function readConfigFile<S extends z.ZodObject>(file: string, schema
   return parsed.data;
 }
 
-/** What stands in it, not looked at yet. @throws CommandFailure for a file that cannot be read, or holds no object */
+/** Its content, unchecked. @throws CommandFailure for a file that cannot be read, or holds no object */
 export async function readJson(file: string): Promise<Record<string, unknown>> {
   try {
     return z.looseObject({}).parse(JSON.parse(await readFile(file, 'utf8')));

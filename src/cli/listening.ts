@@ -5,7 +5,7 @@ import { numberFrom } from './option-values.ts';
 export const HOST = '127.0.0.1';
 export const PORT = 8310;
 
-/** Without a value of its own: a file may have one. */
+/** No default here: the configuration file may have a value. */
 export function hostOption(): Option {
   return new Option('--host <address>', `address to listen on (default: "${HOST}")`);
 }

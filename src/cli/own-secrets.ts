@@ -31,7 +31,7 @@ export async function ownSecretKey(dataDir: string): Promise<string> {
   return key;
 }
 
-/** A reader sees the whole file or none. */
+/** Writes the file atomically. */
 export async function writeSecret(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600, flush: true });
   await rename(`${file}.new`, file);

@@ -6,10 +6,10 @@ import { CommandFailure } from './failure.ts';
 const UUID = 18;
 /** Of a printer's hash. */
 const HASH = 8;
-/** Most that are named where one was meant. */
+/** How many candidates an error names when a short ID fits several. */
 const NAMED = 5;
 
-/** The beginning of each that no other of them has. */
+/** The shortest beginning of each ID that is unique among them. */
 export function shortIds(ids: readonly string[]): Map<string, string> {
   const unique = [...new Set(ids)];
   return new Map(
@@ -24,7 +24,7 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
 }
 
 /**
- * The one that has this ID, or whose ID begins so; as it is where there is none: the service says what it misses.
+ * The full ID that this one is or begins; unchanged where there is none, so that the service reports what is missing.
  * @throws CommandFailure where several begin so
  */
 export function wholeId(what: string, begun: string, ids: readonly string[]): string {

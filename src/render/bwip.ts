@@ -37,7 +37,7 @@ function reasonOf(said: string): string {
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
   if (ai === null) return plain;
-  // The brackets of a record may hold anything.
+  // A record's brackets may hold any text, which must not reach an error message.
   if (!/^\d{1,6}$/.test(ai[1] ?? '')) return 'what stands in brackets is no AI: expected 2 to 4 digits';
   return `AI (${ai[1]}): ${plain}`;
 }
@@ -57,7 +57,7 @@ export function bwipWidths(
   options: Record<string, string | boolean> = {},
 ): number[] {
   const widths = linear.parse(encode(bcid, text, options))[0].sbs;
-  // Characters that end in the gap to the next one leave a last gap.
+  // Symbologies whose characters end with a gap leave one behind the last bar.
   return widths.length % 2 === 0 ? widths.slice(0, -1) : widths;
 }
 
@@ -71,7 +71,7 @@ export function bwipMatrix(
   return { width: pixx, height: pixy, modules: pixs };
 }
 
-/** The rows of a stacked symbol, each once, whatever its height. @throws SymbolError */
+/** The rows of a stacked symbol, each once instead of once per module of height. @throws SymbolError */
 export function bwipRows(
   bcid: string,
   text: string,

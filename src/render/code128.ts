@@ -89,7 +89,7 @@ export function encodeCode128(input: readonly number[]): Code128 {
     }
   }
 
-  // Set B wins a draw: it is the one that every printer and person reads as plain text.
+  // Set B wins a draw, since people can read its data as plain text.
   const cheapest = (at: number, current: CodeSet | undefined): CodeSet => {
     const cost = (set: CodeSet) => (stay[set][at] ?? 0) + (current === undefined || set === current ? 0 : 1);
     const order: CodeSet[] = current === undefined ? ['B', 'C', 'A'] : [current, 'B', 'C', 'A'];

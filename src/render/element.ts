@@ -81,11 +81,11 @@ function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayou
   };
 }
 
-/** An element that is not drawn is not asked: its values may be empty or wrong. */
+/** Values of an element that is not drawn are not checked: they may be empty or wrong. */
 function conditional(when: string, inner: ElementLayout, place: ElementPlace, scope: Scope): ElementLayout {
   const condition = compileText(when, scope, `${place.pointer}/when`);
   const nothing: Item[] = [];
-  // Made once even where it is not always drawn: the same items for every record that draws it.
+  // Made once, even if not every record draws it, so that all records share the items.
   const fixed = inner.fields.length === 0 ? inner.layout({}, false) : undefined;
   return refusingValues(
     {

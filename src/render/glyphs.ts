@@ -49,7 +49,7 @@ export function missingGlyph(text: string, own?: Coverage): string | null {
   return firstWithout(text, own === undefined ? [packagedCharacters()] : [own, packagedCharacters()]);
 }
 
-/** The first character of a text that none of some fonts has, or null. What is never seen is not looked at. */
+/** The first visible character of a text that none of the fonts has, or null. */
 export function firstWithout(text: string, fonts: readonly Coverage[]): string | null {
   for (const char of text) {
     const point = char.codePointAt(0) ?? 0;

@@ -19,7 +19,7 @@ import { upright } from './turn.ts';
  */
 const STRETCH = 1_000_000;
 const STRETCH_WORK = 500_000_000;
-/** A side of a square drawing that is larger than those that the library keeps as pixels. */
+/** Side of a square drawing that is too large for the library to keep as pixels. */
 const DRAWN_IN_PARTS = 6_000;
 
 /** Of all pictures of a template together: the library keeps four bytes for each while labels are made. */
@@ -80,7 +80,7 @@ export async function imageLayout(
   };
   if (data !== undefined) await take('', images.embedded(data));
   else {
-    // Any of them may be chosen, and layout does not wait.
+    // Loaded ahead: a record may choose any of them, and layout is synchronous.
     for (const key of images.names) {
       if (constant === undefined || constant === key) await take(key, images.named(key));
     }
@@ -93,7 +93,7 @@ export async function imageLayout(
     }
   }
   const nothing: Item[] = [];
-  // Drawn once each, at its first use; the same items ever after.
+  // Each is drawn at its first use, and its items are shared from then on.
   const drawn = new Map<string, Item[]>();
   return {
     fields: name.fields,

@@ -25,7 +25,7 @@ export function splitGraphemes(text: string): string[] {
 function breakable(text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
-  /** The end of what lies before: enough to decide by, however long the piece is. */
+  /** The last characters of the piece before, which are enough to decide whether a line may end there. */
   let before = '';
   for (const { segment, index } of words.segment(text)) {
     const mayBreak =
@@ -68,7 +68,7 @@ function fitting(
     ) <= width;
   const most = parts.length - from;
   let [low, high] = [1, Math.min(most, Math.max(1, guess))];
-  // One is taken whether it fits or not.
+  // The first is taken even if it does not fit, so that each line gets further.
   if (high > 1 && !fits(high)) high -= 1;
   else {
     low = high;
@@ -111,7 +111,7 @@ export function breakLines(measure: Measure, paragraph: string, width: number, m
       .join('')
       .trimEnd();
     if (count > 1 || measure(line) <= width) {
-      // Blanks alone, before a word that is wider than the line, are none.
+      // Blanks alone, before a word that is wider than the line, make no line.
       if (line !== '' || at + count === pieces.length) lines.push(line);
       at += count;
       guess = count;

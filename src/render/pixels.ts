@@ -19,7 +19,7 @@ export function withPixels<T>(
   read: (rgba: ArrayLike<number>) => T,
 ): T {
   canvas ??= createCanvas(1, 1);
-  // Clears it, and lets a large one go.
+  // Setting the size clears the canvas and frees a large one's memory.
   canvas.width = width;
   canvas.height = height;
   const context = canvas.getContext('2d');

@@ -13,7 +13,7 @@ export interface ElementPlace {
   readonly what: string;
 }
 
-/** What an element draws, for one record. `quick`: the items are not needed, only what would be thrown. */
+/** What an element draws for one record. `quick`: only the faults matter, the items are not used. */
 export interface ElementLayout {
   /** The fields that it depends on. */
   readonly fields: readonly string[];

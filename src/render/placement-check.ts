@@ -83,7 +83,7 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
   return enclosing([quietly, all]);
 }
 
-/** Does an item leave dots in a rectangle? Its own dots are asked, so that a frame around a symbol is none. */
+/** Does an item blacken dots of a rectangle? By its dots and not its box, so that a frame around a symbol is allowed. */
 function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
   if (item.kind === 'fill' || item.kind === 'bars') return meet(item, rect);
   const around = extent(item);
@@ -113,7 +113,7 @@ export function quietZoneConflicts(
   at: (pointer: string) => void,
 ): [barcode: number, other: number][] {
   const conflicts: [number, number][] = [];
-  // Each is drawn once, however many barcodes there are, as far as memory goes.
+  // Each item is drawn once for all barcodes, as far as the memory for it reaches.
   const stamps = new Map<Item, Stamp>();
   let room = MOST_KEPT;
   const stamp = (item: Item): Stamp => {

@@ -8,7 +8,7 @@
 
 import { PictureFault } from './picture-fault.ts';
 
-/** Elements that reach out, run, use the host's fonts, multiply, or are worth minutes of work in a line of text. */
+/** Elements that load other files, run scripts, use the host's fonts, repeat others, or cost minutes for a line of text. */
 const REFUSED =
   /<(?:[\w-]+:)?(script|foreignObject|text|image|feImage|use|a|animate\w*|set|iframe|audio|video|filter|fe[A-Z]\w*|mask|pattern|marker)[\s/>]/i;
 const REFERENCE = /\b(?:href|src)\s*=\s*(?!["']#)/i;

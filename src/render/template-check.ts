@@ -34,7 +34,7 @@ import type { FaceWish, FontSet } from './tenant-fonts.ts';
 export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;
 const RESOLUTIONS = [203, 300, 600];
 
-/** In JSON it is the name of no field: what reads a record would leave it out, or worse. */
+/** No field may have this name: parsers of JSON drop it, or change the object's prototype. */
 const UNSENDABLE = 'no field can be called "__proto__"';
 
 const MOST_PROBLEMS = 200;
@@ -43,13 +43,13 @@ const SIZE_TOLERANCE = 1;
 /** Share by which rounding to dots may change a module. */
 const MODULE_TOLERANCE = 0.2;
 
-/** Stands in for the job: a check must not come out otherwise tomorrow. */
+/** A fixed job, so that a check gives the same result on every day. */
 const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', copies: 1, records: { length: 1 } };
 
 /** `printerCommands`: the tenant's raw templates may set printers up. */
 type RawRules = Pick<RawOptions, 'printerCommands'>;
 
-/** Told where a check has come to, a JSON pointer: one that is ended says where it was. */
+/** Called with the JSON pointer of what is checked next, so that a check that is ended can say where it was. */
 type Progress = (pointer: string) => void;
 
 /**
@@ -113,7 +113,7 @@ function fieldProblems(template: Template): TemplateProblem[] {
   try {
     used = usedFields(template);
   } catch {
-    // Said where the element is compiled; without its fields nothing certain can be said of the others.
+    // Compiling the element reports it; without its fields it is not certain which of the others are unused.
     return [];
   }
   const problems: TemplateProblem[] = [];

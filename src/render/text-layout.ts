@@ -123,7 +123,7 @@ function settle(style: TextStyle, paragraphs: readonly string[]): { size: number
     const lines = size < style.smallest ? null : attempt(style, paragraphs, size);
     return lines === null ? null : { size, lines };
   }
-  // Wrapped: the largest size that fits. More room never fits less, so it can be found by halving.
+  // Wrapped: a smaller size never fits worse, so the largest that fits is found by halving.
   let best = attempt(style, paragraphs, style.smallest);
   if (best === null) return null;
   let low = style.smallest;

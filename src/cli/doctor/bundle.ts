@@ -61,7 +61,7 @@ export async function writeBundle(
   await writeFile(file, gzipSync(await packTar(entries)), { mode: 0o600 });
 }
 
-/** Everything that is secret here, so that it is known wherever it turns up. */
+/** Every secret of this machine, so that it can be taken out wherever it turns up. */
 async function secretsOf({ dataDir, file, service }: Subject): Promise<Secrets> {
   const secrets = new Secrets();
   secrets.addFrom(process.env);
@@ -84,7 +84,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** They hold no message. */
+/** Lists that hold no messages, which might quote label data. */
 function crashes(dataDir: string): unknown[] {
   const directory = join(dataDir, CRASHES);
   return namesIn(directory).map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')));
@@ -106,7 +106,7 @@ function system(): object {
     memory: { total: totalmem(), free: freemem() },
     upSeconds: Math.round(uptime()),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    // Not what they are set to.
+    // Their names alone: values may be secret.
     variables: set.sort(),
   };
 }
@@ -148,7 +148,7 @@ async function log(subject: Subject): Promise<string> {
   return stdout.split('\n').map(logLine).join('\n');
 }
 
-/** Lines that are not ours, of systemd for example, stay; of ours what is known. */
+/** Lines of others, of systemd for example, stay whole; of ours only the known members stay. */
 export function logLine(line: string): string {
   if (!line.startsWith('{'))
     return /^(platen|agent|Started|Starting|Stopp|systemd)/.test(line) ? line : '[left out]';
@@ -156,7 +156,7 @@ export function logLine(line: string): string {
     const { err, ...told } = entry.parse(JSON.parse(line));
     const kept = Object.entries(told).filter(([name]) => KEPT.includes(name));
     const { type, code, stack } = errorEntry.catch({}).parse(err ?? {});
-    // A stack begins with the message; the frames are what follows.
+    // A stack begins with the message, which may quote label data.
     const frames = stack?.split('\n').filter((frame) => /^\s+at /.test(frame));
     return JSON.stringify({
       ...Object.fromEntries(kept),

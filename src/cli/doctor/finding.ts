@@ -3,10 +3,10 @@
 export interface Finding {
   /** What was looked at: `disk`, `printer dock-3-left`. */
   check: string;
-  /** `failed`: labels do not come out until it is mended. */
+  /** `failed`: nothing prints until this is mended. */
   result: 'ok' | 'warning' | 'failed';
   detail: string;
-  /** What to do; of everything that is not in order. */
+  /** What to do about it; there for every finding that is not in order. */
   advice?: string;
 }
 

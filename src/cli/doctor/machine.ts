@@ -25,7 +25,7 @@ export async function program({ isAgent, places }: Subject): Promise<Finding[]> 
     try {
       createRequire(import.meta.url).resolve(name);
     } catch {
-      // An agent's package has none, and needs none.
+      // An agent's package comes without PostgreSQL.
       found.push(
         warning(
           'program',
@@ -81,7 +81,7 @@ export async function permissions({ dataDir, file }: Subject): Promise<Finding[]
   return found.length > 0 ? found : [ok(check, `${dataDir} is its owner's alone, and can be written`)];
 }
 
-/** Files of somebody else; with root's own directory the embedded database has a user of its own. */
+/** Files that another user owns; where root owns the directory, the embedded database has a user of its own. */
 function foreignFiles(dataDir: string, { uid }: Stats): string[] {
   if (process.platform === 'win32' || uid === 0) return [];
   return readdirSync(dataDir).filter(
@@ -98,7 +98,7 @@ export async function disk({ dataDir }: Subject): Promise<Finding[]> {
   if (statSync(dataDir, { throwIfNoEntry: false }) === undefined) return [];
   const { bavail, bsize, ffree, files } = statfsSync(dataDir);
   const free = bavail * bsize;
-  // Some file systems have no table of nodes.
+  // Some file systems (Btrfs) report no inodes.
   const nodes = files === 0 ? Number.POSITIVE_INFINITY : ffree;
   const text = `${(free / 1024 ** 3).toFixed(1)} GiB free for ${dataDir}`;
   const detail = nodes < NODES.low ? `${text}, and room for ${nodes} more files` : text;

@@ -26,7 +26,7 @@ export async function clock(subject: Subject): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const [whose, ask] of answers) {
     const before = Date.now();
-    // Who does not answer is found below.
+    // An unreachable service is another check's finding.
     const theirs = (await ask().catch(() => null))?.getTime() ?? Number.NaN;
     if (Number.isNaN(theirs)) continue;
     const off = theirs - (before + Date.now()) / 2;
@@ -46,7 +46,7 @@ async function dateOf(url: string): Promise<Date | null> {
   return date === null ? null : new Date(date);
 }
 
-/** Each name that the configuration has, and what this machine makes of it. */
+/** Each host name of the configuration, and whether this machine resolves it. */
 export async function names({ service, places, agent }: Subject): Promise<Finding[]> {
   const addresses = [
     service?.url,
@@ -56,7 +56,7 @@ export async function names({ service, places, agent }: Subject): Promise<Findin
   ];
   const hosts = addresses.flatMap((address) => {
     const host = URL.parse(address ?? '')?.hostname.replace(/^\[|\]$/g, '') ?? '';
-    // A USB printer's address has a number there.
+    // In a USB address the host is a number.
     return host === '' || isIP(host) !== 0 || address?.startsWith('usb:') ? [] : [host];
   });
   return await Promise.all([...new Set(hosts)].map(resolved));

@@ -21,7 +21,7 @@ interface Seen {
   more: readonly string[];
 }
 
-/** How long printers that no agent looks after are asked by this command, ms. */
+/** How long this command itself asks printers that no agent serves, ms. */
 const ASK_MS = 4_000;
 
 /** Told by the service where it answers, by this machine's agent otherwise; asked directly where neither runs. */
@@ -92,7 +92,7 @@ function neverReached(name: string, uri: string, why: string): Finding {
   return failed(`printer ${name}`, `${uri} was never reached: ${why}`, advice);
 }
 
-/** What a person does about each reason; of the others the list of jobs says what waits. */
+/** What a person does about each reason; the list of jobs shows what waits for any other. */
 const REMEDIES: Readonly<Record<string, string>> = {
   offline: 'Look at its power and its network cable; it goes on by itself.',
   'media-empty': 'Load labels; it goes on by itself.',
@@ -124,7 +124,7 @@ function findingOf({ name, uri, state, reasons, more }: Seen): Finding {
   return ok(check, detail);
 }
 
-/** No agent runs that this could disturb. */
+/** Asks the printers directly: no agent runs that this could disturb. */
 async function asked({ agent }: Subject): Promise<Finding[]> {
   if (agent === null) return [];
   const looking: Printers = new Printers({

@@ -37,7 +37,7 @@ export interface SubjectOptions extends ServiceOptions {
   config?: string;
 }
 
-/** Never fails: what cannot be used is a finding. */
+/** Never fails: a configuration that cannot be used becomes a finding. */
 export async function subjectOf(options: SubjectOptions): Promise<{ subject: Subject; findings: Finding[] }> {
   const findings: Finding[] = [];
   const fault = (error: unknown, advice: string) => {

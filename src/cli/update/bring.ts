@@ -7,7 +7,7 @@ import { explain } from '../failure.ts';
 import { LONGEST_ENVELOPE, type Manifest } from './manifest.ts';
 import { UpdateError } from './update-error.ts';
 
-/** Without a byte for this long, nobody is there any more, ms; and the longest that all of it may take. */
+/** Longest silence of the server, and longest time for the whole download, ms. */
 const SILENT_MS = 30_000;
 const LONGEST_MS = 3_600_000;
 

@@ -88,7 +88,7 @@ export class Home {
     return existsSync(file) ? readFileSync(file, 'utf8') : null;
   }
 
-  /** Has the link lead to another version: whoever looks sees the one or the other. */
+  /** Points the link at another version, atomically. */
   pointTo(version: string): void {
     const [link, next] = [join(this.directory, 'current'), join(this.notes, 'current.new')];
     rmSync(next, { force: true });
@@ -107,7 +107,7 @@ export class Home {
     this.#write('pending', `${from} ${to}\n`);
   }
 
-  /** The trial is over, however. */
+  /** Ends the trial, whatever its result. */
   end(): void {
     for (const name of ['pending', 'attempts']) rmSync(join(this.notes, name), { force: true });
     syncDirectory(this.notes);

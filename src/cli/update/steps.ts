@@ -115,7 +115,7 @@ async function install(manifest: Manifest, { home, source, config, onStep }: Upd
     onStep('check', 'asks it whether it works here');
     await check(unpacked, version, config);
     onStep('place', `puts it beside ${home.current}`);
-    // What lies there is of an update that was killed, or did not come up: never what runs.
+    // A leftover of an update that was killed or failed; the running version never lies here.
     rmSync(home.path(version), { recursive: true, force: true });
     renameSync(unpacked, home.path(version));
     await run('sync', ['-f', home.directory]).catch(() => undefined);
@@ -190,7 +190,7 @@ async function goBack(
 
 type Verdict = 'yes' | 'no' | 'not-running';
 
-/** Its own word counts: the journal is open, and the queue has taken its report. */
+/** The new agent itself must say that its journal is open and that the queue has taken its report. */
 async function cameUp(
   supervisor: Supervisor,
   version: string,
@@ -206,11 +206,11 @@ async function cameUp(
     if (home.current !== version || !(await supervisor.isTrying())) return 'no';
     await pause(200);
   }
-  // It may be the network that is missing, and not the version that is wrong: then it is kept, on trial still.
+  // Without the network no version can prove itself, so this one stays, still on trial.
   return (await networkIsThere()) ? 'no' : 'not-running';
 }
 
-/** What an update that was killed has left undone. */
+/** Ends what a killed update has left undone. */
 async function finish(options: UpdateOptions): Promise<void> {
   const { home, onStep } = options;
   const { trial } = home;
@@ -219,7 +219,7 @@ async function finish(options: UpdateOptions): Promise<void> {
   if (home.current !== trial.to) return home.end();
   const supervisor = await supervisorOf(home);
   if (supervisor === null) return home.end();
-  // The process that runs may still be the one before.
+  // The version before may still be the one that runs.
   if (readStatus(options.dataDir)?.report.version !== trial.to) await supervisor.restart();
   const verdict = await cameUp(supervisor, trial.to, 0, options);
   if (verdict === 'no') await goBack(trial, options).catch(() => undefined);

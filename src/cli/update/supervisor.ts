@@ -43,7 +43,7 @@ function launcher(home: Home): Supervisor | null {
   const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
   const lives = () => {
     try {
-      // A number that another program has by now is not signalled.
+      // The process ID may belong to another program by now.
       return pid > 1 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${home.directory}/launch`);
     } catch {
       return false;

@@ -2,7 +2,7 @@ import { defineFaults } from '../../contract/define-faults.ts';
 
 /** Why a machine is not brought to another version; it works as before in every case. */
 export class UpdateError extends defineFaults('UpdateError', {
-  /** It is a checkout, or apt's or Windows' to update. */
+  /** A checkout, or an installation that apt or Windows updates. */
   'not-here': {},
   'no-key': {},
   unreadable: {},
@@ -10,7 +10,7 @@ export class UpdateError extends defineFaults('UpdateError', {
   /** For another platform, or another package. */
   'not-for-us': {},
   'older-version': {},
-  /** It was tried here, and did not come up. */
+  /** This version failed to start here before. */
   'tried-before': {},
   'archive-wrong': {},
   /** An entry of the archive would not stay in its directory. */

@@ -53,7 +53,7 @@ export function updateCommand(): Command {
           );
         }
         const config = options.config ?? INSTALLED_FILES.find((path) => existsSync(path)) ?? null;
-        // A terminal that is closed ends no update half way.
+        // Closing the terminal must not stop an update half-way.
         process.on('SIGHUP', () => {});
         const done = await update({
           home,

@@ -24,7 +24,7 @@ export interface LogFileOptions {
   kept: number;
 }
 
-/** A disk that is full, or a file that is away, costs the lines and not the program. */
+/** Where the log cannot be written, its lines are lost and the program goes on. */
 export class LogFile {
   readonly #options: LogFileOptions;
   #file: number | null = null;
@@ -63,7 +63,7 @@ export class LogFile {
     }
   }
 
-  /** Copied and emptied: Windows renames no file that somebody looks at. */
+  /** Copied and emptied, since Windows does not rename a file that is open. */
   #turnOver(): void {
     const { file, kept } = this.#options;
     rmSync(`${file}.${kept}`, { force: true });

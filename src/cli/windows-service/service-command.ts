@@ -84,7 +84,7 @@ async function install(start: boolean): Promise<void> {
   printLine(`${SERVICE_NAME} runs`);
 }
 
-/** Whether it makes sense to start. What is wrong with the file otherwise, the start says. */
+/** Whether there is a configuration to start with; the start itself reports any other fault of it. */
 function knowsItsQueue(config: string): boolean {
   try {
     return 'redisUrl' in z.looseObject({}).parse(JSON.parse(readFileSync(config, 'utf8')));

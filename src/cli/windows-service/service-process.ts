@@ -83,7 +83,7 @@ export async function serviceProcess(
     else if (control !== CONTROL.interrogate) return ERROR_CALL_NOT_IMPLEMENTED;
     return NO_ERROR;
   });
-  // It may return: the service is there until it says that it is not.
+  // The handler may return: the service counts as stopped only once it says so.
   const ended = api.dispatch(name, () => start(null));
   const refused = ended.then((done) => {
     if (!done) throw new ServiceFault('not-a-service', 'only the service manager of Windows can start this');
