@@ -36,6 +36,13 @@ export const transportTimeouts = z.object({
 });
 export type TransportTimeouts = z.infer<typeof transportTimeouts>;
 
+export interface QueryOptions {
+  /** Default: `query` of the time-outs. */
+  timeoutMs?: number;
+  maxBytes?: number;
+  signal: AbortSignal;
+}
+
 /** An open way to a device. Queries and writes are serialised by the connection itself. */
 export interface Connection {
   /**
@@ -50,7 +57,7 @@ export interface Connection {
   query(
     bytes: Uint8Array,
     complete: (reply: Uint8Array) => boolean,
-    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+    options: QueryOptions,
   ): Promise<Uint8Array>;
   /** What is written is kept as it is: no device reads it meanwhile. */
   readonly inert?: boolean;

@@ -195,30 +195,11 @@ export class Journal {
   }
 
   #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {
-    const {
-      queueId: id,
-      printerId,
-      delivery,
-      total,
-      base,
-      odometer,
-      intent,
-      sent,
-      printed,
-      document,
-    } = entry;
+    const { document, ...counts } = entry;
     const now = Date.now();
     this.#unsynced(() =>
       this.#put.run({
-        queueId: id,
-        printerId,
-        delivery,
-        total,
-        base,
-        odometer,
-        intent,
-        sent,
-        printed,
+        ...counts,
         document: document === undefined ? null : JSON.stringify(document),
         final,
         unpublished,

@@ -17,13 +17,17 @@ const AT_ONCE = 100;
 type Bulk = z.input<typeof jobBulk>;
 type Deed = Pick<Bulk, 'action' | 'uncertain' | 'to'>;
 
-export interface SeveralOptions extends ServiceOptions {
+/** Which jobs. */
+export interface JobFilter extends ServiceOptions {
   tenant?: string;
   status?: string;
   printer?: string;
   template?: string;
   since?: string;
   until?: string;
+}
+
+export interface SeveralOptions extends JobFilter {
   why?: string;
   yes?: true;
   json?: true;

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { JOB_STATUSES, jobStatus } from '../contract/job-life.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect, withService } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
+import type { JobFilter } from './job-bulk.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { shortIds } from './short-id.ts';
@@ -43,13 +44,7 @@ export function jobsCommand(): Command {
     });
 }
 
-interface JobsOptions extends ServiceOptions {
-  tenant?: string;
-  status?: string;
-  printer?: string;
-  template?: string;
-  since?: string;
-  until?: string;
+interface JobsOptions extends JobFilter {
   limit: number;
   json?: true;
 }

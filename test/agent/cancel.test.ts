@@ -16,8 +16,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
 
   async function prints(printerId: string): Promise<void> {
     const next = jobFor(printerId, ['next']);
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', labels: { printed: 1 } });
+    expect(await site.print(next)).toMatchObject({ status: 'printed', labels: { printed: 1 } });
   }
 
   it('ends between two labels while it prints, and the next one follows', async () => {
@@ -105,8 +104,7 @@ describe('at a printer that takes documents', () => {
     expect(end.labels.printed).toBeLessThan(200);
     expect(printer.labels).toHaveLength(end.labels.printed);
     const next = jobFor(printerId, ['next']);
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(next)).toMatchObject({ status: 'printed' });
     expect(printer.labels.at(-1)).toBe('next');
     expect(printer.jobs().filter(({ state }) => state !== 'completed' && state !== 'canceled')).toEqual([]);
   });
@@ -124,8 +122,7 @@ describe('at a printer that takes documents', () => {
     expect(end.uncertain).toBeUndefined();
     printer.set({ 'media-empty': false });
     const next = jobFor(printerId, ['next']);
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(next)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual(['next']);
   });
 
@@ -143,8 +140,7 @@ describe('at a printer that takes documents', () => {
     expect(end.uncertain).toBeUndefined();
     printer.set({ 'media-empty': false });
     const next = jobFor(printerId, ['next']);
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(next)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual([...expected(job).slice(0, end.labels.printed), 'next']);
   });
 });

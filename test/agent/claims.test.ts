@@ -100,8 +100,7 @@ test('one that the configuration lets move goes on where it is found, and the lo
   await at(moved.uri);
   expect(logged(/another way/)).toMatchObject([{ printer: ID, from: printer.uri, to: moved.uri }]);
   const job = jobFor(ID, 1);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   expect(moved.labels).toEqual(['0']);
 });
 
@@ -122,8 +121,7 @@ test('a certificate that something shows, which says that it is the printer, is 
   const second = await startAgent([{ uri: real.uri }], [], { dataDir: first.dataDir });
   await second.at(real.uri);
   const next = jobFor(ID, 1);
-  await site.queues.enqueue(next);
-  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(next)).toMatchObject({ status: 'printed' });
   await second.stop();
 
   // Now it is the printer's: better than unencrypted, and the other is refused.

@@ -4,14 +4,13 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { CRASH_POINTS, type CrashPoint } from '../kit/agent/agent-process.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
-import { kill, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
+import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
 import { administer, backends } from '../kit/servers/backends.ts';
 
 // The queue is not what is tried here: every point on one backend, the moments nobody chose on another too.
@@ -45,10 +44,8 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const job = jobFor(printerId, 5, 4);
     const next = jobFor(printerId, ['next']);
     const first = await start(dataDir, { crash });
-    const died = once(first, 'exit');
     await site.queues.enqueueMany([job, next]);
-    const [, signal] = await died;
-    expect(signal).toBe('SIGKILL');
+    await killedItself(first);
     await start(dataDir);
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
@@ -87,9 +84,8 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const source = '^XA^FO10,10^A0N,60,60^FDlabel {{n}} {{$copy}}/{{$copies}} {{$label}}^FS^XZ';
     job.template = rawZplTemplate.parse({ name: 'Counts', language: 'zpl', source });
     const first = await start(dataDir, { crash, languages: 'standard' });
-    const died = once(first, 'exit');
     await site.queues.enqueue(job);
-    await died;
+    await killedItself(first);
     expect(printer.labels.length).toBeLessThan(10);
     await start(dataDir, { languages: 'standard' });
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
@@ -144,9 +140,8 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { dataDir, printerId } = await prepare(20);
     const job = jobFor(printerId, 6);
     const first = await start(dataDir, { odometer: false, crash: { point, nth: 1 } });
-    const died = once(first, 'exit');
     await site.queues.enqueue(job);
-    await died;
+    await killedItself(first);
     await start(dataDir, { odometer: false });
     const end = await site.reports.end(job.jobId);
     if (printed === 'all') {
@@ -200,11 +195,9 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       await printer.powerOn();
       await start(dataDir);
       const other = jobFor(printerId, ['other', 'other']);
-      await site.queues.enqueue(other);
-      expect(await site.reports.end(other.jobId)).toMatchObject({ status: 'printed' });
+      expect(await site.print(other)).toMatchObject({ status: 'printed' });
       // The service adds it again. What the printer has counted since is the other job's.
-      await site.queues.enqueue(job);
-      const end = await site.reports.end(job.jobId);
+      const end = await site.print(job);
       expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
       expect(end.uncertain?.from).toBeLessThanOrEqual(out);
       // To the queue it is a first delivery; to whoever applies reports, newer than the first.

@@ -42,12 +42,10 @@ describe.each(tried)('cut off from the queue on $name', (backend) => {
     if (how === 'closed') await road.close();
     else road.silence();
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(await site.print(next)).toMatchObject({ status: 'printed', agentId: OTHER });
     await road.close();
     await road.open();
-    await site.queues.enqueue(last);
-    expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(await site.print(last)).toMatchObject({ status: 'printed', agentId: OTHER });
     expect(two.printer.labels).toEqual([job, next, last].flatMap(expected));
     expect(two.senders).toEqual([ONE, OTHER]);
   });

@@ -4,14 +4,13 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
 import { CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from '../kit/agent/agent-process.ts';
 import type { TestIppPrinter } from '../kit/agent/ipp-site.ts';
 import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
-import { kill, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
+import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 let printer: TestIppPrinter;
@@ -42,10 +41,8 @@ test.each(cases)('killed: $point, time $nth', async (crash) => {
   const job = jobFor(printerId, 5, 2);
   const next = jobFor(printerId, ['next']);
   const first = await start(dataDir, { crash });
-  const died = once(first, 'exit');
   await site.queues.enqueueMany([job, next]);
-  const [, signal] = await died;
-  expect(signal).toBe('SIGKILL');
+  await killedItself(first);
   await start(dataDir);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
   expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
@@ -79,10 +76,8 @@ test.each(DOCUMENT_POINTS.map((point) => ({ point, nth: 2 })))(
     const next = sheetJob(printerId, ['next']);
     const sheets = { languages: 'standard', window: 2 * PER_PAGE } as const;
     const first = await start(dataDir, { ...sheets, crash });
-    const died = once(first, 'exit');
     await site.queues.enqueueMany([job, next]);
-    const [, signal] = await died;
-    expect(signal).toBe('SIGKILL');
+    await killedItself(first);
     await start(dataDir, sheets);
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 15 } });
     expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', labels: { printed: 1 } });

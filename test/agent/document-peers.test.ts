@@ -79,8 +79,7 @@ test.each(['zpl', 'tspl', 'epl'] as const)(
     });
     expect(description).toMatchObject({ evidence: 'uuid', formats: [{ language }] });
     const job = designedJob(printerId, language, ['a', 'b'], 2);
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+    expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
     expect(device.documents).toEqual([await bytesOf(job)]);
   },
 );
@@ -90,8 +89,7 @@ test('a queue that only passes bytes on: all of the job is delivered, then it is
   await cups.addQueue('one_way', device.uri);
   const { printerId } = await startAgent(queue('one_way'), { config: { window: { labels: 2 } } });
   const job = jobFor(printerId, 5);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'held',
     labels: { sent: 5, printed: 0 },
     error: { code: 'outcome-unknown', message: expect.stringContaining('"confirmation": "transport"') },
@@ -123,8 +121,7 @@ test("a queue that follows its printer: printed by the printer's own count", asy
   await cups.addQueue('followed', `ipp://127.0.0.1:${printer.port}/ipp/print`);
   const { printerId } = await startAgent(queue('followed'));
   const job = jobFor(printerId, 3, 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
   expect(printer.labels).toEqual(expected(job));
 });
 
@@ -153,8 +150,7 @@ test('a printer that refuses what its queue sends: CUPS completes that too, and 
   await cups.addQueue('refused', refusing.uri);
   const { printerId } = await startAgent(queue('refused'));
   const job = designedJob(printerId, 'zpl', ['a']);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 1 } });
+  expect(await site.print(job)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 1 } });
   expect(refusing.printed()).toEqual([]);
 });
 
@@ -165,8 +161,7 @@ test('a raw CUPS queue in front of a ZPL printer, trusted by the agent: the labe
     config: { window: { labels: 4 }, confirmation: 'transport' },
   });
   const job = jobFor(printerId, 5, 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   // To CUPS a job is completed when the device has taken it: the last labels may still be under way.
   await printer.printed(10);
   expect(printer.labels).toEqual(expected(job));
@@ -201,8 +196,7 @@ test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waite
   expect(description).toMatchObject({ evidence: 'uuid', model: 'Zebra ZD421' });
   expect([...new Set(description.formats.map(({ language }) => language))]).toEqual(['zpl', 'pdf']);
   const zpl = designedJob(printerId, 'zpl', ['a', 'b'], 2);
-  await site.queues.enqueue(zpl);
-  expect(await site.reports.end(zpl.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  expect(await site.print(zpl)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
   expect(eve.printed()).toEqual([await bytesOf(zpl)]);
 
   // A job of somebody else that waits for its document keeps it from taking ours.
@@ -249,8 +243,7 @@ test('over TLS: only the printer with the certificate that it is known by, and n
   const access = { host, user: 'agent', password: 'the secret word', fingerprint256 };
   const { printerId } = await startAgent({ uri }, { config: { access: [access] } });
   const job = designedJob(printerId, 'zpl', ['a']);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   const basic = Buffer.from('agent:the secret word').toString('base64');
   // This printer does not ask for it.
   expect(headers.length).toBeGreaterThan(0);

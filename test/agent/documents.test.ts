@@ -62,8 +62,7 @@ test('PDF: a label a page, and what is on it', async () => {
   const names = description.formats.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   const job = designedJob(printerId, 'pdf', ['one', 'two', 'three'], 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
   expect(printer.jobs().map(({ printed }) => printed)).toEqual([6]);
   const codes = await Promise.all(printer.pictures.map((file) => barcodesIn(file)));
   expect(codes.map(([code]) => code?.text)).toEqual(expected(job).map((n) => `label ${n}`));
@@ -73,8 +72,7 @@ test('a record that cannot be made fails the job before the printer hears of it'
   const printer = await site.startIppPrinter();
   const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, ['0', '1', 'bad']);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'failed',
     error: { code: 'value-invalid', record: 2 },
   });
@@ -86,8 +84,7 @@ test('a format that it names and refuses all the same: failed, clearly, and the 
   const { printerId } = await site.startAgent(printer);
   printer.misbehave({ refusedFormats: ['application/vnd.zebra-zpl'] });
   const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'failed',
     labels: { printed: 0 },
     error: { code: 'printer-refused', message: expect.stringContaining('document-format-not-supported') },
@@ -96,8 +93,7 @@ test('a format that it names and refuses all the same: failed, clearly, and the 
   expect(printer.jobs().map(({ state }) => state)).toEqual(['canceled']);
   printer.misbehave({ refusedFormats: [] });
   const next = jobFor(printerId, ['next']);
-  await site.queues.enqueue(next);
-  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(next)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(['next']);
 });
 
@@ -152,8 +148,7 @@ test('aborted by the printer in the middle: failed, with the labels that it coun
   const { printerId } = await site.startAgent(printer);
   printer.abortJobAfter(3);
   const job = jobFor(printerId, 8);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'failed',
     labels: { printed: 3 },
     error: { code: 'printer-aborted', message: expect.stringContaining('aborted') },
@@ -166,18 +161,15 @@ test('aborted before it counted anything, by a printer of which nobody knows tha
   const { printerId } = await site.startAgent(printer);
   printer.abortJobAfter(0);
   const [first, second, third] = [jobFor(printerId, 8), jobFor(printerId, 2), jobFor(printerId, 8)];
-  await site.queues.enqueue(first);
-  expect(await site.reports.end(first.jobId)).toMatchObject({
+  expect(await site.print(first)).toMatchObject({
     status: 'held',
     error: { code: 'outcome-unknown' },
     uncertain: { from: 0, to: 8 },
   });
   // By now it has counted a job right, and is believed.
-  await site.queues.enqueue(second);
-  expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(second)).toMatchObject({ status: 'printed' });
   printer.abortJobAfter(0);
-  await site.queues.enqueue(third);
-  expect(await site.reports.end(third.jobId)).toMatchObject({
+  expect(await site.print(third)).toMatchObject({
     status: 'failed',
     error: { code: 'printer-aborted' },
   });
@@ -190,8 +182,7 @@ test.each(['Create-Job', 'Send-Document', 'Get-Job-Attributes'] as const)(
     const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
     printer.cutReply(4, operation);
     const job = jobFor(printerId, 10);
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(job)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual(expected(job));
   },
 );
@@ -201,8 +192,7 @@ test('the connection breaks in the middle of a document: sent again, nothing twi
   const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, 12);
   printer.once('job', () => printer.dropConnectionAfter(2_000));
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
   const [broken, whole, ...more] = printer.jobs().map(({ state, printed }) => [state, printed]);
   expect(['aborted', 'canceled'].map((state) => [state, 0])).toContainEqual(broken);
@@ -223,8 +213,7 @@ test('power off in the middle, its jobs are gone: the counter tells where it cou
   expect(held.uncertain?.to).toBe(6);
   const before = printer.labels.length;
   expect(held.uncertain?.from).toBeLessThanOrEqual(before);
-  await site.queues.enqueue(second);
-  expect(await site.reports.end(second.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(second)).toMatchObject({ status: 'printed' });
   await site.queues.enqueue(third);
   await printer.printed(before + 3);
   await printer.powerOff();

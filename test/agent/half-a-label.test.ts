@@ -39,8 +39,7 @@ test('before an agent begins there: the printer is the same, the job prints, not
   const { printerId } = await site.startAgent(printer);
   expect(printerId).toBe(first.printerId);
   const job = jobFor(printerId, 3);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
   expect(over).toEqual([]);
 });
@@ -52,8 +51,7 @@ test('while the agent has no connection: the next job prints, nothing over anyth
   const jobs = [jobFor(printerId, 2), jobFor(printerId, 2)];
   for (const job of jobs) {
     await leaveHalf(printer);
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(job)).toMatchObject({ status: 'printed' });
   }
   expect(printer.labels).toEqual(jobs.flatMap(expected));
   expect(over).toEqual([]);
@@ -96,8 +94,7 @@ test('a mute printer, and the connection broke after the last write of a job: th
   await site.queues.enqueue(first);
   await site.reports.end(first.jobId);
   const next = jobFor(printerId, ['x', 'y']);
-  await site.queues.enqueue(next);
-  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(next)).toMatchObject({ status: 'printed' });
   while (printer.labels.at(-1) !== 'y') await once(printer, 'label');
   expect(printer.labels.slice(-2)).toEqual(['x', 'y']);
   expect(over).toEqual([]);

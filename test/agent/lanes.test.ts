@@ -52,15 +52,13 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     const [foreign, own] = [job('globex', ['g1']), job('acme', ['a1'])];
     const lane = laneOf(own);
     await misplace(foreign, own);
-    await site.queues.enqueue(own);
-    expect(await site.reports.end(own.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(own)).toMatchObject({ status: 'printed' });
     expect(printers.acme.labels).toEqual(['a1']);
     expect(site.reports.of(foreign.jobId)).toEqual([]);
     await expect.poll(() => site.queues.depth(lane)).toBe(0);
     // Where it belongs, it is not known yet: there it is added, and printed.
     expect(await site.queues.has(laneOf(foreign), foreign.jobId)).toBe(false);
-    await site.queues.enqueue(foreign);
-    expect(await site.reports.end(foreign.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(foreign)).toMatchObject({ status: 'printed' });
     expect(printers.globex.labels).toEqual(['g1']);
   });
 

@@ -118,8 +118,7 @@ for (const language of ['tspl', 'epl'] as const) {
       formats: [{ id: `${language}-203-50x25`, language }],
     });
     const job = jobIn(agent, language, ['a', 'b', 'c'], 3);
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 9 } });
+    expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 9 } });
     expect(await printedCodes(await printer.labels(9))).toEqual(expected(job).map((n) => `label ${n}`));
   });
 
@@ -128,8 +127,7 @@ for (const language of ['tspl', 'epl'] as const) {
       const printer = await labelPrinter(language, { now });
       const agent = await startAgent(printer, { printer: { language, ...MEDIA } });
       const job = jobIn(agent, language, ['a', 'b']);
-      await site.queues.enqueue(job);
-      expect(await site.reports.end(job.jobId)).toMatchObject({
+      expect(await site.print(job)).toMatchObject({
         status: 'held',
         error: { code: 'outcome-unknown' },
         uncertain: { from: 0, to: 2 },
@@ -147,8 +145,7 @@ for (const language of ['tspl', 'epl'] as const) {
     await site.queues.enqueue(cut);
     await site.reports.end(cut.jobId);
     const next = jobIn(agent, language, ['next']);
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(next)).toMatchObject({ status: 'printed' });
     expect(await printedCodes(await printer.labels(1))).toEqual(['label next']);
   });
 
@@ -176,8 +173,7 @@ test('a driverless printer that takes PWG raster and nothing else of ours', asyn
     { id: 'pwg-raster-203-50x25', language: 'pwg-raster', rasterType: 'sgray_8' },
   ]);
   const job = jobIn(agent, 'pwg-raster', ['a', 'b', 'c'], 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
   const documents = await Promise.all(eve.printed().map((stream) => drawPwgRaster(stream, LABEL)));
   expect(documents.map((pages) => pages.length)).toEqual([4, 2]);
   expect(await codesOn(documents.flat())).toEqual(expected(job).map((n) => `label ${n}`));
@@ -189,8 +185,7 @@ test('a driverless printer that takes PNG and nothing else of ours: a document a
   const agent = await startAgent(eve, { printer: MEDIA });
   expect(agent.description.formats).toMatchObject([{ id: 'png-203-50x25', language: 'png' }]);
   const job = jobIn(agent, 'png', ['a', 'b'], 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
   const pictures = await Promise.all(eve.printed().map((picture) => dotsOf(picture)));
   expect(await codesOn(pictures)).toEqual(expected(job).map((n) => `label ${n}`));
 });

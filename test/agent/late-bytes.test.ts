@@ -69,10 +69,8 @@ test('what the old connection held does not come out after it was sent again', a
   const road = await roadSilentAt('label 3', printer.port);
   const { printerId } = await site.startAgent(road);
   const [job, last] = [jobFor(printerId, 10), jobFor(printerId, ['last'])];
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   await road.release();
-  await site.queues.enqueue(last);
-  expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(last)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual([...expected(job), 'last']);
 });

@@ -1,26 +1,16 @@
 /** The ledger under any order of events, of one job and of several in a row at one printer. */
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DeviceStatus } from '../../drivers/device.ts';
-import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Ledger, LedgerError } from '../../src/agent/job/ledger.ts';
 import { Row } from '../../src/agent/job/row.ts';
-import { Journal } from '../../src/agent/journal.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
-import { Directories } from '../kit/agent/site.ts';
+import { useJournal } from '../kit/agent/use-journal.ts';
 
 const SETTLE = 250;
 const RUNS = { seed: 20_261_122, numRuns: 200 };
 
-const directories = new Directories();
-const { db, close } = openDataDir(directories.make());
-// Nothing is to outlive this test.
-db.exec('PRAGMA synchronous = OFF');
-const journal = new Journal(db);
-afterAll(() => {
-  close();
-  directories.remove();
-});
+const journal = useJournal();
 let opened = 0;
 
 function open(row: Row, total: number, perPage: number, id = ++opened): Ledger {

@@ -1,23 +1,13 @@
 /** How many labels count as printed, by what a printer says: what is out for certain, never more. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { DeviceStatus } from '../../drivers/device.ts';
-import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Ledger } from '../../src/agent/job/ledger.ts';
 import { Row } from '../../src/agent/job/row.ts';
-import { Journal } from '../../src/agent/journal.ts';
-import { Directories } from '../kit/agent/site.ts';
+import { useJournal } from '../kit/agent/use-journal.ts';
 
 const SETTLE = 250;
 
-const directories = new Directories();
-const { db, close } = openDataDir(directories.make());
-// Nothing is to outlive this test.
-db.exec('PRAGMA synchronous = OFF');
-const journal = new Journal(db);
-afterAll(() => {
-  close();
-  directories.remove();
-});
+const journal = useJournal();
 let jobs = 0;
 
 interface Sending {

@@ -25,8 +25,7 @@ async function left(
   const { agent, printerId, dataDir } = await site.startAgent(printer);
   if (before.length > 0) {
     const first = jobFor(printerId, before);
-    await site.queues.enqueue(first);
-    expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+    expect(await site.print(first)).toMatchObject({ status: 'printed' });
   }
   await agent.stop();
   const job = jobFor(printerId, 8);

@@ -132,8 +132,7 @@ describe.skipIf(!networksCanBeMade)('through LPrint', () => {
       printerId,
       format: { ...format, ...(type !== undefined && { rasterType: type }) },
     };
-    await site.queues.enqueue(job);
-    const end = await site.reports.end(job.jobId);
+    const end = await site.print(job);
     const sent = records.length;
     expect(end).toMatchObject(
       confirmation === 'transport'

@@ -38,8 +38,7 @@ test('a file: held once all is in it; printed where the agent takes what was del
   const first = await startAgent(pathToFileURL(file).href);
   expect(first.description).toMatchObject({ evidence: 'address', name: file });
   const held = jobFor(first.printerId, 3);
-  await site.queues.enqueue(held);
-  expect(await site.reports.end(held.jobId)).toMatchObject({
+  expect(await site.print(held)).toMatchObject({
     status: 'held',
     labels: { sent: 3, printed: 0 },
     error: { code: 'outcome-unknown', message: expect.stringContaining('"confirmation": "transport"') },
@@ -50,8 +49,7 @@ test('a file: held once all is in it; printed where the agent takes what was del
   writeFileSync(file, '');
   const second = await startAgent(pathToFileURL(file).href, trusted);
   const printed = jobFor(second.printerId, 4);
-  await site.queues.enqueue(printed);
-  expect(await site.reports.end(printed.jobId)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
+  expect(await site.print(printed)).toMatchObject({ status: 'printed', labels: { printed: 4 } });
   // Nothing else is in it: no question was asked.
   expect(labelsIn(readFileSync(file, 'latin1'))).toEqual(expected(printed));
   expect(readFileSync(file, 'latin1')).not.toContain('~');
@@ -79,8 +77,7 @@ test("LPD, through CUPS's server for it: delivered and held, or printed on the o
   const uri = `lpd://127.0.0.1:${lpd.port}/labels`;
   const first = await startAgent(uri);
   const held = jobFor(first.printerId, 3, 2);
-  await site.queues.enqueue(held);
-  expect(await site.reports.end(held.jobId)).toMatchObject({
+  expect(await site.print(held)).toMatchObject({
     status: 'held',
     labels: { sent: 6, printed: 0 },
   });
@@ -88,8 +85,7 @@ test("LPD, through CUPS's server for it: delivered and held, or printed on the o
   await first.agent.stop();
   const second = await startAgent(uri, { config: { confirmation: 'transport', window: { labels: 2 } } });
   const printed = jobFor(second.printerId, 5);
-  await site.queues.enqueue(printed);
-  expect(await site.reports.end(printed.jobId)).toMatchObject({ status: 'printed', labels: { printed: 5 } });
+  expect(await site.print(printed)).toMatchObject({ status: 'printed', labels: { printed: 5 } });
   await printer.printed(11);
   expect(printer.labels).toEqual([...expected(held), ...expected(printed)]);
 });
@@ -112,8 +108,7 @@ test('an LPD server that breaks the connection: sent again before the data file,
   });
   const { printerId } = await startAgent(`lpd://127.0.0.1:${device.port}/q`, trusted);
   const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'held',
     error: { code: 'outcome-unknown' },
     uncertain: { from: 0, to: 2 },
@@ -128,8 +123,7 @@ test('cups: is another name for the queue', async () => {
   const { printerId, description } = await startAgent(`cups://127.0.0.1:${cups.port}/named`, trusted);
   expect(description.evidence).toBe('uuid');
   const job = jobFor(printerId, 3);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   await printer.printed(3);
   expect(printer.labels).toEqual(expected(job));
 });

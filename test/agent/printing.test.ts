@@ -101,8 +101,7 @@ test('runs never further ahead of the printer than the window', async () => {
     most = Math.max(most, formats + remaining);
   });
   const job = jobFor(printerId, 8, 3);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(job));
   // Two copies a chunk, four labels a window.
   expect(most).toBeGreaterThan(1);
@@ -183,8 +182,7 @@ test('without an odometer: all is well until labels are under way and the connec
   const printer = await site.startPrinter({ speed: 20 });
   const { printerId } = await site.startAgent(printer, { drivers: withoutOdometer(testDrivers) });
   const good = jobFor(printerId, 12, 2);
-  await site.queues.enqueue(good);
-  expect(await site.reports.end(good.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(good)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(good));
 
   const cut = jobFor(printerId, 30);
@@ -206,8 +204,7 @@ test('a printer that never answers: held after everything was sent, or printed w
   expect(held.printerId).toMatch(/^address-/);
   expect(held.description.state).toBe('unknown');
   const job = jobFor(held.printerId, 5);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'held',
     error: { code: 'outcome-unknown' },
     uncertain: { from: 0, to: 5 },
@@ -217,8 +214,7 @@ test('a printer that never answers: held after everything was sent, or printed w
   const trusted = await site.startPrinter({ faults: { silent: true } });
   const agent = await site.startAgent(trusted, { config: { printer: { confirmation: 'transport' } } });
   const trustedJob = jobFor(agent.printerId, 40);
-  await site.queues.enqueue(trustedJob);
-  expect(await site.reports.end(trustedJob.jobId)).toMatchObject({
+  expect(await site.print(trustedJob)).toMatchObject({
     status: 'printed',
     labels: { printed: 40 },
   });
@@ -236,16 +232,14 @@ test('a printer that has never answered is not asked in the time of a job; when 
   while (received.split('~HI').length < 4) await once(printer, 'received');
   received = '';
   const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held' });
+  expect(await site.print(job)).toMatchObject({ status: 'held' });
   expect(received.slice(received.indexOf('~JX'), received.lastIndexOf('^XZ'))).not.toMatch(/~H|getvar/);
 
   printer.set({ silent: false });
   const id = serialId('MUTE-1');
   await site.reports.agent(({ printers }) => printers.some((one) => one.id === id));
   const next = jobFor(id, 2);
-  await site.queues.enqueue(next);
-  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(next)).toMatchObject({ status: 'printed' });
 });
 
 test('a stop in the middle hands the job back; the next start goes on where it was', async () => {

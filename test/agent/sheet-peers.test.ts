@@ -46,8 +46,7 @@ test.each(languageId.options.filter(printsPages))(
       records: records.slice(0, 2),
       format: { id: 'a4', name: 'A4', language, dpi: DPI, ...A4 },
     };
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({
+    expect(await site.print(job)).toMatchObject({
       status: 'printed',
       labels: { sent: 26, printed: 26 },
     });

@@ -3,12 +3,13 @@
 import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import type { Queues } from '../../src/queue/index.ts';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
 import { labelsOnPage, labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
 import { expected } from '../kit/agent/site.ts';
 import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
 import { drawPdf } from '../kit/judges/judges.ts';
-import { startDocumentSink } from '../kit/wire/document-sink.ts';
+import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.ts';
 
 const site = useSite();
 
@@ -41,8 +42,7 @@ test.each([
   const { printerId } = await startAgent(printer, window);
   // Copies lie across the borders of pages, and the last page is part-filled.
   const job = sheetJob(printerId, ['a', 'b', 'c'], 3);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'printed',
     labels: { sent: 9, printed: 9 },
   });
@@ -57,8 +57,7 @@ test('aborted in the middle: failed, with all labels of the pages that the print
   const { printerId } = await startAgent(printer, 16);
   printer.abortJobAfter(2);
   const job = sheetJob(printerId, 14);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'failed',
     labels: { printed: 8 },
     error: { code: 'printer-aborted' },
@@ -71,8 +70,7 @@ test('uncertain pages: held, with all of their labels', async () => {
   const { printerId } = await startAgent(printer, 8);
   printer.abortJobAfter(0);
   const job = sheetJob(printerId, 10);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
+  expect(await site.print(job)).toMatchObject({
     status: 'held',
     error: { code: 'outcome-unknown' },
     uncertain: { from: 0, to: 8 },
@@ -87,8 +85,7 @@ test('power off in the middle: the counter of pages tells which labels are out, 
     sheetJob(printerId, 5),
     sheetJob(printerId, ['a', 'b', 'c', 'd', 'e', 'f', 'g'], 2),
   ];
-  await site.queues.enqueue(first);
-  expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(first)).toMatchObject({ status: 'printed' });
   await site.queues.enqueue(second);
   await printer.printed(2 + 2);
   await printer.powerOff();
@@ -102,8 +99,7 @@ test('agent and printer go down in the middle of a document: the journal knows t
   const printer = await startPrinter({ speed: 20 });
   const { agent, dataDir, printerId } = await startAgent(printer, 16);
   const [first, second] = [sheetJob(printerId, 3), sheetJob(printerId, 15)];
-  await site.queues.enqueue(first);
-  expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+  expect(await site.print(first)).toMatchObject({ status: 'printed' });
   await site.queues.enqueue(second);
   await printer.printed(1 + 2);
   printer.set({ 'media-empty': true });
@@ -132,31 +128,54 @@ test('a stop in the middle hands the job back at a page, and it goes on with the
   expect(await labelsOnPages(printer.pictures)).toEqual(pages(job));
 });
 
-test('a printer that takes a stream of PDF gets a document for each page', async () => {
-  const device = await startDocumentSink();
-  site.running(device);
-  const { agent, printerId } = await startAgent(device, PER_PAGE, {
-    config: { printer: { language: 'pdf', dpi: 203, ...PAGE, confirmation: 'transport' } },
-  });
-  const job = sheetJob(printerId, ['a', 'b', 'c'], 2);
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
-  await agent.stop({ graceMs: 0 });
+const STREAM = { printer: { language: 'pdf', dpi: 203, ...PAGE, confirmation: 'transport' } };
+
+/** What is on so many pages of PDF that came one after the other, on however many connections. */
+async function pagesOf(device: DocumentSink, count: number): Promise<(string | undefined)[][]> {
   const stream = () => Buffer.concat(device.documents).toString('latin1');
-  for (let each = 0; stream().split('%%EOF').length <= 2; each += 1) await device.document(each);
-  const whole = stream();
-  const second = whole.indexOf('%PDF-', 1);
-  const files = [whole.slice(0, second), whole.slice(second)].map((one) => Buffer.from(one, 'latin1'));
-  const drawn = await Promise.all(files.map(async (file) => labelsOnPage(await drawPdf(file, 203))));
-  expect(drawn).toEqual(pages(job));
+  for (let each = 0; stream().split('%%EOF').length <= count; each += 1) await device.document(each);
+  const files = stream()
+    .split(/(?=%PDF-)/)
+    .map((one) => Buffer.from(one, 'latin1'));
+  return await Promise.all(files.map(async (file) => labelsOnPage(await drawPdf(file, 203))));
+}
+
+test('a printer that takes a stream of PDF gets a document for each page', async () => {
+  const device = site.running(await startDocumentSink());
+  const { agent, printerId } = await startAgent(device, PER_PAGE, { config: STREAM });
+  const job = sheetJob(printerId, ['a', 'b', 'c'], 2);
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 6 } });
+  await agent.stop({ graceMs: 0 });
+  expect(await pagesOf(device, 2)).toEqual(pages(job));
+});
+
+/** The queues, of which each lease is as short as if another agent wanted the printer too. */
+function wantedByAnother(queues: Queues): Queues {
+  const askLeases: Queues['askLeases'] = (agentId, asks, { contended }) =>
+    queues.askLeases(agentId, asks, { contended, alone: contended });
+  return new Proxy(queues, {
+    get: (_, name) => {
+      const member: unknown = name === 'askLeases' ? askLeases : Reflect.get(queues, name);
+      return typeof member === 'function' ? member.bind(queues) : member;
+    },
+  });
+}
+
+test('of sheets with more labels than another agent may be left with, one at a time is sent', async () => {
+  const device = site.running(await startDocumentSink());
+  const wanted = wantedByAnother(site.queues);
+  const { agent, printerId } = await startAgent(device, 2, { config: STREAM, queues: wanted });
+  const job = sheetJob(printerId, 11);
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 11 } });
+  await agent.stop({ graceMs: 0 });
+  expect(await pagesOf(device, 3)).toEqual(pages(job));
 });
 
 test('a person has it go on in the middle of a page: the rest begins on a new sheet', async () => {
   const printer = await startPrinter();
   const { printerId } = await startAgent(printer, 16);
   const job: QueuedJob = { ...sheetJob(printerId, 12), resume: { round: 1, from: 6 } };
-  await site.queues.enqueue(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 12 } });
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 12 } });
   expect(await labelsOnPages(printer.pictures)).toEqual([
     ['6', '7', '8', '9'],
     ['10', '11'],

@@ -22,14 +22,12 @@ test.each(points)('asleep %s, while another agent prints', async (point) => {
   const { agent } = await site.startAgent(printer, { config });
 
   const [job, next, last] = [jobFor(printerId, 12), jobFor(printerId, 8), jobFor(printerId, ['last'])];
-  await site.queues.enqueue(job);
-  const end = await site.reports.end(job.jobId);
+  const end = await site.print(job);
   expect(end).toMatchObject({ status: 'held', agentId: agent.id });
   await site.queues.enqueue(next);
   await printer.printed(4 + 2);
   asleep.kill('SIGCONT');
   expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: agent.id });
-  await site.queues.enqueue(last);
-  expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: agent.id });
+  expect(await site.print(last)).toMatchObject({ status: 'printed', agentId: agent.id });
   expect(printer.labels).toEqual([...expected(job).slice(0, 4), ...expected(next), 'last']);
 });

@@ -113,8 +113,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     await two.startAgent(OTHER, SHORT);
     await kill(one);
     const job = jobFor(two.printerId, 4, 2);
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(await site.print(job)).toMatchObject({ status: 'printed', agentId: OTHER });
     expect(two.printer.labels).toEqual(expected(job));
   });
 
@@ -145,8 +144,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       expect(two.senders).toEqual([ONE, OTHER]);
       // It is well, and waits for its turn.
       await other.stop();
-      await site.queues.enqueue(last);
-      expect(await site.reports.end(last.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+      expect(await site.print(last)).toMatchObject({ status: 'printed', agentId: ONE });
       expect(two.printer.labels.slice(80)).toEqual(['last']);
       expect(two.senders).toEqual([ONE, OTHER, ONE]);
     },
@@ -158,13 +156,11 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     await one.tap.stop();
     await two.servedBy(OTHER);
     const job = jobFor(two.printerId, 4, 2);
-    await site.queues.enqueue(job);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(await site.print(job)).toMatchObject({ status: 'printed', agentId: OTHER });
     // The first reaches it again, and has no reason to take it back.
     await one.tap.open();
     const next = jobFor(two.printerId, ['next']);
-    await site.queues.enqueue(next);
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
+    expect(await site.print(next)).toMatchObject({ status: 'printed', agentId: OTHER });
     expect(two.printer.labels).toEqual([...expected(job), 'next']);
     expect(two.senders).toEqual([OTHER]);
   });

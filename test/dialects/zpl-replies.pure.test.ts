@@ -1,16 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
-import {
-  framesArrived,
-  parseErrorStatus,
-  parseHostIdentification,
-  parseHostStatus,
-  parseSerialNumber,
-  parseValues,
-  valuesArrived,
-  wholeNumber,
-} from '../../drivers/languages/zpl/replies.ts';
+import * as replies from '../../drivers/languages/zpl/replies.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const frame = (text: string) => `\x02${text}\x03\r\n`;
@@ -26,7 +17,7 @@ const SERIAL_NUMBER = frame('\r\n  SERIAL NUMBER\r\n  41A06440023\r\n');
 const VALUES = '"41A06440023"\r\n"?"\r\n"203"';
 
 test('~HS: each field at its place', () => {
-  expect(parseHostStatus(bytes(HOST_STATUS))).toEqual({
+  expect(replies.parseHostStatus(bytes(HOST_STATUS))).toEqual({
     mediaOut: false,
     paused: false,
     labelLength: 1245,
@@ -42,7 +33,7 @@ test('~HS: each field at its place', () => {
   });
   const busy =
     frame('030,1,1,0812,007,1,0,1,000,0,1,1') + frame('000,0,1,1,0,1,4,1,00000123,1,000') + frame('1234,0');
-  expect(parseHostStatus(bytes(busy))).toEqual({
+  expect(replies.parseHostStatus(bytes(busy))).toEqual({
     mediaOut: true,
     paused: true,
     labelLength: 812,
@@ -61,16 +52,16 @@ test('~HS: each field at its place', () => {
 test('~HS: the last of several answers counts, whatever stands around them', () => {
   const later = HOST_STATUS.replace('1245,000', '1245,042');
   const reply = `ALERT: PAPER LOW\r\n${HOST_IDENTIFICATION}${HOST_STATUS}"?"${later}`;
-  expect(parseHostStatus(bytes(reply)).formatsInBuffer).toBe(42);
+  expect(replies.parseHostStatus(bytes(reply)).formatsInBuffer).toBe(42);
 });
 
 test('~HI: model, firmware, dots per mm', () => {
-  expect(parseHostIdentification(bytes(HOST_IDENTIFICATION))).toEqual({
+  expect(replies.parseHostIdentification(bytes(HOST_IDENTIFICATION))).toEqual({
     model: 'ZTC ZD421-203dpi ZPL',
     firmware: 'V84.20.18Z',
     dpmm: 8,
   });
-  expect(parseHostIdentification(bytes(frame('Clone,1.0,7,8MB'))).dpmm).toBeUndefined();
+  expect(replies.parseHostIdentification(bytes(frame('Clone,1.0,7,8MB'))).dpmm).toBeUndefined();
 });
 
 test('~HQES: errors and warnings', () => {
@@ -83,8 +74,10 @@ test('~HQES: errors and warnings', () => {
     mediaLow: false,
   };
   const status = (errors: string, warnings = '0 00000000 00000000') =>
-    parseErrorStatus(bytes(frame(`\r\nPRINTER STATUS\r\nERRORS: ${errors}\r\nWARNINGS: ${warnings}\r\n`)));
-  expect(parseErrorStatus(bytes(ERROR_STATUS))).toEqual({
+    replies.parseErrorStatus(
+      bytes(frame(`\r\nPRINTER STATUS\r\nERRORS: ${errors}\r\nWARNINGS: ${warnings}\r\n`)),
+    );
+  expect(replies.parseErrorStatus(bytes(ERROR_STATUS))).toEqual({
     ...none,
     mediaOut: true,
     headOpen: true,
@@ -99,20 +92,20 @@ test('~HQES: errors and warnings', () => {
 });
 
 test('~HQSN and getvar', () => {
-  expect(parseSerialNumber(bytes(SERIAL_NUMBER))).toBe('41A06440023');
-  expect(parseSerialNumber(bytes(frame('\r\n  SERIAL NUMBER\r\n\r\n')))).toBeNull();
-  expect(parseValues(bytes(VALUES), 3)).toEqual(['41A06440023', null, '203']);
-  expect(parseValues(Buffer.from('"Drucker Süd"'), 1)).toEqual(['Drucker Süd']);
-  expect(wholeNumber('203')).toBe(203);
-  expect(wholeNumber('203 dpi')).toBeNull();
-  expect(wholeNumber(null)).toBeNull();
+  expect(replies.parseSerialNumber(bytes(SERIAL_NUMBER))).toBe('41A06440023');
+  expect(replies.parseSerialNumber(bytes(frame('\r\n  SERIAL NUMBER\r\n\r\n')))).toBeNull();
+  expect(replies.parseValues(bytes(VALUES), 3)).toEqual(['41A06440023', null, '203']);
+  expect(replies.parseValues(Buffer.from('"Drucker Süd"'), 1)).toEqual(['Drucker Süd']);
+  expect(replies.wholeNumber('203')).toBe(203);
+  expect(replies.wholeNumber('203 dpi')).toBeNull();
+  expect(replies.wholeNumber(null)).toBeNull();
 });
 
 test('an answer is complete at its last byte and not before', () => {
   for (const [complete, reply] of [
-    [framesArrived(3), HOST_STATUS.trimEnd()],
-    [framesArrived(1), HOST_IDENTIFICATION.trimEnd()],
-    [valuesArrived(3), VALUES],
+    [replies.framesArrived(3), HOST_STATUS.trimEnd()],
+    [replies.framesArrived(1), HOST_IDENTIFICATION.trimEnd()],
+    [replies.valuesArrived(3), VALUES],
   ] as const) {
     for (let cut = 0; cut < reply.length; cut++) expect(complete(bytes(reply.slice(0, cut)))).toBe(false);
     expect(complete(bytes(reply))).toBe(true);
@@ -120,21 +113,21 @@ test('an answer is complete at its last byte and not before', () => {
 });
 
 test.each<[string, (reply: Buffer) => unknown, string]>([
-  ['nothing', parseHostStatus, ''],
-  ['a web page', parseHostStatus, '<html>'],
-  ['strings in the wrong order', parseHostStatus, HOST_STATUS.split('\r\n').reverse().join('\r\n')],
-  ['a flag that is none', parseHostStatus, HOST_STATUS.replace('030,0', '030,2')],
-  ['a negative count', parseHostStatus, HOST_STATUS.replace('1245,000', '1245,-01')],
-  ['a count beyond all sense', parseHostStatus, HOST_STATUS.replace('00000000', '9'.repeat(30))],
+  ['nothing', replies.parseHostStatus, ''],
+  ['a web page', replies.parseHostStatus, '<html>'],
+  ['strings in the wrong order', replies.parseHostStatus, HOST_STATUS.split('\r\n').reverse().join('\r\n')],
+  ['a flag that is none', replies.parseHostStatus, HOST_STATUS.replace('030,0', '030,2')],
+  ['a negative count', replies.parseHostStatus, HOST_STATUS.replace('1245,000', '1245,-01')],
+  ['a count beyond all sense', replies.parseHostStatus, HOST_STATUS.replace('00000000', '9'.repeat(30))],
   [
     'a field missing',
-    parseHostStatus,
+    replies.parseHostStatus,
     HOST_STATUS.replace(',1234', '').replace('000,0,0,0,0,2', '000,0,0,0,2'),
   ],
-  ['a model with control characters', parseHostIdentification, frame('a\x07b,1,8,1KB')],
-  ['a model without end', parseHostIdentification, frame(`${'x'.repeat(10_000)},1,8,1KB`)],
-  ['no flags', parseErrorStatus, frame('PRINTER STATUS')],
-  ['half a value', (reply) => parseValues(reply, 1), '"half'],
+  ['a model with control characters', replies.parseHostIdentification, frame('a\x07b,1,8,1KB')],
+  ['a model without end', replies.parseHostIdentification, frame(`${'x'.repeat(10_000)},1,8,1KB`)],
+  ['no flags', replies.parseErrorStatus, frame('PRINTER STATUS')],
+  ['half a value', (reply) => replies.parseValues(reply, 1), '"half'],
 ])('refused: %s', (_, parse, reply) => {
   expect(() => parse(bytes(reply))).toThrow(expect.objectContaining({ code: 'reply-invalid' }));
 });
@@ -158,17 +151,17 @@ const mutated = fc
 test('whatever arrives: an answer or reply-invalid, nothing else, and at once', () => {
   const cases = Number(process.env['REPLY_FUZZ'] ?? 3_000);
   const parsers: ((reply: Uint8Array) => unknown)[] = [
-    parseHostStatus,
-    parseHostIdentification,
-    parseErrorStatus,
-    parseSerialNumber,
-    (reply) => parseValues(reply, 3),
+    replies.parseHostStatus,
+    replies.parseHostIdentification,
+    replies.parseErrorStatus,
+    replies.parseSerialNumber,
+    (reply) => replies.parseValues(reply, 3),
   ];
   const tally = { answered: 0, refused: 0 };
   fc.assert(
     fc.property(fc.oneof(fc.uint8Array({ maxLength: 600 }), mutated), (reply) => {
-      framesArrived(3)(reply);
-      valuesArrived(3)(reply);
+      replies.framesArrived(3)(reply);
+      replies.valuesArrived(3)(reply);
       for (const parse of parsers) {
         try {
           parse(reply);
@@ -189,7 +182,12 @@ test('whatever arrives: an answer or reply-invalid, nothing else, and at once', 
 test('64 KB of anything is parsed in no time that grows with its square', () => {
   for (const unit of ['\x02', '\x02,', '"', 'ERRORS: 1 ', '\x02ERRORS:\t\t\t', '\x02\x03']) {
     const reply = bytes(unit.repeat(65_536 / unit.length));
-    for (const parse of [parseHostStatus, parseHostIdentification, parseErrorStatus, parseSerialNumber]) {
+    for (const parse of [
+      replies.parseHostStatus,
+      replies.parseHostIdentification,
+      replies.parseErrorStatus,
+      replies.parseSerialNumber,
+    ]) {
       expect(() => parse(reply)).toThrow(TransportError);
     }
   }

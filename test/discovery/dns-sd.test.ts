@@ -37,6 +37,21 @@ async function foundAs(provider: DnsSdDiscovery, name: string): Promise<Sighting
   return (await provider.find(signal)).filter((one) => one.name === name);
 }
 
+/** What announces itself under this name, as one that takes bytes on a port. */
+function socketPrinter(
+  name: string,
+  at: { target: string; port: number },
+  txt: string[],
+  address: string,
+): void {
+  sparingResponder([
+    { name: '_pdl-datastream._tcp.local', type: 'PTR', data: name },
+    { name, type: 'SRV', data: at },
+    { name, type: 'TXT', data: txt },
+    { name: at.target, type: 'A', data: address },
+  ]);
+}
+
 test('what Avahi announces is found, each service with what all of them say', async () => {
   const name = 'Ward 3 (Zebra 1.0)';
   const ends = [
@@ -137,12 +152,7 @@ function sparingResponder(records: { name: string; type: string; data: unknown; 
 
 test('what an answer leaves out is asked for, also for a name with dots', async () => {
   const name = 'Lab. 2 / 4.20._pdl-datastream._tcp.local';
-  sparingResponder([
-    { name: '_pdl-datastream._tcp.local', type: 'PTR', data: name },
-    { name, type: 'SRV', data: { target: 'lab2.local', port: 9102 } },
-    { name, type: 'TXT', data: ['usb_CMD=ZPL', 'usb_MFG=TSC'] },
-    { name: 'lab2.local', type: 'A', data: '127.0.0.1' },
-  ]);
+  socketPrinter(name, { target: 'lab2.local', port: 9102 }, ['usb_CMD=ZPL', 'usb_MFG=TSC'], '127.0.0.1');
   const found = await foundAs(onLoopback(), 'Lab. 2 / 4.20');
   expect(found).toEqual([
     { uri: 'socket://127.0.0.1:9102', name: 'Lab. 2 / 4.20', evidence: { make: 'TSC', languages: ['zpl'] } },
@@ -151,23 +161,13 @@ test('what an answer leaves out is asked for, also for a name with dots', async 
 
 test('a name that a terminal would obey is shown without that', async () => {
   const name = '\x1b]0;owned\x07\x1b[2JDock\u202e 4._pdl-datastream._tcp.local';
-  sparingResponder([
-    { name: '_pdl-datastream._tcp.local', type: 'PTR', data: name },
-    { name, type: 'SRV', data: { target: 'dock4.local', port: 9104 } },
-    { name, type: 'TXT', data: ['usb_CMD=ZPL'] },
-    { name: 'dock4.local', type: 'A', data: '127.0.0.1' },
-  ]);
+  socketPrinter(name, { target: 'dock4.local', port: 9104 }, ['usb_CMD=ZPL'], '127.0.0.1');
   expect(await foundAs(onLoopback(), ']0;owned [2JDock 4')).toHaveLength(1);
 });
 
 test('an address in none of our networks is not one to connect to', async () => {
   const name = 'Elsewhere._pdl-datastream._tcp.local';
-  sparingResponder([
-    { name: '_pdl-datastream._tcp.local', type: 'PTR', data: name },
-    { name, type: 'SRV', data: { target: 'elsewhere.local', port: 9100 } },
-    { name, type: 'TXT', data: ['usb_CMD=ZPL'] },
-    { name: 'elsewhere.local', type: 'A', data: '192.0.2.7' },
-  ]);
+  socketPrinter(name, { target: 'elsewhere.local', port: 9100 }, ['usb_CMD=ZPL'], '192.0.2.7');
   expect(await foundAs(onLoopback(), 'Elsewhere')).toEqual([]);
 });
 

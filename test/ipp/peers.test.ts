@@ -11,6 +11,7 @@ import { groupOf, type IppMessage, numbersOf, stringsOf, valuesOf } from '../../
 import { OPERATIONS } from '../../drivers/ipp/names.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
+import { ippRequest } from '../kit/wire/ipp-request.ts';
 import { everything, peer } from '../kit/wire/peer.ts';
 import { PRINTER_REPLY } from './messages.ts';
 
@@ -111,26 +112,10 @@ test('CUPS: refusals are its own', async () => {
 test('CUPS: every value of its answer is understood, and written again as the very same bytes', async () => {
   await cups.addQueue('whole', 'socket://127.0.0.1:9');
   const uri = `ipp://127.0.0.1:${cups.port}/printers/whole`;
-  const request: IppMessage = {
-    version: { major: 2, minor: 0 },
-    code: OPERATIONS['Get-Printer-Attributes'],
-    requestId: 1,
-    groups: [
-      {
-        tag: 'operation',
-        attributes: [
-          { name: 'attributes-charset', values: [{ tag: 'charset', value: 'utf-8' }] },
-          { name: 'attributes-natural-language', values: [{ tag: 'naturalLanguage', value: 'en' }] },
-          { name: 'printer-uri', values: [{ tag: 'uri', value: uri }] },
-          {
-            name: 'requested-attributes',
-            values: ['all', 'media-col-database'].map((value) => ({ tag: 'keyword', value })),
-          },
-        ],
-      },
-    ],
-    data: Buffer.alloc(0),
-  };
+  const request = ippRequest('Get-Printer-Attributes', uri, {
+    name: 'requested-attributes',
+    values: ['all', 'media-col-database'].map((value) => ({ tag: 'keyword', value })),
+  });
   const answer = await fetch(uri.replace('ipp:', 'http:'), {
     method: 'POST',
     headers: { 'content-type': 'application/ipp' },

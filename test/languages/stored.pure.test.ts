@@ -9,43 +9,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { LABELS, record } from '../../bench/render-label.ts';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { design, differingDots, dotsOf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 
-/** A delivery label without anything that a printer cannot draw itself. */
-const delivery = design(101.6, 152.4, [
-  { type: 'box', x: 2, y: 2, width: 97, height: 148, thickness: 0.5 },
-  { type: 'text', x: 5, y: 5, size: 4, text: 'Ship to' },
-  { type: 'text', x: 5, y: 11, size: 5, text: '{{name}}', width: 90, height: 6 },
-  { type: 'text', x: 5, y: 18, size: 5, text: '{{street}}', width: 90, height: 6 },
-  { type: 'text', x: 5, y: 25, size: 7, text: '{{postcode}} {{city}}', width: 90, height: 8 },
-  { type: 'line', x: 2, y: 36, x2: 99, y2: 36 },
-  { type: 'text', x: 5, y: 40, size: 4, text: 'Order {{order}}' },
-  { type: 'text', x: 55, y: 40, size: 4, text: 'Weight {{weight}} kg' },
-  {
-    type: 'barcode',
-    symbology: 'code128',
-    x: 5,
-    y: 60,
-    height: 25,
-    value: '{{sscc}}',
-    hri: 'below',
-    module: 0.4,
-  },
-]);
+const delivery = LABELS.native;
 
 function deliveries(count: number): LabelRecord[] {
-  return Array.from({ length: count }, (_, n) => ({
-    name: `Riverside Laboratories ${n}`,
-    street: `${(n % 99) + 1} Old Harbour Road, Gate 4`,
-    postcode: String(10_000 + n),
-    city: ['Hamburg', 'Lyon', 'Gothenburg'][n % 3] ?? '',
-    order: `SO-${100_000 + n}`,
-    weight: (n / 10).toFixed(1),
-    sscc: String(340_123_450_000_000_000n + BigInt(n)),
-  }));
+  return Array.from({ length: count }, (_, number) => record(number));
 }
 
 function dataBytes(record: LabelRecord): number {

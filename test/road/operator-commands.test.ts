@@ -1,15 +1,14 @@
 /** What an operator does on the command line to jobs and printers, at a running installation. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { barcodesIn, textIn } from '../kit/judges/pictures.ts';
+import { configureMutePrinter, MUTE } from '../kit/service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
-const MUTE = 'dock 4';
 const made = z.object({ id: z.string() });
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -17,18 +16,7 @@ let up: PlatenUp;
 let idT: string;
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  const output = join(directory.path, 'labels.zpl');
-  const config = join(directory.path, 'agent.json');
-  await writeFile(output, '');
-  const mute = {
-    uri: pathToFileURL(output).href,
-    name: MUTE,
-    language: 'zpl',
-    dpi: 203,
-    width: 60,
-    height: 30,
-  };
-  await writeFile(config, JSON.stringify({ printers: [mute] }));
+  const config = await configureMutePrinter(directory.path);
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
     args: ['--virtual', '2', '--agent-config', config],

@@ -1,31 +1,25 @@
 /** Canceling a job that waits, that an agent has, or that nobody has any more. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
-import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { codeOf, jobIdOf } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const AGENT = 'agent-at-work';
 const LENGTH = { contended: 60_000, alone: 60_000 };
 
-describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
-  let backend: OpenBackend;
-  let service: ServiceHarness;
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+  const service = useService({ backend, config: { sweepInterval: 100 } });
   let idT = '';
   /** Another one for each test. */
   let lane: Lane;
 
   beforeAll(async () => {
-    backend = await open();
-    service = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
     await service.tenant('acme');
     idT = await service.template('acme');
-  });
-  afterAll(async () => {
-    await service.stop();
-    await backend.close();
   });
   beforeEach(async () => {
     lane = laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
@@ -70,9 +64,9 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   /** Takes the lane's next job, as an agent that then dies: its lock ends, nobody gives the job back. */
   async function takeAndDie(note?: object): Promise<void> {
     const queues: Queues = await openQueues({
-      redisUrl: backend.redisUrl,
-      database: backend.database,
-      prefix: backend.prefix,
+      redisUrl: service.backend.redisUrl,
+      database: service.backend.database,
+      prefix: service.backend.prefix,
       logger: service.logger,
       lockDurationMs: 500,
       stalledIntervalMs: 60_000,
@@ -175,7 +169,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   test('a job that its agent hands back, and is to be canceled, is canceled', async () => {
     const id = await enqueue();
     await lease();
-    const queues = await openQueues({ ...backend, logger: service.logger });
+    const queues = await openQueues({ ...service.backend, logger: service.logger });
     const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const consumer = await serve(
       queues,

@@ -1,40 +1,33 @@
 /** The way of an accepted job into the queue, whatever fails on it: nothing acknowledged is lost, nothing is doubled. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { report } from '../../src/contract/report.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { backends } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const TENANT = 'acme';
 
-describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ open, kind }) => {
-  let backend: OpenBackend;
-  let service: ServiceHarness;
-  let queue: BreakableQueue;
+describe.each(backends().filter((backend) => !backend.embedded))('$name', (backend) => {
+  const { kind } = backend;
+  const queue = new BreakableQueue();
+  const service = useService({
+    backend,
+    config: { sweepInterval: 100 },
+    queue: (real) => queue.over(real),
+  });
   let token = '';
   let idT = '';
   let printerCount = 0;
 
   beforeAll(async () => {
-    backend = await open();
-    service = await ServiceHarness.start({
-      backend,
-      config: { sweepInterval: 100 },
-      queue: (real) => {
-        queue = new BreakableQueue(real);
-        return queue;
-      },
-    });
     await service.tenant(TENANT);
     token = await service.token(await service.integration(TENANT));
     idT = await service.template(TENANT);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await backend.close();
   });
 
   /** A printer that no other test uses. */
@@ -136,7 +129,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       const printerId = await newPrinter();
       queue.broken = true;
       const id = await enqueue(printerId, { numberCopies: 3 });
-      const other = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+      const other = await ServiceHarness.start({ backend: service.backend, config: { sweepInterval: 100 } });
       const delivered = Promise.withResolvers<QueuedJob>();
       const consumer = await serve(other.queues, printerId, async ({ job }) => {
         delivered.resolve(job);
@@ -208,7 +201,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
       const printerId = await newPrinter();
       queue.broken = true;
       const id = await enqueue(printerId, { numberCopies: 9 });
-      const other = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
+      const other = await ServiceHarness.start({ backend: service.backend, config: { sweepInterval: 100 } });
       expect(await drain(printerId, 1)).toEqual([id]);
       await other.stop();
       await service.report(
@@ -371,21 +364,13 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', ({ ope
   test('reports come through the queue', async () => {
     const printerId = await newPrinter();
     const id = await enqueue(printerId);
-    await service.queues.publish(
-      {
-        kind: 'job',
-        jobId: id,
-        agentId: `agent-${printerId}`,
-        printerId,
-        at: new Date().toISOString(),
-        delivery: 1,
-        seq: 0,
-        status: 'printed',
-        labels: { sent: 1, printed: 1 },
-        reasons: [],
-      },
-      null,
-    );
+    const told = {
+      agentId: `agent-${printerId}`,
+      printerId,
+      status: 'printed',
+      labels: { sent: 1, printed: 1 },
+    };
+    await service.queues.publish(report.parse(jobReport(id, told)), null);
     await vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ status: 'printed' }), {
       timeout: 10_000,
     });

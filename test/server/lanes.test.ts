@@ -1,35 +1,29 @@
 /** Two tenants whose printers bear one serial number: each has jobs, printers and agents of its own all the same. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Report, report } from '../../src/contract/report.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
-import { codeOf, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { codeOf, jobIdOf } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const TENANTS = ['acme', 'globex'] as const;
 type Tenant = (typeof TENANTS)[number];
 const AGENTS = { acme: 'agent-of-acme', globex: 'agent-of-globex' } as const;
 
-describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
-  let backend: OpenBackend;
-  let service: ServiceHarness;
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+  const service = useService({ backend, config: { sweepInterval: 100 } });
   const templates = { acme: '', globex: '' };
   /** Another one for each test. */
   let printerId = '';
 
   beforeAll(async () => {
-    backend = await open();
-    service = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
     for (const tenant of TENANTS) {
       await service.tenant(tenant);
       templates[tenant] = await service.template(tenant);
     }
-  });
-  afterAll(async () => {
-    await service.stop();
-    await backend.close();
   });
   beforeEach(async () => {
     await service.pool.query('DELETE FROM platen.agents');

@@ -6,34 +6,23 @@ import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
-import {
-  type Answer,
-  codeOf,
-  FORMAT_203,
-  FORMAT_300,
-  jobIdOf,
-  ServiceHarness,
-} from '../kit/service/harness.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { type Answer, codeOf, FORMAT_203, FORMAT_300, jobIdOf } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
-  let backend: OpenBackend;
-  let service: ServiceHarness;
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+  const service = useService({ backend, config: { sweepInterval: 100 } });
   let idT = '';
   let here: Lane;
   let there: Lane;
   const consumers: Consumer[] = [];
 
   beforeAll(async () => {
-    backend = await open();
-    service = await ServiceHarness.start({ backend, config: { sweepInterval: 100 } });
     await service.tenant('acme');
     idT = await service.template('acme');
   });
   afterAll(async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop({ timeoutMs: 0, graceMs: 0 })));
-    await service.stop();
-    await backend.close();
   });
   beforeEach(async () => {
     const lane = () => laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });

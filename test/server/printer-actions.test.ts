@@ -1,42 +1,33 @@
 /** What a person does to a printer: hold and resume, clear its lane, rename, forget, a test label. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { printerView } from '../../src/contract/admin.ts';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { printerLane, printerTested } from '../../src/contract/printer-actions.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
-import { type Answer, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { backends } from '../kit/servers/backends.ts';
+import { type Answer, codeOf, jobIdOf, PRINTER } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
 const OWN = 'serial-bbbbbbbbbbbb';
 const printer = printerView.extend(printerLane);
 
-describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ open }) => {
-  let backend: OpenBackend;
-  let service: ServiceHarness;
-  let queue: BreakableQueue | undefined;
+describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+  const queue = new BreakableQueue();
+  const service = useService({
+    backend,
+    config: { sweepInterval: 100 },
+    queue: (real) => queue.over(real),
+  });
   let idT = '';
 
   beforeAll(async () => {
-    backend = await open();
-    service = await ServiceHarness.start({
-      backend,
-      config: { sweepInterval: 100 },
-      queue: (real) => {
-        queue = new BreakableQueue(real);
-        return queue;
-      },
-    });
     await service.tenant('acme');
     await service.tenant('globex');
     idT = await service.template('acme');
     await service.agent([{ id: OWN, name: 'Own' }], { agentId: 'agent-acme', tenantId: 'acme' });
-  });
-  afterAll(async () => {
-    await service.stop();
-    await backend.close();
   });
   beforeEach(async () => {
     await service.agent([{}]);
@@ -90,7 +81,6 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', ({ ope
   });
 
   test('while the queue is away it is written down, and told when it is back, or has lost it', async () => {
-    if (queue === undefined) throw new Error('no queue');
     queue.broken = true;
     expect((await act('hold')).status).toBe(200);
     expect(await held()).toBe(false);

@@ -1,24 +1,12 @@
 /** Reports that are applied together, as a service takes them from the queue. */
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readReport } from '../../src/contract/read-report.ts';
 import type { Reported } from '../../src/server/jobs/dispatch/queue-port.ts';
 import { Reports } from '../../src/server/jobs/outcome/reports.ts';
 import { describePrinter } from '../kit/service/harness.ts';
-import { jobReport } from '../kit/service/job-report.ts';
-import { useService, useTenant } from '../kit/service/use-service.ts';
+import { jobReport, useToldPrinter } from '../kit/service/job-report.ts';
 
-const service = useService();
-const acme = useTenant(service);
-beforeEach(async () => {
-  await service.pool.query('DELETE FROM platen.agents');
-  await service.agent([{}]);
-});
-
-const newJob = () => acme.newJob({ numberCopies: 10 });
-
-async function job(id: string): Promise<unknown> {
-  return (await service.admin('GET', `/jobs/${id}`)).body;
-}
+const { service, newJob, job } = useToldPrinter();
 
 const batchOf = (...reports: object[]): Reported[] =>
   reports.map((one) => {

@@ -1,28 +1,24 @@
 /** What becomes of agents' reports, in whatever order they come. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
 import { codeOf, FORMAT_203, FORMAT_PDF, PRINTER } from '../kit/service/harness.ts';
-import { jobReport } from '../kit/service/job-report.ts';
-import { useService, useTenant } from '../kit/service/use-service.ts';
+import { jobReport, useToldPrinter } from '../kit/service/job-report.ts';
 
-const service = useService();
-const acme = useTenant(service);
-beforeEach(async () => {
-  await service.pool.query('DELETE FROM platen.agents');
-  await service.agent([{}]);
-});
-
-const newJob = () => acme.newJob({ numberCopies: 10 });
-
-async function job(id: string): Promise<unknown> {
-  return (await service.admin('GET', `/jobs/${id}`)).body;
-}
+const { service, acme, newJob, job } = useToldPrinter();
 
 async function printers(tenant?: string): Promise<unknown> {
   return (await service.admin('GET', `/printers${tenant === undefined ? '' : `?tenant=${tenant}`}`)).body;
 }
+
+const HELD_BY_ANOTHER = {
+  agentId: 'agent-two',
+  delivery: 2,
+  status: 'held',
+  error: { code: 'outcome-unknown', message: 'being printed by another agent' },
+  uncertain: { from: 0, to: 10 },
+};
 
 describe('of a job', () => {
   test('progress, reasons, the fault and what is uncertain are shown', async () => {
@@ -101,32 +97,14 @@ describe('of a job', () => {
     await service.agent([{}], { agentId: 'agent-two' });
     await service.report(jobReport(id, { seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }));
     // Killed before it told the queue; the job went to an agent that has not printed it.
-    const error = { code: 'outcome-unknown', message: 'being printed by another agent' } as const;
-    await service.report(
-      jobReport(id, {
-        agentId: 'agent-two',
-        delivery: 2,
-        status: 'held',
-        error,
-        uncertain: { from: 0, to: 10 },
-      }),
-    );
+    await service.report(jobReport(id, HELD_BY_ANOTHER));
     expect(await job(id)).toMatchObject({ status: 'printed', labels: { printed: 10 }, error: null });
   });
 
   test('that it was printed counts, though a later delivery could only hold the job', async () => {
     const id = await newJob();
     await service.agent([{}], { agentId: 'agent-two' });
-    const error = { code: 'outcome-unknown', message: 'being printed by another agent' } as const;
-    await service.report(
-      jobReport(id, {
-        agentId: 'agent-two',
-        delivery: 2,
-        status: 'held',
-        error,
-        uncertain: { from: 0, to: 10 },
-      }),
-    );
+    await service.report(jobReport(id, HELD_BY_ANOTHER));
     await service.report(jobReport(id, { seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }));
     expect(await job(id)).toMatchObject({
       status: 'printed',

@@ -11,6 +11,7 @@ import { type IppGroup, stringsOf } from '../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName } from '../../drivers/ipp/names.ts';
 import { decode, qr } from '../kit/printers/bench-printer.ts';
 import { type IppBench, ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
+import { ippRequest } from '../kit/wire/ipp-request.ts';
 
 /** HTTP status and body of the answer; undefined: the connection was cut. */
 async function post(
@@ -40,26 +41,14 @@ function message(
   more: IppGroup[] = [],
   data: Uint8Array = Buffer.alloc(0),
 ): Buffer {
-  return encodeIpp({
-    version: { major: 2, minor: 0 },
-    code: OPERATIONS[operation],
-    requestId: 1,
-    groups: [
-      {
-        tag: 'operation',
-        attributes: [
-          { name: 'attributes-charset', values: [{ tag: 'charset', value: 'utf-8' }] },
-          { name: 'attributes-natural-language', values: [{ tag: 'naturalLanguage', value: 'en' }] },
-          { name: 'printer-uri', values: [{ tag: 'uri', value: uri }] },
-          { name: 'document-format', values: [{ tag: 'mimeMediaType', value: PDF }] },
-          { name: 'last-document', values: [{ tag: 'boolean', value: true }] },
-          { name: 'job-id', values: [{ tag: 'integer', value: 1 }] },
-        ],
-      },
-      ...more,
-    ],
-    data,
-  });
+  const asked = ippRequest(
+    operation,
+    uri,
+    { name: 'document-format', values: [{ tag: 'mimeMediaType', value: PDF }] },
+    { name: 'last-document', values: [{ tag: 'boolean', value: true }] },
+    { name: 'job-id', values: [{ tag: 'integer', value: 1 }] },
+  );
+  return encodeIpp({ ...asked, groups: [...asked.groups, ...more], data });
 }
 
 async function printsOn({ client, labels, reached }: IppBench): Promise<void> {

@@ -11,6 +11,7 @@ const DPI = 203;
 const label = (members: object): LabelDocument =>
   designedTemplate.parse({ name: 'Wrong', width: 50, height: 25, elements: [], ...members });
 const text = { type: 'text', x: 2, y: 2, text: 'Ulm', size: 4 };
+const ean13 = { type: 'barcode', symbology: 'ean13', value: '400638133393', x: 0, y: 2, height: 8 };
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==';
 
 async function found(document: LabelDocument, code: TemplateProblem['code']) {
@@ -22,42 +23,8 @@ test.each([
   ['field-undeclared', 'declare', { elements: [{ ...text, text: '{{city}}' }] }],
   ['field-unused', 'removeUnused', { fields: [{ name: 'city' }], elements: [text] }],
   ['image-unused', 'removeUnused', { images: [{ name: 'dot', data: DOT }], elements: [text] }],
-  [
-    'does-not-fit',
-    'narrower',
-    {
-      elements: [
-        {
-          type: 'barcode',
-          symbology: 'ean13',
-          value: '400638133393',
-          x: 0,
-          y: 2,
-          height: 8,
-          width: 30,
-          module: 0.33,
-        },
-      ],
-    },
-  ],
-  [
-    'does-not-fit',
-    'ownWidth',
-    {
-      elements: [
-        {
-          type: 'barcode',
-          symbology: 'ean13',
-          value: '400638133393',
-          x: 0,
-          y: 2,
-          height: 8,
-          width: 10,
-          module: 0.125,
-        },
-      ],
-    },
-  ],
+  ['does-not-fit', 'narrower', { elements: [{ ...ean13, width: 30, module: 0.33 }] }],
+  ['does-not-fit', 'ownWidth', { elements: [{ ...ean13, width: 10, module: 0.125 }] }],
   [
     'does-not-fit',
     'wrap',

@@ -8,7 +8,8 @@ import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { labelRecord } from '../../src/contract/print-request.ts';
 import { drawn } from '../kit/browser/browser.ts';
-import { ConsoleSite, MUTE } from '../kit/browser/console-site.ts';
+import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { MUTE } from '../kit/service/mute-printer.ts';
 
 import { designerPictures } from './designer-pictures.ts';
 

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ConsoleSite, MUTE, TEMPLATE } from '../kit/browser/console-site.ts';
+import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { MUTE } from '../kit/service/mute-printer.ts';
 
 let site: ConsoleSite;
 let page: Page;

@@ -21,7 +21,12 @@
 import { once } from 'node:events';
 import { isIPv6, connect as netConnect, type Socket } from 'node:net';
 import { hostAndPort } from '../../address.ts';
-import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
+import {
+  type Connection,
+  type QueryOptions,
+  TransportError,
+  type TransportTimeouts,
+} from '../../connection.ts';
 import { watchForStall } from '../../send-queue.ts';
 import type { StreamTransport } from '../transport.ts';
 
@@ -130,7 +135,7 @@ class TcpConnection implements Connection {
   query(
     bytes: Uint8Array,
     complete: (reply: Uint8Array) => boolean,
-    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+    options: QueryOptions,
   ): Promise<Uint8Array> {
     const { signal, timeoutMs = this.#timeouts.query, maxBytes = DEFAULT_REPLY_BYTES } = options;
     return this.#inTurn(signal, async () => {

@@ -17,7 +17,12 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
+import {
+  type Connection,
+  type QueryOptions,
+  TransportError,
+  type TransportTimeouts,
+} from '../../connection.ts';
 import { codeOf, orAborted, Pauses } from '../pauses.ts';
 import type { StreamTransport } from '../transport.ts';
 import { usbPrinters } from './usb-sysfs.ts';
@@ -121,7 +126,7 @@ class UsbConnection implements Connection {
   query(
     bytes: Uint8Array,
     complete: (reply: Uint8Array) => boolean,
-    options: { timeoutMs?: number; maxBytes?: number; signal: AbortSignal },
+    options: QueryOptions,
   ): Promise<Uint8Array> {
     const { signal, timeoutMs = this.#timeouts.query, maxBytes = DEFAULT_REPLY_BYTES } = options;
     return this.#inTurn(signal, async () => {

@@ -16,7 +16,7 @@ import type { Passkeys, RelyingParty } from './passkeys.ts';
 import { passwordMatches } from './password.ts';
 import type { People } from './people.ts';
 import type { PublicName } from './public-name.ts';
-import { busy, type SignIns, tooOften } from './sign-ins.ts';
+import { A_PERSON, ANYBODY, busy, type SignIns, tooOften } from './sign-ins.ts';
 import { personIn } from './visitor.ts';
 
 type Parts = {
@@ -30,8 +30,7 @@ type Parts = {
 
 /** Bytes: a key, or what was signed with one. */
 const BODY_LIMIT = 16 * 1024;
-const ANYBODY = { config: { needs: 'nothing', about: 'caller' }, bodyLimit: BODY_LIMIT } as const;
-const A_PERSON = { needs: 'session', about: 'caller' } as const;
+const BY_ANYBODY = { config: ANYBODY, bodyLimit: BODY_LIMIT } as const;
 const passkeyParam = z.object({ passkeyId: z.string() });
 
 export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
@@ -44,13 +43,13 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
   /** Who asks for a challenge has begun an attempt; who comes in gets it back. */
   const counted = ({ ip }: FastifyRequest) => [`passkey/${ip}`, ip] as const;
 
-  app.post('/app/session/passkey/options', ANYBODY, async (request) => {
+  app.post('/app/session/passkey/options', BY_ANYBODY, async (request) => {
     const at = party(request);
     const wait = await failures.count(...counted(request));
     if (wait > 0) throw tooOften(wait);
     return passkeyRequest.parse(await passkeys.optionsToSignIn(at));
   });
-  app.post('/app/session/passkey', ANYBODY, async (request, reply) => {
+  app.post('/app/session/passkey', BY_ANYBODY, async (request, reply) => {
     const { personId, use } = await passkeys.signIn(parseBody(passkeySignIn, request.body), party(request));
     const view = await signIns.begin(app, request, reply, 'session.sign-in-by-passkey', async (db) => {
       await use(db);

@@ -11,7 +11,7 @@ import { ProblemError, parseBody } from '../problems.ts';
 import type { People } from './people.ts';
 import type { PublicName } from './public-name.ts';
 import type { SessionCookie } from './session-cookie.ts';
-import type { SignIns } from './sign-ins.ts';
+import { ANYBODY, type SignIns } from './sign-ins.ts';
 
 type Parts = {
   config: SingleSignOn | undefined;
@@ -25,7 +25,6 @@ type Parts = {
 const CALLBACK = '/app/session/provider/callback';
 /** s that somebody may take at the provider. */
 const PATIENCE = 600;
-const ANYBODY = { needs: 'nothing', about: 'caller' } as const;
 
 export async function providerRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
   const { config, people, cookie, failures, signIns, name } = parts;

@@ -19,7 +19,7 @@ import { hashPassword, passwordMatches } from './password.ts';
 import type { People, Person } from './people.ts';
 import type { SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
-import { busy, type SignIns, sessionViewOf, spent, tooOften } from './sign-ins.ts';
+import { A_PERSON, ANYBODY, busy, type SignIns, sessionViewOf, spent, tooOften } from './sign-ins.ts';
 import { personIn } from './visitor.ts';
 
 type Parts = {
@@ -34,8 +34,7 @@ type Parts = {
 
 /** Bytes: a password and a token at most. */
 const BODY_LIMIT = 8 * 1024;
-const ANYBODY = { config: { needs: 'nothing', about: 'caller' }, bodyLimit: BODY_LIMIT } as const;
-const A_PERSON = { needs: 'session', about: 'caller' } as const;
+const BY_ANYBODY = { config: ANYBODY, bodyLimit: BODY_LIMIT } as const;
 
 export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
   const { pool, people, sessions, cookie, failures, signIns } = parts;
@@ -46,7 +45,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     return person;
   };
 
-  app.post('/app/session', ANYBODY, async (request, reply) => {
+  app.post('/app/session', BY_ANYBODY, async (request, reply) => {
     const { tenant, login, password } = parseBody(signIn, request.body);
     const name = `${tenant}/${login}`;
     // Counted before the password is looked at: of a hundred guesses at once the first few are compared.
@@ -60,13 +59,13 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     await failures.forgive(name, request.ip);
     return signIns.begin(app, request, reply, 'session.sign-in', async (db) => personOf(db, person.id));
   });
-  app.post('/app/session/link', ANYBODY, async (request, reply) => {
+  app.post('/app/session/link', BY_ANYBODY, async (request, reply) => {
     const { token } = parseBody(linkSignIn, request.body);
     return signIns.begin(app, request, reply, 'session.sign-in-by-link', async (db) =>
       personOf(db, await useToken(db, token, 'sign-in')),
     );
   });
-  app.post('/app/invitations/look', ANYBODY, async (request): Promise<InvitationView> => {
+  app.post('/app/invitations/look', BY_ANYBODY, async (request): Promise<InvitationView> => {
     const { token } = parseBody(invitationLook, request.body);
     const { tenant_id, login, name, role } = await personOf(
       pool,
@@ -75,7 +74,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     const tenant = await parts.tenants.get(tenant_id);
     return { tenant: { id: tenant.id, name: tenant.name }, login, name, role };
   });
-  app.post('/app/invitations/accept', ANYBODY, async (request, reply) => {
+  app.post('/app/invitations/accept', BY_ANYBODY, async (request, reply) => {
     const { token, password, name } = parseBody(invitationAccept, request.body);
     // Nobody without an invitation has passwords hashed.
     if ((await lookAtToken(pool, token, 'invitation')) === undefined) throw spent();

@@ -11,6 +11,10 @@ import type { SessionCookie } from './session-cookie.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { mayDo, type PersonVisitor } from './visitor.ts';
 
+/** Who may call a route on the way in, and who one about oneself. */
+export const ANYBODY = { needs: 'nothing', about: 'caller' } as const;
+export const A_PERSON = { needs: 'session', about: 'caller' } as const;
+
 export class SignIns {
   readonly #pool: Pool;
   readonly #sessions: Sessions;

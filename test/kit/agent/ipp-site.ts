@@ -5,7 +5,7 @@ import type { LanguageId } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { template } from '../../../src/contract/template.ts';
 import { VirtualIppPrinter, type VirtualIppPrinterOptions } from '../../../src/virtual/ipp/ipp-printer.ts';
-import { type Directories, jobFor } from './site.ts';
+import { type Directories, jobFor, smallPrinter } from './site.ts';
 
 /** Reads the record's `n` of every label, in order, from the ZPL that it took; `?` where it took something else. */
 export class TestIppPrinter extends VirtualIppPrinter {
@@ -14,15 +14,7 @@ export class TestIppPrinter extends VirtualIppPrinter {
   readonly pictures: string[] = [];
 
   constructor(directories: Directories, options: Partial<VirtualIppPrinterOptions> = {}) {
-    super({
-      name: 'test',
-      outDir: directories.make(),
-      dpi: 203,
-      width: 50,
-      height: 25,
-      announce: false,
-      ...options,
-    });
+    super({ ...smallPrinter(directories), announce: false, ...options });
     this.on('label', ({ file, rawFile }) => {
       this.pictures.push(file);
       this.labels.push(/\^FDlabel ([^^]*)\^FS/.exec(readFileSync(rawFile, 'latin1'))?.[1] ?? '?');

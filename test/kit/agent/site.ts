@@ -1,5 +1,4 @@
 /** A site for tests: queues on a real backend, a virtual printer on a TCP port, and everything that was reported. */
-import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../src/contract/report.ts';
 import { openQueues, type Queues } from '../../../src/queue/index.ts';
 import { VirtualZplPrinter, type VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
+import { job as sampleJob } from '../queue/samples.ts';
 import type { BackendCase, OpenBackend } from '../servers/backends.ts';
 
 export const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
@@ -61,20 +61,17 @@ export class Directories {
   }
 }
 
+/** What virtual printers of tests are like, where it does not matter. */
+export function smallPrinter(directories: Directories) {
+  return { name: 'test', outDir: directories.make(), dpi: 203, width: 50, height: 25 } as const;
+}
+
 /** What a printer has printed: the record's `n` of every label, in order, read from the bytes that it took. */
 export class TestPrinter extends VirtualZplPrinter {
   readonly labels: string[] = [];
 
   constructor(directories: Directories, options: Partial<VirtualZplPrinterOptions> = {}) {
-    super({
-      name: 'test',
-      outDir: directories.make(),
-      dpi: 203,
-      width: 50,
-      height: 25,
-      keepsPartial: true,
-      ...options,
-    });
+    super({ ...smallPrinter(directories), keepsPartial: true, ...options });
     this.on('label', ({ rawFile }) => {
       this.labels.push(/\^FDlabel ([^^]*)\^FS/.exec(readFileSync(rawFile, 'latin1'))?.[1] ?? '?');
     });
@@ -184,12 +181,7 @@ export function agentConfig(
 export function jobFor(printerId: string, records: number | string[], copies = 1): QueuedJob {
   const values = typeof records === 'number' ? Array.from({ length: records }, (_, n) => String(n)) : records;
   return {
-    v: 1,
-    jobId: randomUUID(),
-    tenantId: 'default',
-    scope: null,
-    printerId,
-    templateId: 'template-1',
+    ...sampleJob(printerId),
     template: {
       name: 'Sample',
       language: 'zpl',
@@ -197,7 +189,6 @@ export function jobFor(printerId: string, records: number | string[], copies = 1
       fields: [{ name: 'n' }],
     },
     format: { id: 'zpl-203-50x25', name: '50 × 25', language: 'zpl', dpi: 203, width: 50, height: 25 },
-    orientation: 'portrait',
     copies,
     records: values.map((n) => ({ n })),
     createdAt: new Date().toISOString(),

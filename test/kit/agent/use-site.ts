@@ -5,11 +5,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Agent, type AgentOptions } from '../../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../../src/agent/config.ts';
 import { printerIdOf } from '../../../src/agent/discovery/identity.ts';
 import { queueSource } from '../../../src/agent/source/queue-source.ts';
+import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import type { JobReport } from '../../../src/contract/report.ts';
 import type { Queues } from '../../../src/queue/index.ts';
 import { pdfPool } from '../../../src/virtual/drawing/pdf-pool.ts';
 import { rasterPool } from '../../../src/virtual/drawing/raster-pool.ts';
@@ -150,6 +152,12 @@ export class UsedSite {
     return child;
   }
 
+  /** @returns how it has ended */
+  async print(job: QueuedJob): Promise<JobReport> {
+    await this.queues.enqueue(job);
+    return await this.reports.end(job.jobId);
+  }
+
   async stopAll(): Promise<void> {
     for (const part of this.#running.splice(0).reverse()) await part.stop();
   }
@@ -163,6 +171,12 @@ export class UsedSite {
 async function died(child: ChildProcess, when: string): Promise<never> {
   const [code, signal] = await once(child, 'exit');
   throw new Error(`the agent ended ${when}: ${signal ?? code}`);
+}
+
+/** Waits until it has killed itself, as it was told to. */
+export async function killedItself(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  expect(child.signalCode).toBe('SIGKILL');
 }
 
 /** By SIGKILL: nothing is flushed, closed or said. Idempotent. */

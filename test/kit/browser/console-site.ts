@@ -1,10 +1,9 @@
 /** A whole Platen with people at it: a virtual printer, one that never says what came out, and a browser. */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { buildConsole } from '../../../service/console.ts';
 import { signInLink } from '../../../src/contract/people.ts';
+import { configureMutePrinter, MUTE } from '../service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../service/platen.ts';
 import { type Look, openBrowser, openPage } from './browser.ts';
 
@@ -12,8 +11,6 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** What a stranger may have called it; a page that takes it for markup says so by its script. */
 export const HOSTILE = '<img src=x onerror="alert(1)">';
-
-export const MUTE = 'dock 4';
 
 /** Fields that keep what is typed: a name, and a number with a zero in front. */
 export const TEMPLATE = {
@@ -62,19 +59,7 @@ export class ConsoleSite {
     await using stack = new AsyncDisposableStack();
     const directory = stack.use(await temporaryDirectory());
     const dataDir = join(directory.path, 'data');
-    const config = join(directory.path, 'agent.json');
-    // A file takes all, and says nothing.
-    const output = join(directory.path, 'labels.zpl');
-    await writeFile(output, '');
-    const printer = {
-      uri: pathToFileURL(output).href,
-      name: mute,
-      language: 'zpl',
-      dpi: 203,
-      width: 60,
-      height: 30,
-    };
-    await writeFile(config, JSON.stringify({ printers: [printer] }));
+    const config = await configureMutePrinter(directory.path, mute);
     const now = await PlatenUp.start({
       dataDir,
       args: ['--virtual', '1', '--agent-config', config, ...args],

@@ -12,10 +12,17 @@ export class BreakableQueue implements JobQueue {
   onAdd: () => void = () => undefined;
   /** Batches that reached the queue. */
   readonly added: string[][] = [];
-  readonly #real: Queues;
+  #queues: Queues | undefined;
 
-  constructor(real: Queues) {
-    this.#real = real;
+  /** @returns itself, which is that one from now on */
+  over(real: Queues): this {
+    this.#queues = real;
+    return this;
+  }
+
+  get #real(): Queues {
+    if (this.#queues === undefined) throw new Error('there is no real queue yet');
+    return this.#queues;
   }
 
   get backend() {

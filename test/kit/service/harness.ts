@@ -119,6 +119,7 @@ export interface ServiceOptions {
 
 interface Running {
   url: string;
+  backend: OpenBackend;
   server: Server;
   queues: Queues;
   pool: Pool;
@@ -180,7 +181,15 @@ export class ServiceHarness {
     stack.defer(() => server.stop());
     const pool = createPool({ database: backend.database, max: 4, logger });
     stack.defer(() => pool.end());
-    this.#running = { url, server, queues, pool, reports: new Reports(pool, logger), stack: stack.move() };
+    this.#running = {
+      url,
+      backend,
+      server,
+      queues,
+      pool,
+      reports: new Reports(pool, logger),
+      stack: stack.move(),
+    };
   }
 
   async stop(): Promise<void> {
@@ -197,6 +206,11 @@ export class ServiceHarness {
 
   get queues(): Queues {
     return this.#started.queues;
+  }
+
+  /** For another instance on the same. */
+  get backend(): OpenBackend {
+    return this.#started.backend;
   }
 
   /** For looking at what is stored. */

@@ -1,4 +1,6 @@
+import { beforeEach } from 'vitest';
 import { PRINTER } from './harness.ts';
+import { useService, useTenant } from './use-service.ts';
 
 /** What the agent of the tests says of a job at its printer, but for what a test changes in it. */
 export function jobReport(jobId: string, changes: object): object {
@@ -14,5 +16,22 @@ export function jobReport(jobId: string, changes: object): object {
     labels: { sent: 0, printed: 0 },
     reasons: [],
     ...changes,
+  };
+}
+
+/** A service with a tenant, whose one printer it has just been told of before each test. */
+export function useToldPrinter() {
+  const service = useService();
+  const acme = useTenant(service);
+  beforeEach(async () => {
+    await service.pool.query('DELETE FROM platen.agents');
+    await service.agent([{}]);
+  });
+  return {
+    service,
+    acme,
+    newJob: () => acme.newJob({ numberCopies: 10 }),
+    /** As it is shown. */
+    job: async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body,
   };
 }

@@ -10,7 +10,7 @@ export class BreakableRoad {
   readonly #sockets = new Set<Socket>();
   readonly #upstreams = new Set<Socket>();
   #server: Server | undefined;
-  /** How many were made since the road was slammed. */
+  /** How many were made, or have been since the road was slammed. */
   connections = 0;
   port = 0;
 
@@ -22,6 +22,7 @@ export class BreakableRoad {
 
   async open(): Promise<void> {
     const server = createServer((client) => {
+      this.begun(client);
       const upstream = connect(this.#target);
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
@@ -37,6 +38,10 @@ export class BreakableRoad {
     });
     this.port = await listening(server, this.port, this.#address);
     this.#server = server;
+  }
+
+  protected begun(_client: Socket): void {
+    this.connections += 1;
   }
 
   /** Existing connections break, new ones are refused. */
