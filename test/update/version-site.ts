@@ -1,16 +1,7 @@
 /** Versions side by side, as a machine has them, with an agent that `launch` runs; and archives of others. */
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packArchive } from '../../service/package/archive.ts';
@@ -18,8 +9,7 @@ import { layOut, settle } from '../../service/package/layout.ts';
 import { readStatus } from '../../src/agent/status-file.ts';
 import { Home } from '../../src/cli/update/home.ts';
 import type { Step } from '../../src/cli/update/steps.ts';
-import { createLogger } from '../../src/log.ts';
-import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
+import { DockPrinter } from '../kit/printers/dock-printer.ts';
 import { type Program, Programs } from '../kit/programs/programs.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
@@ -42,15 +32,7 @@ export class VersionSite {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   });
   readonly #programs = new Programs();
-  readonly #printer = new VirtualZplPrinter({
-    name: 'dock',
-    outDir: join(this.directory, 'printed'),
-    dpi: 203,
-    width: 50,
-    height: 25,
-    speed: 4,
-    logger: createLogger({ level: 'silent' }),
-  });
+  readonly #printer = new DockPrinter(this.directory, 4);
   #backend: OpenBackend | undefined;
   #service: PlatenUp | undefined;
   #template = '';
@@ -197,6 +179,6 @@ export class VersionSite {
   }
 
   get printed(): number {
-    return readdirSync(join(this.directory, 'printed')).filter((name) => name.endsWith('.png')).length;
+    return this.#printer.printed;
   }
 }
