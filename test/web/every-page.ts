@@ -1,0 +1,130 @@
+/**
+ * `node test/web/every-page.ts DIR [--only jobs]`: each page of the console in each look, to be looked at by who draws:
+ * light and dark, a warehouse tablet, 320 points in German; and what is seldom seen: empty, being loaded, failed, stale.
+ */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Page } from 'playwright-core';
+import { z } from 'zod';
+import { labelRecord } from '../../src/contract/print-request.ts';
+import { drawn, type Look } from '../kit/browser/browser.ts';
+import { ConsoleSite, MUTE } from '../kit/browser/console-site.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string' } },
+});
+const [out] = positionals;
+if (out === undefined) throw new Error('say into which directory');
+await mkdir(out, { recursive: true });
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  light: { width: 1280, height: 800 },
+  dark: { width: 1280, height: 800, scheme: 'dark', locale: 'de-DE' },
+  tablet: { width: 820, height: 1180, locale: 'de-DE' },
+  narrow: { width: 320, height: 640, locale: 'de-DE' },
+};
+const SAMPLES = join(import.meta.dirname, '../../templates');
+
+async function empty(): Promise<void> {
+  const site = await ConsoleSite.start();
+  try {
+    for (const name of ['light', 'narrow']) {
+      const page = await site.signedIn(LOOKS[name] ?? {});
+      for (const address of ['', 'print', 'jobs', 'held', 'templates', 'integrations'])
+        await take(site, page, `empty-${name}`, address);
+      await page.context().close();
+    }
+    const page = await site.signedIn(LOOKS['light'] ?? {});
+    // It is asked, and does not answer; then it refuses.
+    await page.route('**/app/jobs?**', () => {});
+    await page.goto(`${site.up.url}/console/#/jobs`);
+    await page.getByText('Loading …').first().waitFor();
+    await shot(page, 'state-loading');
+    await page.unroute('**/app/jobs?**');
+    const refusal = { title: 'The service has too much in hand', code: 'overloaded', detail: 'too much in hand' };
+    await page.route('**/app/jobs?**', (route) =>
+      route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(refusal) }),
+    );
+    await page.goto(`${site.up.url}/console/#/print`);
+    await page.goto(`${site.up.url}/console/#/jobs`);
+    await page.getByRole('alert').first().waitFor();
+    await shot(page, 'state-refused');
+    await page.context().close();
+    const stale = await site.signedIn(LOOKS['light'] ?? {});
+    await site.show(stale, 'printers');
+    await stale.context().setOffline(true);
+    await stale.getByText(/^No answer from the service since/).waitFor();
+    await shot(stale, 'state-stale');
+    await stale.context().close();
+  } finally {
+    await site.stop();
+  }
+}
+
+async function full(): Promise<void> {
+  const site = await ConsoleSite.start({ args: ['--samples'] });
+  try {
+    const { admin } = site.up;
+    const templates = await admin.templates('default');
+    const send = async (sample: string, name: RegExp, printer: string, numberCopies = 1) => {
+      const idT = templates.find((one) => name.test(one.name))?.id ?? '';
+      const data = z
+        .array(labelRecord)
+        .parse(JSON.parse(await readFile(join(SAMPLES, `${sample}.records.json`), 'utf8')))
+        .slice(0, 3);
+      return { idT, job: await admin.print('default', { idT, printer, numberCopies, data }) };
+    };
+    const shelf = await send('shelf-50x25', /^Shelf/, 'virtual-1');
+    const held = await send('shelf-50x25', /^Shelf/, MUTE);
+    await admin.createIntegration('default', { name: 'Warehouse system of the northern hall' });
+    await site.up.ended(held.job);
+    await site.up.ended(shelf.job, 120_000);
+    const printers = await admin.printers();
+    const idOf = (name: string) => encodeURIComponent(printers.find((one) => one.name === name)?.id ?? '');
+    const addresses = [
+      '',
+      'print',
+      `print?template=${shelf.idT}&printer=${idOf('virtual-1')}`,
+      'jobs',
+      `jobs/${shelf.job}`,
+      'held',
+      `held/${held.job}`,
+      'printers',
+      `printers/${idOf('virtual-1')}`,
+      `printers/${idOf(MUTE)}`,
+      'templates',
+      `templates/${shelf.idT}`,
+      `templates/${shelf.idT}/design`,
+      'templates/new',
+      'integrations',
+      'people',
+      'audit',
+      'account',
+      'nowhere',
+    ];
+    for (const [name, look] of Object.entries(LOOKS)) {
+      const page = await site.signedIn(look);
+      for (const address of addresses) await take(site, page, name, address);
+      await page.context().close();
+    }
+  } finally {
+    await site.stop();
+  }
+}
+
+async function take(site: ConsoleSite, page: Page, look: string, address: string): Promise<void> {
+  const name = address.replaceAll(/[0-9a-f-]{36}|printer=[^&]*|template=/g, '').replaceAll(/[^a-z]+/g, '-');
+  if (values.only !== undefined && !address.startsWith(values.only)) return;
+  await site.show(page, address);
+  await drawn(page);
+  await shot(page, `${look}-${name === '' ? 'start' : name}`);
+}
+
+async function shot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(`${out}`, `${name}.png`), fullPage: true });
+}
+
+await empty();
+await full();
