@@ -43,7 +43,11 @@ async function empty(): Promise<void> {
     await page.getByText('Loading …').first().waitFor();
     await shot(page, 'state-loading');
     await page.unroute('**/app/jobs?**');
-    const refusal = { title: 'The service has too much in hand', code: 'overloaded', detail: 'too much in hand' };
+    const refusal = {
+      title: 'The service has too much in hand',
+      code: 'overloaded',
+      detail: 'too much in hand',
+    };
     await page.route('**/app/jobs?**', (route) =>
       route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(refusal) }),
     );

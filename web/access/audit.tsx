@@ -107,7 +107,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
               <td data-label={words.object} class="mono small">
                 {entry.object}
               </td>
-              <td data-label={words.from} class="mono small muted">
+              <td data-label={words.from} class={`mono small muted ${isShort(entry.from) ? 'nowrap' : ''}`}>
                 {entry.from}
               </td>
             </tr>
@@ -116,6 +116,11 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
       </table>
     </div>
   );
+}
+
+/** An address of IPv4 is one word; one of IPv6 may have to be broken. */
+function isShort(from: string | null): boolean {
+  return from !== null && from.length <= 15;
 }
 
 async function exportAll(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What went wrong, in words for who looks at the page. */
 import { NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
-import { t } from '../texts/texts.ts';
+import { saidOf, t } from '../texts/texts.ts';
 
 export function wordsOf(problem: Error): string {
   const { problem: words } = t.value;
@@ -8,6 +8,7 @@ export function wordsOf(problem: Error): string {
   if (problem instanceof OtherVersion) return words.otherVersion;
   if (problem instanceof Refusal && problem.status === 403 && problem.code === 'permission-missing')
     return words.forbidden;
+  if (problem instanceof Refusal) return saidOf(words.refusals, problem.code, problem.message);
   return problem.message;
 }
 

@@ -1,6 +1,6 @@
 /** What the service finds wrong with the label, beside what it is wrong with. */
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
-import { t } from '../texts/texts.ts';
+import { saidOf, t } from '../texts/texts.ts';
 import { placed } from './document.ts';
 import type { Found } from './drawing.ts';
 import type { Editor } from './editor.ts';
@@ -8,8 +8,9 @@ import { fixOf } from './fixes.ts';
 import { nameOf } from './naming.ts';
 
 /** Without the pointer that messages for files begin with. */
-export function wordsOf({ message, pointer }: TemplateProblem): string {
-  return message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
+export function wordsOf({ code, message, pointer }: TemplateProblem): string {
+  const own = message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
+  return saidOf(t.value.problem.templateProblems, code, own);
 }
 
 /** What is said of one element, in words. */

@@ -1,11 +1,15 @@
 /** The same done to several jobs: the service says first what it would do to each. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { z } from 'zod';
+import { printerView } from '../../src/contract/admin.ts';
 import { type JobBulk, type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
 import { Ask } from '../controls/dialog.tsx';
+import { ChoiceField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { shortId } from './job-words.tsx';
 
@@ -14,12 +18,28 @@ export type BulkAction = JobBulk['action'];
 type BulkProps = { action: BulkAction; ids: readonly string[]; onClose: () => void; onDone: () => void };
 
 export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
-  const { jobs: words, general } = t.value;
+  const { jobs: words, job: jobWords, general } = t.value;
+  const uncertain = useSignal('');
+  const printer = useSignal('');
   const plan = useSignal<JobBulkResult | undefined>(undefined);
   const problem = useSignal<Error | undefined>(undefined);
+  const printers =
+    useLive(z.array(printerView), action === 'move' ? '/printers' : null, () => false).live.data ?? [];
+  // Whether labels are printed again is for a person to say, and so is where to: nothing is chosen beforehand.
+  const more =
+    action === 'release'
+      ? { uncertain: uncertain.value }
+      : action === 'move'
+        ? { to: { printerId: printer.value } }
+        : {};
+  const told =
+    (action !== 'release' || uncertain.value !== '') && (action !== 'move' || printer.value !== '');
   useEffect(() => {
+    plan.value = undefined;
+    problem.value = undefined;
+    if (!told) return;
     const stop = new AbortController();
-    const body = { action, ids, dryRun: true };
+    const body = { action, ids, ...more, dryRun: true };
     call(jobBulkResult, '/jobs/bulk', { body, signal: stop.signal }).then(
       (result) => {
         plan.value = result;
@@ -29,34 +49,55 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
       },
     );
     return () => stop.abort();
-  }, []);
+  }, [uncertain.value, printer.value]);
   const run = async () => {
-    const result = await call(jobBulkResult, '/jobs/bulk', { body: { action, ids } });
+    const result = await call(jobBulkResult, '/jobs/bulk', { body: { action, ids, ...more } });
     say(words.bulkDone(split(result).done.length));
     onDone();
   };
   const { done, refused, labels } = split(plan.value);
-  const cancel = action === 'cancel';
+  const own = words.bulk[action];
+  const choose = { value: '', words: t.value.print.choose };
   return (
     <Ask
-      title={cancel ? words.bulkCancelTitle : words.bulkRetryTitle}
-      action={cancel ? t.value.job.cancel : t.value.job.retry}
-      danger={cancel}
+      title={own.title}
+      action={own.action}
+      danger={action === 'cancel'}
       disabled={done.length === 0}
       onClose={onClose}
       onAction={run}
     >
+      {action === 'release' && (
+        <ChoiceField
+          label={words.uncertain}
+          value={uncertain.value}
+          options={[
+            choose,
+            { value: 'skip', words: words.uncertainSkip },
+            { value: 'print', words: words.uncertainPrint },
+          ]}
+          onChoice={(value) => {
+            uncertain.value = value;
+          }}
+        />
+      )}
+      {action === 'move' && (
+        <ChoiceField
+          label={jobWords.moveTo}
+          value={printer.value}
+          options={[choose, ...printers.map(({ id, name }) => ({ value: id, words: name }))]}
+          onChoice={(value) => {
+            printer.value = value;
+          }}
+        />
+      )}
       {problem.value !== undefined && <Problem problem={problem.value} />}
-      {plan.value === undefined && problem.value === undefined && <p class="muted">{general.loading}</p>}
+      {told && plan.value === undefined && problem.value === undefined && (
+        <p class="muted">{general.loading}</p>
+      )}
       {plan.value !== undefined && (
-        <>
-          <p>
-            {done.length === 0
-              ? words.bulkNone
-              : cancel
-                ? words.bulkCancelSays(done.length, labels)
-                : words.bulkRetrySays(done.length, labels)}
-          </p>
+        <div class="stack" role="status">
+          <p>{done.length === 0 ? words.bulkNone : own.says(done.length, labels)}</p>
           {refused.length > 0 && (
             <div class="note">
               <p>{words.bulkRefused(refused.length)}</p>
@@ -69,7 +110,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
               </ul>
             </div>
           )}
-        </>
+        </div>
       )}
     </Ask>
   );

@@ -8,7 +8,7 @@ import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { Decision } from './decision.tsx';
 import { JobActions } from './job-actions.tsx';
-import { shortId } from './job-words.tsx';
+import { faultWords, shortId } from './job-words.tsx';
 
 export function HeldJobs({ id }: { id: string | undefined }) {
   return id === undefined ? <HeldList /> : <HeldJob id={id} />;
@@ -81,7 +81,7 @@ function HeldJob({ id }: { id: string }) {
               {words.at(found.printer.name)} · {general.labels(found.labels.total)} ·{' '}
               <Time at={found.statusSince} />
             </p>
-            {found.error !== null && <p class="note warn">{found.error.message}</p>}
+            {found.error !== null && <p class="note warn">{faultWords(found.error)}</p>}
             {found.status === 'held' ? (
               <>
                 <Decision job={found} onDecided={() => go(['jobs', id])} />

@@ -9,7 +9,7 @@ import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { inFull, t, when, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
-import { reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
+import { faultWords, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
 
 /** Labels whose pictures are shown at a time. */
@@ -56,7 +56,7 @@ function Next({ job }: { job: JobDetails }) {
     <section class="stack tight" aria-label={words.next}>
       <div class={`note ${underWay && job.reasons.length > 0 ? 'warn' : tone}`}>
         <p>{nextWords(job)}</p>
-        {job.error !== null && <p>{job.error.message}</p>}
+        {job.error !== null && <p>{faultWords(job.error)}</p>}
         {job.status === 'held' && (
           <div class="row">
             <a class="button primary" href={to(['held', job.id])}>
@@ -269,7 +269,7 @@ function Life({ job }: { job: JobDetails }) {
         {job.events.map((event, at) => (
           <li key={`${event.at} ${at}`}>
             <div class="anywhere">{eventWords(event)}</div>
-            {event.error !== null && <div class="small anywhere">{event.error.message}</div>}
+            {event.error !== null && <div class="small anywhere">{faultWords(event.error)}</div>}
             {event.why !== null && <div class="small anywhere">“{event.why}”</div>}
             <time dateTime={event.at} title={inFull(event.at)}>
               {whenExactly(event.at)}

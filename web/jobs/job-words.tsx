@@ -1,7 +1,7 @@
 /** How a job's state is said. */
 import type { JobReason, JobView } from '../../src/contract/job.ts';
 import type { JobStatus } from '../../src/contract/job-life.ts';
-import { listed, t } from '../texts/texts.ts';
+import { listed, saidOf, t } from '../texts/texts.ts';
 
 const TONE: Readonly<Record<JobStatus, string>> = {
   queued: '',
@@ -36,6 +36,11 @@ export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' |
       {job.reasons.length > 0 && <div class="small muted">{reasonsInWords(job.reasons)}</div>}
     </>
   );
+}
+
+/** Why it did not print. */
+export function faultWords({ code, message }: NonNullable<JobView['error']>): string {
+  return saidOf(t.value.problem.jobFaults, code, message);
 }
 
 export function shortId(id: string): string {

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
 import { printerView, templateView } from '../../src/contract/admin.ts';
 import type { JobView } from '../../src/contract/job.ts';
+import { BULK_ACTIONS } from '../../src/contract/job-actions.ts';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
 import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { place, refine, to } from '../address/place.ts';
@@ -82,12 +83,18 @@ export function Jobs() {
               {picked.value.size > 0 && (
                 <div class="note row">
                   <span>{words.picked(picked.value.size)}</span>
-                  <button type="button" class="button" onClick={() => (bulk.value = 'cancel')}>
-                    {words.bulkCancel}
-                  </button>
-                  <button type="button" class="button" onClick={() => (bulk.value = 'retry')}>
-                    {words.bulkRetry}
-                  </button>
+                  {BULK_ACTIONS.map((action) => (
+                    <button
+                      key={action}
+                      type="button"
+                      class="button"
+                      onClick={() => {
+                        bulk.value = action;
+                      }}
+                    >
+                      {words.bulk[action].open}
+                    </button>
+                  ))}
                 </div>
               )}
               <JobTable

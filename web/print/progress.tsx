@@ -3,7 +3,7 @@ import { jobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
 import { Shown } from '../controls/page.tsx';
-import { reasonsInWords, StatusBadge } from '../jobs/job-words.tsx';
+import { faultWords, reasonsInWords, StatusBadge } from '../jobs/job-words.tsx';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 
@@ -24,7 +24,7 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
             </div>
             <Meter part={found.labels.printed} of={found.labels.total} />
             {found.reasons.length > 0 && <p>{reasonsInWords(found.reasons)}</p>}
-            {found.error !== null && <p class="note bad">{found.error.message}</p>}
+            {found.error !== null && <p class="note bad">{faultWords(found.error)}</p>}
           </>
         )}
       </Shown>

@@ -148,7 +148,7 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
       {problem.value !== undefined && <Problem problem={problem.value} />}
       {plan.value === undefined && problem.value === undefined && <p class="muted">{general.loading}</p>}
       {plan.value !== undefined && (
-        <p>{done.length === 0 ? words.clearNone : jobs.bulkCancelSays(done.length, labels)}</p>
+        <p>{done.length === 0 ? words.clearNone : jobs.bulk.cancel.says(done.length, labels)}</p>
       )}
     </Ask>
   );

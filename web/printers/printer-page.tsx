@@ -1,5 +1,6 @@
 /** One printer: how it is, who serves it, what waits for it, and the last that came out of it. */
 import { useSignal } from '@preact/signals';
+import type { PrinterFormat } from '../../src/contract/format.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { to } from '../address/place.ts';
 import { NotFound, Page, Shown } from '../controls/page.tsx';
@@ -107,7 +108,10 @@ function Facts({ printer }: { printer: Printer }) {
             <li key={format.id}>
               {format.name}{' '}
               <span class="muted small">
-                {general.mm(format.width, format.height)}, {format.dpi} dpi, {format.language}
+                {isNamedBySize(format)
+                  ? ''
+                  : `${general.mm(format.width, format.height)}, ${format.dpi} dpi, `}
+                {format.language}
               </span>
             </li>
           ))}
@@ -123,4 +127,9 @@ function Facts({ printer }: { printer: Printer }) {
       <dd class="mono">{printer.id}</dd>
     </dl>
   );
+}
+
+/** As agents call it where nobody has given it a name. */
+function isNamedBySize({ name, width, height, dpi }: PrinterFormat): boolean {
+  return name === `${width} × ${height} mm, ${dpi} dpi`;
 }

@@ -44,8 +44,6 @@ export function followEvents(): () => void {
         stop.signal.addEventListener('abort', () => resolve());
       });
     locks.request('platen-changes', { signal: stop.signal }, held).catch(() => {});
-    // A tab that only listens is told that it may rely on it at the next message.
-    channel.postMessage({ told: told.value } satisfies Said);
   }
   return () => {
     stop.abort();
@@ -54,16 +52,30 @@ export function followEvents(): () => void {
   };
 }
 
+/** Beats of the service that may be missed: a way that is cut without a word looks like one on which nothing happens. */
+const MISSED = 2.5;
+
 function openStream(say: (said: Said) => void, signal: AbortSignal): void {
   const source = new EventSource('/app/events');
   source.addEventListener('open', () => say({ told: true }));
   // It connects again by itself, unless it was refused.
   source.addEventListener('error', () => say({ told: false }));
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  source.addEventListener('here', ({ data }: MessageEvent<string>) => {
+    clearTimeout(silence);
+    const seconds = Number(data);
+    if (Number.isFinite(seconds)) silence = setTimeout(() => say({ told: false }), seconds * MISSED * 1_000);
+    say({ told: true });
+  });
+  addEventListener('offline', () => say({ told: false }), { signal });
   source.addEventListener('resync', () => say({ change: 'everything' }));
   source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
     const parsed = changes.safeParse(JSON.parse(data));
     say({ told: true });
     say({ change: parsed.success ? parsed.data : 'everything' });
   });
-  signal.addEventListener('abort', () => source.close());
+  signal.addEventListener('abort', () => {
+    clearTimeout(silence);
+    source.close();
+  });
 }

@@ -87,7 +87,14 @@ export function useLive<T>(
     document.addEventListener('visibilitychange', seen);
     state.value = { ...state.value, stale: state.value.data !== undefined && turn === 0 };
     void look();
+    // Where changes are no longer told, the page asks by itself, and not only when it would have anyway.
+    let relied = told.value;
+    const alone = told.subscribe((now) => {
+      if (relied && !now) soon();
+      relied = now;
+    });
     return () => {
+      alone();
       stop.abort();
       clearTimeout(timer);
       forget();

@@ -106,7 +106,7 @@ function Facts({ saved }: { saved: SavedTemplate }) {
         <code class="anywhere">{saved.id}</code>
         <CopyButton text={saved.id} about={words.id} />
       </dd>
-      <dt>{words.changed('')}</dt>
+      <dt>{words.changedAt}</dt>
       <dd>{when(saved.updatedAt)}</dd>
       <dt>{t.value.jobs.title}</dt>
       <dd>
@@ -123,7 +123,7 @@ function Fields({ saved }: { saved: SavedTemplate }) {
   return (
     <section class="stack tight">
       <h2>{words.values}</h2>
-      <div class="card flush">
+      <div class="card flush table-scroll">
         <table>
           <thead>
             <tr>

@@ -5,6 +5,7 @@ import { designerWords } from './de/designer.ts';
 import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
+import { jobFaults, refusals, templateProblems } from './de/problems.ts';
 import type { Texts } from './en.ts';
 
 export const de: Texts = {
@@ -36,6 +37,9 @@ export const de: Texts = {
   },
   problem: {
     title: 'Das ging nicht',
+    refusals,
+    templateProblems,
+    jobFaults,
     noAnswer: 'Der Dienst antwortet nicht. Läuft er, und ist das Netz da?',
     otherVersion: 'Der Dienst hat eine andere Version als diese Seite. Bitte die Seite neu laden.',
     reload: 'Seite neu laden',

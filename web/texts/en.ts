@@ -7,6 +7,9 @@ import { gs1Words } from './en/gs1.ts';
 import { jobWords } from './en/jobs.ts';
 import { printingWords } from './en/printing.ts';
 
+/** By the service's codes: it says them in English itself. */
+const ITS_OWN_WORDS: Readonly<Record<string, string>> = {};
+
 export const en = {
   locale: 'en',
   general: {
@@ -36,6 +39,9 @@ export const en = {
   },
   problem: {
     title: 'That did not work',
+    refusals: ITS_OWN_WORDS,
+    templateProblems: ITS_OWN_WORDS,
+    jobFaults: ITS_OWN_WORDS,
     noAnswer: 'The service does not answer. Is it running, and is the network there?',
     otherVersion: 'The service has another version than this page. Load the page again.',
     reload: 'Load the page again',

@@ -52,6 +52,16 @@ export function inFull(time: Time): string {
   return full.value.format(new Date(time));
 }
 
+/**
+ * What the service says of a code, in the language of who looks, with what it says of this case behind it: numbers, names
+ * and places stand there alone.
+ * @param table of a language; where it has not the code, the service's own words
+ */
+export function saidOf(table: Readonly<Record<string, string>>, code: string, message: string): string {
+  const words = Object.hasOwn(table, code) ? table[code] : undefined;
+  return words === undefined ? message : `${words} (${message})`;
+}
+
 /** Words as one talks: `a, b and c`. */
 export function listed(words: readonly string[]): string {
   return new Intl.ListFormat(t.value.locale, { type: 'conjunction' }).format(words);

@@ -1,6 +1,6 @@
 /**
  * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say which jobs and printers have changed. A page asks for
- * what it shows of them. Streams are few for each tenant and person, end with their session and with the service, and one
+ * what it shows of them, and from `here`, which is said every so many seconds, knows that the way is open. Streams are few for each tenant and person, end with their session and with the service, and one
  * whose reader does not read is cut: it comes back and asks for everything.
  */
 import { PassThrough } from 'node:stream';
@@ -39,8 +39,9 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
       };
       const stream: Stream = { access, end: () => out.end() };
       const deaf = feed.listen({ tenant: access.tenant, hear: (news) => write(textOf(news)) });
+      const here = `event: here\ndata: ${config.heartbeat}\n\n`;
       const beat = setInterval(() => {
-        write(': still here\n\n');
+        write(here);
         holds(access, sessions).then(
           (still) => still || out.end(),
           () => out.end(),
@@ -53,7 +54,7 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
         streams.delete(stream);
       });
       reply.raw.once('close', () => out.destroy());
-      write(`retry: ${RETRY}\n${textOf('all')}`);
+      write(`retry: ${RETRY}\n${here}${textOf('all')}`);
       // Proxies that gather answers would keep it to themselves.
       return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(out);
     },

@@ -59,14 +59,38 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     pick: 'Auswählen',
     pickAll: 'Alle gezeigten auswählen',
     picked: (n) => `${jobs(n)} ausgewählt`,
-    bulkCancel: 'Abbrechen …',
-    bulkRetry: 'Wiederholen …',
-    bulkCancelTitle: 'Diese Aufträge abbrechen?',
-    bulkRetryTitle: 'Diese Aufträge weiterdrucken?',
+    bulk: {
+      cancel: {
+        open: 'Abbrechen …',
+        title: 'Diese Aufträge abbrechen?',
+        action: 'Abbrechen',
+        says: (n, count) =>
+          `${jobs(n)} mit ${labels(count)}, die noch nicht heraus sind: Sie werden nicht gedruckt.`,
+      },
+      retry: {
+        open: 'Wiederholen …',
+        title: 'Diese Aufträge weiterdrucken?',
+        action: 'Wiederholen',
+        says: (n, count) => `${jobs(n)} gehen weiter: ${labels(count)} werden gedruckt.`,
+      },
+      release: {
+        open: 'Freigeben …',
+        title: 'Diese Aufträge freigeben?',
+        action: 'Freigeben',
+        says: (n, count) => `${jobs(n)} gehen weiter: ${labels(count)} werden gedruckt.`,
+      },
+      move: {
+        open: 'Verschieben …',
+        title: 'Diese Aufträge auf einen anderen Drucker verschieben',
+        action: 'Verschieben',
+        says: (n, count) =>
+          `${jobs(n)} mit ${labels(count)}, die noch nicht heraus sind: Sie werden dort gedruckt, und hier nicht.`,
+      },
+    },
+    uncertain: 'Die ungewissen Etiketten eines jeden',
+    uncertainSkip: 'sind alle da: Sie werden nicht noch einmal gedruckt',
+    uncertainPrint: 'sind nicht da: Sie werden noch einmal gedruckt',
     bulkNone: 'So, wie sie jetzt sind, geht das bei keinem.',
-    bulkCancelSays: (n, count) =>
-      `${jobs(n)} mit ${labels(count)}, die noch nicht heraus sind: Sie werden nicht gedruckt.`,
-    bulkRetrySays: (n, count) => `${jobs(n)} gehen weiter: ${labels(count)} werden gedruckt.`,
     bulkRefused: (n) => `${jobs(n)} bleiben, wie sie sind:`,
     bulkDone: (n) => `Erledigt für ${jobs(n)}.`,
   },

@@ -153,6 +153,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     deleted: 'Die Vorlage ist gelöscht.',
     renamed: 'Die Vorlage ist umbenannt.',
     changed: (time) => `geändert ${time}`,
+    changedAt: 'Geändert',
     fields: (n) => many(n, 'Feld', 'Felder'),
     picture: (name) => `Das Etikett ${name}`,
     noPicture: 'Ihre Beispielwerte lassen sich nicht drucken',

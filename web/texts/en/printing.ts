@@ -151,6 +151,7 @@ export const printingWords = {
     deleted: 'The template is deleted.',
     renamed: 'The template is renamed.',
     changed: (time: string) => `changed ${time}`,
+    changedAt: 'Changed',
     fields: (n: number) => many(n, 'field', 'fields'),
     picture: (name: string) => `The label ${name}`,
     noPicture: 'Its samples cannot be printed',
