@@ -216,12 +216,14 @@ type Settle = Task['settle'];
 
 class CheckThread {
   readonly #worker: Worker;
+  readonly #logger: Logger;
   #task: { id: number; ms: number; at: string; settle: Settle; timer: NodeJS.Timeout } | undefined;
   #asked = 0;
   #loaded = false;
   ending = false;
 
   constructor(logger: Logger, onExit: () => void) {
+    this.#logger = logger;
     this.#worker = startThread<CheckAnswer>({
       file: new URL('./check-worker.ts', import.meta.url),
       heapMb: HEAP_MB,
@@ -247,7 +249,7 @@ class CheckThread {
   begin(check: Check, ms: number, settle: Settle): void {
     const id = ++this.#asked;
     // That a thread takes long to start on a busy machine is no fault of what it is to check.
-    const timer = this.#loaded ? this.#deadline(ms) : setTimeout(() => void this.stop('broken'), LOADING_MS);
+    const timer = this.#loaded ? this.#deadline(ms) : setTimeout(() => this.#notLoaded(), LOADING_MS);
     this.#task = { id, ms, at: '', settle, timer };
     this.#worker.ref();
     this.#worker.postMessage({ id, check } satisfies CheckRequest);
@@ -259,6 +261,11 @@ class CheckThread {
     const ended = this.#worker.terminate();
     this.#settle(new CheckStopped(reason, this.#task?.at ?? ''));
     await ended;
+  }
+
+  #notLoaded(): void {
+    this.#logger.warn({ ms: LOADING_MS }, 'a check thread did not load its code in time');
+    void this.stop('broken');
   }
 
   #deadline(ms: number): NodeJS.Timeout {
@@ -276,8 +283,11 @@ class CheckThread {
     }
     if (task === undefined || answer.id !== task.id) return;
     if ('at' in answer) task.at = answer.at;
-    else if ('broke' in answer) this.#settle(new CheckStopped('broken', task.at, answer.broke));
-    else this.#settle(answer.result);
+    else if ('broke' in answer) {
+      const { broke: reason, frames } = answer;
+      this.#logger.error({ reason, frames }, 'a check broke');
+      this.#settle(new CheckStopped('broken', task.at, reason));
+    } else this.#settle(answer.result);
   }
 
   #settle(outcome: CheckResult | CheckStopped): void {

@@ -96,5 +96,5 @@ export type CheckAnswer =
   /** No answer: the check has come to this place of the template, a JSON pointer. */
   | { readonly id: number; readonly at: string }
   | { readonly id: number; readonly result: CheckResult }
-  /** The check broke; only the error's name, for its text may quote label data. */
-  | { readonly id: number; readonly broke: string };
+  /** The check broke; only the error's name and where, for its text may quote label data. */
+  | { readonly id: number; readonly broke: string; readonly frames: readonly string[] };

@@ -36,6 +36,9 @@ const MOST_FAULTS = 100;
 const MOST_COMPILED = 16;
 const LARGEST_COMPILED = 200_000;
 
+/** Of an unforeseen error. */
+const FRAMES = 10;
+
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
 
 /** The template compiled, or as it was kept; one that prints something of its job, such as the time, is compiled for each. */
@@ -113,8 +116,14 @@ async function serve({ id, check }: CheckRequest): Promise<void> {
   try {
     answer({ id, result: await run(check, (at) => answer({ id, at })) });
   } catch (error) {
-    answer({ id, broke: error instanceof Error ? error.name : typeof error });
+    answer({ id, broke: error instanceof Error ? error.name : typeof error, frames: framesOf(error) });
   }
+}
+
+/** Where it happened, without the error's text. */
+function framesOf(error: unknown): string[] {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.filter((line) => /^\s+at /.test(line)).slice(0, FRAMES);
 }
 
 port.on('message', (request: CheckRequest) => void serve(request));
