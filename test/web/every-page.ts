@@ -9,7 +9,8 @@ import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { labelRecord } from '../../src/contract/print-request.ts';
 import { drawn, type Look } from '../kit/browser/browser.ts';
-import { ConsoleSite, MUTE } from '../kit/browser/console-site.ts';
+import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { MUTE } from '../kit/service/mute-printer.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
