@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { PostgresClient } from './postgres-client.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
-import { isRefusal, readAddress } from './redis.ts';
+import { isRefusal, readAddress } from './redis-connection.ts';
 
 export interface ServerLook {
   /** `Redis 7.4.1` */

@@ -11,13 +11,12 @@ import { openRedis } from './redis.ts';
  */
 export async function openQueues(options: QueuesOptions): Promise<Queues> {
   const errors = new ErrorLog(options.logger);
-  const { startTimeoutMs = 10_000, lockDurationMs = 5_000, stalledIntervalMs = 2_000, signal } = options;
+  const { startTimeoutMs = 10_000, signal } = options;
   signal?.throwIfAborted();
   if (options.redisUrl !== undefined) {
     const { redisUrl: url, logger, prefix = 'platen' } = options;
-    const timing = { lockDuration: lockDurationMs, stalledInterval: stalledIntervalMs };
     return new Queues(
-      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal, timing }),
+      await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
       options,
       errors,
     );

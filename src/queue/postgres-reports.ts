@@ -6,7 +6,6 @@ import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
 import type { PostgresBell } from './postgres-bell.ts';
 import { REPORTS } from './postgres-schema.ts';
-import type { PostgresTurns } from './postgres-turns.ts';
 import { within } from './queue-error.ts';
 import {
   BACKOFF,
@@ -18,6 +17,7 @@ import {
 } from './report-batch.ts';
 import { nameOf } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
+import type { Turns } from './turns.ts';
 
 /** Reports in one batch. */
 const MOST_TAKEN = 500;
@@ -50,7 +50,7 @@ const row = z.object({ id: z.string().regex(/^\d+$/), name: z.string(), json: z.
 /** What node-postgres gives for several statements at once. */
 const takenRows = z.array(z.object({ rows: z.array(z.unknown()) }));
 
-export function postgresReports(pool: Pool, bell: PostgresBell, turns: PostgresTurns): ReportStore {
+export function postgresReports(pool: Pool, bell: PostgresBell, turns: Turns): ReportStore {
   return {
     publish: (report, of) => turns.publish(nameOf({ scope: of, agentId: report.agentId }), report),
     reader: (plan) => new PostgresReportReader(pool, bell, plan),

@@ -2,17 +2,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
+import { LaneConsumer } from './lane-consumer.ts';
 import type { LaneStore } from './lane-store.ts';
 import { isConnectionError } from './postgres-away.ts';
 import { PostgresBell } from './postgres-bell.ts';
 import { PostgresClient } from './postgres-client.ts';
-import { PostgresConsumer } from './postgres-consumer.ts';
 import { postgresLeases } from './postgres-lease.ts';
 import { postgresReports } from './postgres-reports.ts';
 import { makeLanes } from './postgres-schema.ts';
-import { PostgresTurns } from './postgres-turns.ts';
+import { postgresTurns } from './postgres-turns.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
+import { Turns } from './turns.ts';
 
 export interface PostgresOptions {
   /** Where the database is; limits of its own are set here. */
@@ -76,7 +77,8 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
 }
 
 function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
-  const turns = new PostgresTurns(pool, errors);
+  let number = 0;
+  const turns = new Turns(postgresTurns(pool), () => ++number, errors);
   const ping = async () => void (await pool.query('SELECT 1'));
   const takeOut = async (lane: string, queueId: string, abandoned: boolean) => {
     const { rows } = await pool.query('SELECT lanes.take_out($1, $2, $3) AS out', [lane, queueId, abandoned]);
@@ -116,7 +118,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
       return counted.parse((await pool.query(sql, [lane])).rows[0]).jobs;
     },
     consumer: (plan) =>
-      new PostgresConsumer(plan, {
+      new LaneConsumer(plan, {
         turns,
         ping,
         listen(ring) {

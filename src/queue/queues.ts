@@ -32,9 +32,8 @@ export interface QueuesOptions {
   signal?: AbortSignal | undefined;
   /** Longest wait for any producing command, ms. */
   commandTimeoutMs?: number;
-  /** On Redis a job whose worker died is delivered again after at most the two together, ms. */
+  /** On Redis: how long an agent's reports are their reader's, should it die, ms. */
   lockDurationMs?: number;
-  stalledIntervalMs?: number;
 }
 
 export interface ConsumeOptions {

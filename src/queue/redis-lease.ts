@@ -2,90 +2,129 @@
  * Leases in Redis: `…:lease` holds `<agent>/<term>/<question>` and `…:rival` `<agent>/<reaches>`, each with its end;
  * `…:canceled` is the set of jobs that are not to be printed any more. All are beside the lane's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
  */
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
-import type { LeaseStore } from './lease.ts';
-
-/** An agent's ID has no "/". Returns the milliseconds granted, or 0, and whether a rival waits that reaches the printer. */
-const ASK = `
-  local me, term, reaches = ARGV[1], ARGV[2], ARGV[3]
-  local contended, alone, fresh = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
-  local keeps, question = tonumber(ARGV[7]), tonumber(ARGV[8])
-  local function by(value) return value and string.match(value, '^[^/]*') end
-  local lease, rival = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
-  local other = rival and by(rival) ~= me
-  local wanted = other and string.sub(rival, -2) == '/1'
-  local same = by(lease) == me and string.match(lease, '/([^./]*)') == string.match(term, '^[^.]*')
-  local mine = same or (by(lease) == me and fresh == '1')
-  if mine or (not lease and (reaches == '1' or not wanted)) then
-    local ms = other and contended or alone
-    local before = same and tonumber(string.match(lease, '/(%d+)$')) or 0
-    local left = mine and redis.call('PTTL', KEYS[1]) or 0
-    if same and question > before then left = keeps end
-    redis.call('SET', KEYS[1], me .. '/' .. term .. '/' .. math.max(question, before), 'PX', math.max(ms, left))
-    return {ms, wanted and 1 or 0, redis.call('SMEMBERS', KEYS[3])}
-  end
-  if reaches == '1' or not wanted then
-    redis.call('SET', KEYS[2], me .. '/' .. reaches, 'PX', contended)
-  end
-  return {0, wanted and 1 or 0, {}}`;
-const GIVE_BACK = `
-  local lease = redis.call('GET', KEYS[1])
-  if lease and string.match(lease, '^(.*)/') == ARGV[1] then redis.call('DEL', KEYS[1]) end
-  return 1`;
-
-const answer = z.tuple([z.int(), z.int(), z.array(z.string())]);
+import type { LeaseAsk, LeaseLength, LeaseStore, StoredAnswer } from './lease.ts';
+import { isRefusal } from './redis-connection.ts';
+import { type Connection, RedisScript } from './redis-script.ts';
 
 /**
- * @param keyOf the key of this name beside the lane's queue
- * @param onRefused called for a lane of which the server refuses the keys, where it does not refuse all
+ * An agent's ID has no "/". Of each lane the milliseconds granted, or 0, whether a rival waits that reaches the printer, the
+ * marks, and whether it has a job.
  */
+const ASK = new RedisScript(`
+  local me, contended, alone = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+  local function by(value) return value and string.match(value, '^[^/]*') end
+  local function ask(key, term, reaches, fresh, keeps, question)
+    local lease, rival = redis.call('GET', key[1]), redis.call('GET', key[2])
+    local other = rival and by(rival) ~= me
+    local wanted = other and string.sub(rival, -2) == '/1'
+    local same = by(lease) == me and string.match(lease, '/([^./]*)') == string.match(term, '^[^.]*')
+    local mine = same or (by(lease) == me and fresh == '1')
+    if mine or (not lease and (reaches == '1' or not wanted)) then
+      local ms = other and contended or alone
+      local before = same and tonumber(string.match(lease, '/(%d+)$')) or 0
+      local left = mine and redis.call('PTTL', key[1]) or 0
+      if same and question > before then left = keeps end
+      redis.call('SET', key[1], me .. '/' .. term .. '/' .. math.max(question, before), 'PX', math.max(ms, left))
+      local jobs = redis.call('EXISTS', key[4], key[5])
+      return {ms, wanted and 1 or 0, redis.call('SMEMBERS', key[3]), jobs}
+    end
+    if reaches == '1' or not wanted then
+      redis.call('SET', key[2], me .. '/' .. reaches, 'PX', contended)
+    end
+    return {0, wanted and 1 or 0, {}, 0}
+  end
+  local answers = {}
+  for at = 1, #KEYS / 5 do
+    local key, of = {unpack(KEYS, at * 5 - 4, at * 5)}, at * 5 - 1
+    answers[at] = ask(key, ARGV[of], ARGV[of + 1], ARGV[of + 2], tonumber(ARGV[of + 3]), tonumber(ARGV[of + 4]))
+  end
+  return answers`);
+const GIVE_BACK = new RedisScript(`
+  local lease = redis.call('GET', KEYS[1])
+  if lease and string.match(lease, '^(.*)/') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+  return 1`);
+
+const answers = z.array(z.tuple([z.int(), z.int(), z.array(z.string()), z.int()]));
+/** Most in one command: bounds how long the server is at it. */
+const MOST = 100;
+
+export interface LeaseEvents {
+  /** Called for a lane of which the server refuses the keys, where it does not refuse all. */
+  onRefused(lane: Lane, error: Error): void;
+  /** Called for a lane that was granted, and in which a job waits or is in hand. */
+  onWaiting(lane: Lane): void;
+}
+
+/** @param keyOf the key of this name beside the lane's queue */
 export function redisLeases(
-  redis: Redis,
+  redis: Connection,
   keyOf: (lane: Lane, name: string) => string,
-  onRefused: (lane: Lane, error: Error) => void,
+  { onRefused, onWaiting }: LeaseEvents,
 ): LeaseStore {
-  /** One trip for all. @throws the first error, if all have failed */
-  async function all<A extends { lane: Lane }>(
-    asked: readonly A[],
-    command: (one: A) => (string | number)[],
-  ): Promise<{ lane: Lane; result: unknown }[]> {
-    const results = (await redis.pipeline(asked.map(command)).exec()) ?? [];
-    const [first] = results;
-    if (first?.[0] instanceof Error && results.every(([error]) => error !== null)) throw first[0];
-    return asked.flatMap(({ lane }, index) => {
-      const [error, result] = results[index] ?? [];
-      if (error instanceof Error) onRefused(lane, error);
-      return error instanceof Error ? [] : [{ lane, result }];
+  // In a cluster the lanes are in different slots.
+  const most = redis.isCluster ? 1 : MOST;
+
+  async function askTogether(
+    agentId: string,
+    asks: readonly LeaseAsk[],
+    { contended, alone }: LeaseLength,
+  ): Promise<StoredAnswer[]> {
+    const names = ['lease', 'rival', 'canceled', 'wait', 'active'];
+    const keys = asks.flatMap(({ lane }) => names.map((name) => keyOf(lane, name)));
+    const given = asks.flatMap(({ term, reaches, fresh, keeps }) => [
+      ...[term, reaches ? '1' : '0', fresh ? '1' : '0'],
+      ...[Math.ceil(keeps?.ms ?? 0), keeps?.question ?? 0],
+    ]);
+    const told = answers.parse(await ASK.run(redis, keys, [agentId, contended, alone, ...given]));
+    return asks.flatMap(({ lane }, at) => {
+      const [ms, wanted, canceled, jobs] = told[at] ?? [];
+      if (ms === undefined || canceled === undefined) return [];
+      if (ms > 0 && jobs !== 0) onWaiting(lane);
+      return [{ lane, granted: ms === 0 ? null : ms, wanted: wanted === 1, canceled }];
     });
   }
+
+  /** Where a key among many is refused, all are: then each is asked about alone. @throws the first error, if all failed */
+  async function ask(
+    agentId: string,
+    asks: readonly LeaseAsk[],
+    length: LeaseLength,
+  ): Promise<StoredAnswer[]> {
+    try {
+      if (asks.length <= most) return await askTogether(agentId, asks, length);
+    } catch (error) {
+      if (asks.length === 1 || !isRefusal(error)) throw error;
+    }
+    const size = asks.length <= most ? 1 : most;
+    const chunks = Array.from({ length: Math.ceil(asks.length / size) }, (_, at) =>
+      asks.slice(at * size, (at + 1) * size),
+    );
+    const all = await Promise.allSettled(chunks.map((chunk) => ask(agentId, chunk, length)));
+    if (all[0]?.status === 'rejected' && all.every(({ status }) => status === 'rejected'))
+      throw all[0].reason;
+    return all.flatMap((one, at) => {
+      if (one.status === 'fulfilled') return one.value;
+      for (const { lane } of chunks[at] ?? []) onRefused(lane, one.reason);
+      return [];
+    });
+  }
+
   return {
-    async ask(agentId, asks, { contended, alone }) {
-      const answers = await all(asks, ({ lane, term, reaches, fresh, keeps }) => {
-        const keys = ['lease', 'rival', 'canceled'].map((key) => keyOf(lane, key));
-        const [reached, first] = [reaches, fresh].map((yes) => (yes ? '1' : '0'));
-        const who = [agentId, term, reached ?? '0', contended, alone, first ?? '0'];
-        return ['eval', ASK, 3, ...keys, ...who, Math.ceil(keeps?.ms ?? 0), keeps?.question ?? 0];
-      });
-      return answers.map(({ lane, result }) => {
-        const [ms, wanted, canceled] = answer.parse(result);
-        return { lane, granted: ms === 0 ? null : ms, wanted: wanted === 1, canceled };
-      });
-    },
+    ask,
     async giveBack(agentId, lane, term) {
-      await redis.eval(GIVE_BACK, 1, keyOf(lane, 'lease'), `${agentId}/${term}`);
+      await GIVE_BACK.run(redis, [keyOf(lane, 'lease')], [`${agentId}/${term}`]);
     },
     async mark(lane, name, on) {
       await redis[on ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), name);
     },
     async holders(lanes) {
-      const asked = lanes.map((lane) => ({ lane }));
-      const leases = await all(asked, ({ lane }) => ['get', keyOf(lane, 'lease')]);
+      const leases = await Promise.all(lanes.map((lane) => redis.get(keyOf(lane, 'lease'))));
       return new Map(
-        leases.flatMap(({ lane, result }): [Lane, string][] => {
-          const lease = z.string().nullable().parse(result);
-          return lease === null ? [] : [[lane, lease.slice(0, lease.indexOf('/'))]];
+        leases.flatMap((lease, at): [Lane, string][] => {
+          const lane = lanes[at];
+          return lease === null || lane === undefined ? [] : [[lane, lease.slice(0, lease.indexOf('/'))]];
         }),
       );
     },

@@ -5,9 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { within } from './queue-error.ts';
+import { duplicateOf, nodesOf } from './redis-connection.ts';
+import { type Connection, RedisScript } from './redis-script.ts';
 import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
 import { parseName, type ReportStreams } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
@@ -23,7 +24,9 @@ const LOOK = 5_000;
 const SEARCH = 60_000;
 
 const entries = z.array(z.tuple([z.string(), z.array(z.string())]));
-const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+const RELEASE = new RedisScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+);
 
 /** What `XRANGE` and `TIME` answer in one go, each after the error that it has instead. */
 const looked = z.tuple([
@@ -34,8 +37,8 @@ const looked = z.tuple([
 export class ReportReader implements ReportSource {
   readonly #streams: ReportStreams;
   readonly #plan: ReportPlan;
-  readonly #redis: Redis;
-  readonly #ear: Redis;
+  readonly #redis: Connection;
+  readonly #ear: Connection;
   readonly #id = randomUUID();
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
@@ -49,7 +52,7 @@ export class ReportReader implements ReportSource {
     this.#streams = streams;
     this.#plan = plan;
     this.#redis = streams.redis;
-    this.#ear = this.#redis.duplicate();
+    this.#ear = duplicateOf(this.#redis);
   }
 
   start(): void {
@@ -115,11 +118,13 @@ export class ReportReader implements ReportSource {
     const { errors } = this.#plan;
     const streams = this.#streams;
     if (this.#redis.status !== 'ready') return;
-    const found = this.#redis.scanStream({ match: streams.pattern, count: 1_000 });
-    found.on('data', (keys: string[]) => {
-      for (const key of keys) this.#ring(streams.nameIn(key));
-    });
-    found.on('error', (error) => errors.report('reports cannot be looked for', error));
+    for (const node of nodesOf(this.#redis)) {
+      const found = node.scanStream({ match: streams.pattern, count: 1_000 });
+      found.on('data', (keys: string[]) => {
+        for (const key of keys) this.#ring(streams.nameIn(key));
+      });
+      found.on('error', (error: Error) => errors.report('reports cannot be looked for', error));
+    }
   }
 
   /** Never rejects. */
@@ -136,7 +141,7 @@ export class ReportReader implements ReportSource {
       try {
         await this.#read(name);
       } finally {
-        await this.#redis.eval(RELEASE, 1, lock, this.#id);
+        await RELEASE.run(this.#redis, [lock], [this.#id]);
       }
       this.#failures.delete(name);
     } catch (error) {

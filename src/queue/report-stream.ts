@@ -5,10 +5,10 @@
  *
  *   agent ── XADD, PUBLISH the name ──▶ `…:{@reports/<tenant>/<agent>}:stream` ── XRANGE, applied, XDEL ──▶ service
  */
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Scope, scope } from '../contract/lane.ts';
 import { agentId, type Report } from '../contract/report.ts';
+import type { Connection } from './redis-script.ts';
 
 /** Whose reports are in a stream. */
 export interface ReportOrigin {
@@ -24,7 +24,7 @@ const BACKLOG = 50;
 const origin = z.object({ scope, agentId });
 
 export class ReportStreams {
-  readonly redis: Redis;
+  readonly redis: Connection;
   /** Where a name is called out when there is something to read. */
   readonly bell: string;
   readonly #prefix: string;
@@ -32,7 +32,7 @@ export class ReportStreams {
   readonly #lastState = new Map<string, string>();
 
   /** @param onPublished told after each report how many services are there to hear of it */
-  constructor(redis: Redis, prefix: string, onPublished: (services: number) => void) {
+  constructor(redis: Connection, prefix: string, onPublished: (services: number) => void) {
     this.redis = redis;
     this.#onPublished = onPublished;
     this.#prefix = prefix;

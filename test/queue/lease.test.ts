@@ -288,12 +288,15 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
   const [own, other] = [printerId(), printerId()];
   const keyOf = (printer: string, name: string) => `${backend?.prefix}:{${printer}}:${name}`;
   // Of the commands that an agent's user needs for its queue.
-  const commands = ['+eval', '+get', '+set', '+del', '+pttl', '+smembers'];
+  const commands = ['+eval', '+evalsha', '+get', '+set', '+del', '+exists', '+pttl', '+smembers'];
   await admin.acl('SETUSER', user, 'on', `>${password}`, '-@all', ...commands, `~${keyOf(own, '*')}`);
   const connection = admin.duplicate({ username: user, password, enableReadyCheck: false });
   try {
     const refused: string[] = [];
-    const leases = redisLeases(connection, keyOf, (printer) => refused.push(printer));
+    const leases = redisLeases(connection, keyOf, {
+      onRefused: (printer) => refused.push(printer),
+      onWaiting: () => undefined,
+    });
     const asks = [other, own].map((printer) => ({
       lane: printer,
       term: 'process.1',

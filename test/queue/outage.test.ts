@@ -213,7 +213,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       expect(await got.reach(1)).toEqual([one.jobId]);
     });
 
-    it.runIf(kind === 'postgres')('leaves a job with its worker while the lease lasts', async () => {
+    it('leaves a job with its worker while the lease lasts', async () => {
       const printer = printerId();
       const [a, b] = [job(printer), job(printer)];
       await queues.enqueueMany([a, b]);
@@ -258,7 +258,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
     });
 
     it('takes jobs in their order when the answer that held the next one was lost', async () => {
-      const short = await openQueues({ ...options, lockDurationMs: 1_000, stalledIntervalMs: 300 });
+      const short = await openQueues(options);
       const printer = printerId();
       const jobs = [job(printer), job(printer), job(printer)];
       await short.enqueueMany(jobs);
@@ -343,7 +343,8 @@ describe.each(backends())('the connections of 30 workers on $name', ({ kind, ope
     await queues.enqueueMany(printers.map((printer) => job(printer)));
     await got.reach(30);
     if (redis !== undefined) {
-      expect((await clients()) - idle).toBe(30);
+      // Bells, and whatever is asked, are on the one that was there.
+      expect([idle, await clients()]).toEqual([1, 1]);
       await redis.acl('DELUSER', user);
       redis.disconnect();
     } else {

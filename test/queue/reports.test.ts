@@ -84,7 +84,7 @@ describe.each(backends())('the report queue on $name', (backend) => {
   });
 
   it('gives what a service had in hand when it died to the next one, and what followed after that', async () => {
-    const timing = { lockDurationMs: 1_000, stalledIntervalMs: 300 };
+    const timing = { lockDurationMs: 1_000 };
     const dying = await openQueues({ ...used.backend, ...timing, logger: used.logger });
     const inHand = Promise.withResolvers<void>();
     await dying.consumeReports(async () => {

@@ -8,14 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type LeaseLength, openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
-import { PostgresTurns } from '../../src/queue/postgres-turns.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
+import { postgresTurns } from '../../src/queue/postgres-turns.ts';
+import { RedisTurns } from '../../src/queue/redis-turns.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { administer, backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 const program = fileURLToPath(new URL('./consumer-process.ts', import.meta.url));
-const timing = { lockDurationMs: 1_000, stalledIntervalMs: 400 };
 
 describe.each(backends())('a job that is taken from its worker, on $name', ({ kind, open }) => {
   let backend: OpenBackend;
@@ -26,7 +25,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   beforeEach(async () => {
     logger.lines.length = 0;
     backend = await open();
-    queues = await openQueues({ ...backend, ...timing, logger });
+    queues = await openQueues({ ...backend, logger });
     printer = printerId();
   });
   afterEach(async () => {
@@ -40,7 +39,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     options: Partial<QueuesOptions> & { length?: LeaseLength } = {},
   ): Promise<void> {
     await queues.enqueueMany(jobs);
-    const settings = JSON.stringify({ ...backend, ...timing, ...options, printer });
+    const settings = JSON.stringify({ ...backend, ...options, printer });
     const child = spawn(process.execPath, [program, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(createInterface({ input: child.stdout }), 'line');
     expect(JSON.parse(String(line))).toEqual({ jobId: jobs[0]?.jobId, delivery: 1 });
@@ -64,18 +63,15 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     ]);
   });
 
-  it('comes first again however long its lock or lease lasts', async () => {
+  it('comes first again however long its lease lasts', async () => {
     const jobs = [job(printer), job(printer)];
-    // Longer than a consumer with the other times would expect.
-    const length = kind === 'postgres' ? { length: { contended: 5_000, alone: 5_000 } } : {};
-    await killWithFirst(jobs, { lockDurationMs: 5_000, ...length });
+    await killWithFirst(jobs, { length: { contended: 5_000, alone: 5_000 } });
     const got = new Collected<string>();
     await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       return 'done';
     });
     expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
-    if (kind === 'redis') expect(logger.lines.some((line) => line.startsWith('the jobs wait'))).toBe(true);
   });
 
   it('comes first again however often that happens', async () => {
@@ -138,14 +134,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     const jobs = [job(printer), job(printer)];
     await queues.enqueueMany(jobs);
     const got = new Collected<[string, number]>();
-    // Long enough between two looks for lost jobs to ask for the next in between.
-    const slow = await openQueues({
-      ...backend,
-      lockDurationMs: 1_000,
-      stalledIntervalMs: 1_500,
-      logger: keepingLogger(),
-    });
-    await serve(slow, printer, async ({ job: { jobId }, delivery, signal }) => {
+    await serve(queues, printer, async ({ job: { jobId }, delivery, signal }) => {
       got.add([jobId, delivery]);
       if (delivery > 1 || jobId !== jobs[0]?.jobId) return 'done';
       await takeAwayLocks();
@@ -157,7 +146,6 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       [jobs[0]?.jobId, 2],
       [jobs[1]?.jobId, 1],
     ]);
-    await slow.close();
   });
 
   it('takes no note of a worker that has lost it, and tells the worker at once', async () => {
@@ -202,11 +190,12 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     ]);
   });
 
-  // On Redis commands keep their order: there is one connection.
-  it.runIf(kind === 'postgres')('keeps its last note when an earlier one gets there late', async () => {
+  it('keeps its last note when an earlier one gets there late', async () => {
     await queues.enqueue(job(printer));
     const pool = new Pool(backend.database);
-    const direct = new PostgresTurns(pool, new ErrorLog(logger));
+    const redis = new Redis(backend.redisUrl ?? '', { lazyConnect: true });
+    const keyOf = (lane: Lane, name: string) => `${backend.prefix}:{${lane}}:${name}`;
+    const direct = kind === 'postgres' ? postgresTurns(pool) : new RedisTurns(redis, keyOf).of(printer);
     const results = new Collected<unknown>();
     await serve(queues, printer, async ({ job: { jobId }, setNote, delivery, note }) => {
       if (delivery > 1) {
@@ -215,12 +204,16 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       }
       await setNote({ upTo: 1 });
       await setNote({ upTo: 2 });
-      const { rows } = await pool.query('SELECT term FROM lanes.job WHERE queue_id = $1', [jobId]);
-      const inHand = { lane: printer, id: jobId, delivery, term: String(rows[0].term) };
-      results.add(await direct.note(inHand, 1, '{"upTo":1}'));
+      const term =
+        kind === 'postgres'
+          ? String((await pool.query('SELECT term FROM lanes.job WHERE queue_id = $1', [jobId])).rows[0].term)
+          : String(await redis.hget(keyOf(printer, jobId), 'term'));
+      const inHand = { lane: printer, id: jobId, delivery, term };
+      results.add(await direct.notes([{ inHand, order: 1, note: '{"upTo":1}' }]));
       throw new Error('to be delivered again');
     });
-    expect(await results.reach(2)).toEqual([false, { upTo: 2 }]);
+    expect(await results.reach(2)).toEqual([[false], { upTo: 2 }]);
+    redis.disconnect();
     await pool.end();
   });
 
@@ -233,9 +226,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       return;
     }
     const redis = new Redis(backend.redisUrl ?? '');
-    const keys = await redis.keys(`${backend.prefix}:*:lock`);
-    expect(keys).toHaveLength(1);
-    await redis.del(...keys);
+    await redis.set(`${backend.prefix}:{${printer}}:lease`, 'another/another.1/0', 'PX', 1_000);
     redis.disconnect();
   }
 });

@@ -61,7 +61,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     return answer?.canceled ?? [];
   }
 
-  /** Takes the lane's next job, as an agent that then dies: its lock ends, nobody gives the job back. */
+  /** Takes the lane's next job, as an agent that then dies: its lease ends, nobody gives the job back. */
   async function takeAndDie(note?: object): Promise<void> {
     const queues: Queues = await openQueues({
       redisUrl: service.backend.redisUrl,
@@ -69,7 +69,6 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       prefix: service.backend.prefix,
       logger: service.logger,
       lockDurationMs: 500,
-      stalledIntervalMs: 60_000,
     });
     const taken = Promise.withResolvers<void>();
     // Where the agent has a longer lease, it keeps that.

@@ -42,8 +42,12 @@ export interface LeasesOptions {
 
 /** How much longer a lease is while nobody else wants it. */
 const ALONE = 4;
-/** Parts of a lease after which one that is held is asked for again, and one that is not. */
+/**
+ * Parts of a lease after which one is asked for again: that is held, that is held while nobody else wants it and nothing is
+ * under way, and that is not held.
+ */
 const RENEW = 1 / 4;
+const RENEW_IDLE = 1 / 2;
 const SEEK = 1 / 15;
 
 export class Leases {
@@ -101,13 +105,15 @@ export class Leases {
     const { leaseMs } = this.#options;
     while (!this.#stopped.signal.aborted) {
       this.#news = new AbortController();
-      const due = [...this.#leases].filter((lease) => lease.dueIn() <= 0);
-      if (due.length > 0) {
-        this.#asking = this.#ask(due);
+      const all = [...this.#leases];
+      if (all.some((lease) => lease.dueIn() <= 0)) {
+        // With those of which half the time is over: so they come to be asked for together, in one command.
+        this.#asking = this.#ask(all.filter((lease) => lease.isDueSoon()));
         await this.#asking;
         continue;
       }
-      const next = Math.min(leaseMs, ...[...this.#leases].map((lease) => lease.dueIn()));
+      // A printer that has begun to print is due earlier than it was.
+      const next = Math.min(leaseMs * RENEW, ...all.map((lease) => lease.dueIn()));
       await pause(next, this.#stopped.signal, this.#news.signal);
     }
   }
@@ -198,9 +204,21 @@ export class PrinterLease {
 
   /** ms until it is to be asked for. */
   dueIn(): number {
-    if (this.#asked === null || this.#shortened) return 0;
-    const part = this.#term === null || this.#unanswered ? SEEK : RENEW;
-    return Math.max(0, part * this.#leaseMs - elapsed(this.#asked));
+    return Math.max(0, this.#untilDue());
+  }
+
+  isDueSoon(): boolean {
+    return this.#untilDue() <= this.#period() / 2;
+  }
+
+  #untilDue(): number {
+    return this.#asked === null || this.#shortened ? 0 : this.#period() - elapsed(this.#asked);
+  }
+
+  #period(): number {
+    if (this.#term === null || this.#unanswered) return SEEK * this.#leaseMs;
+    const idle = this.#term.alone && !this.#printer.busy();
+    return (idle ? RENEW_IDLE : RENEW) * this.#leaseMs;
   }
 
   /** @param question which one of this process it is, from 1 */

@@ -147,7 +147,7 @@ export interface Site {
 export async function openSite(backend: BackendCase): Promise<Site> {
   const opened = await backend.open();
   const { redisUrl, database, prefix } = opened;
-  const queueOptions = { redisUrl, database, prefix, lockDurationMs: 1_000, stalledIntervalMs: 300 };
+  const queueOptions = { redisUrl, database, prefix, lockDurationMs: 1_000 };
   const queues = await openQueues({ ...queueOptions, logger });
   const reports = new Reports();
   await queues.consumeReports(async (batch) => {

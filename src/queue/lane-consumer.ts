@@ -1,5 +1,5 @@
 /**
- * One lane's jobs in PostgreSQL, one at a time.
+ * One lane's jobs, one at a time.
  *
  *     waiting ──▶ in hand ──'done', 'not-mine', unreadable──▶ ended
  *        ▲           ├──'hand-back'──▶ in its place, and this consumer is paused
@@ -17,12 +17,12 @@ import {
   HANDLER_BACKOFF,
   type StartedConsumer,
 } from './lane-store.ts';
-import type { InHand, PostgresTurns, TakenJob } from './postgres-turns.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { StopOptions } from './stop-options.ts';
+import type { InHand, TakenJob, Turns } from './turns.ts';
 
-export interface PostgresConsumerParts {
-  turns: PostgresTurns;
+export interface LaneConsumerParts {
+  turns: Turns;
   ping(): Promise<void>;
   /** Calls `ring` when the lane may have something to take, until the returned function is called. */
   listen(ring: () => void): () => void;
@@ -31,9 +31,9 @@ export interface PostgresConsumerParts {
 /** A server that was not reached at the start, ms. */
 const START_MS = 10_000;
 
-export class PostgresConsumer implements StartedConsumer {
+export class LaneConsumer implements StartedConsumer {
   readonly #plan: ConsumerPlan;
-  readonly #parts: PostgresConsumerParts;
+  readonly #parts: LaneConsumerParts;
   #paused = false;
   #stopping: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -49,7 +49,7 @@ export class PostgresConsumer implements StartedConsumer {
   #handling: Promise<unknown> = Promise.resolve();
   #abortHandler: AbortController | undefined;
 
-  constructor(plan: ConsumerPlan, parts: PostgresConsumerParts) {
+  constructor(plan: ConsumerPlan, parts: LaneConsumerParts) {
     this.#plan = plan;
     this.#parts = parts;
   }
@@ -221,7 +221,7 @@ async function isWithin(milliseconds: number, promise: Promise<unknown>): Promis
   );
 }
 
-function turnsNote(turns: PostgresTurns, inHand: InHand, order: number, note: object): Promise<boolean> {
+function turnsNote(turns: Turns, inHand: InHand, order: number, note: object): Promise<boolean> {
   return turns.note(inHand, order, JSON.stringify(note)).catch((error: unknown) => {
     throw new QueueError('unavailable', `storing a note: ${reasonOf(error)}`);
   });

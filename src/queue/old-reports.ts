@@ -1,0 +1,61 @@
+/**
+ * Reports of agents of a version without lanes: all in one queue, as BullMQ keeps it. Whoever looks handles the oldest and
+ * deletes it; that two services do so at once, or one twice, changes nothing, as with any repeated report.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Connection } from './redis-script.ts';
+import type { ReportPlan } from './report-batch.ts';
+import type { StopOptions } from './stop-options.ts';
+
+/** How often it is looked at, ms: there are hardly any such agents. */
+const LOOK = 15_000;
+
+export class OldReports {
+  readonly #redis: Connection;
+  readonly #keyOf: (name: string) => string;
+  readonly #plan: ReportPlan;
+  readonly #stopped = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(redis: Connection, keyOf: (name: string) => string, plan: ReportPlan) {
+    this.#redis = redis;
+    this.#keyOf = keyOf;
+    this.#plan = plan;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  async stop(_options?: StopOptions): Promise<void> {
+    this.#stopped.abort();
+    if (this.#redis.status === 'ready') await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      for (const list of ['active', 'wait']) {
+        await this.#drain(this.#keyOf(list)).catch((error: unknown) => {
+          if (!signal.aborted) this.#plan.errors.report('old reports not handled, tried again', error);
+        });
+      }
+      await wait(LOOK, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async #drain(list: string): Promise<void> {
+    while (!this.#stopped.signal.aborted && this.#redis.status === 'ready') {
+      const id = await this.#redis.lindex(list, -1);
+      if (id === null) return;
+      const data: unknown = JSON.parse((await this.#redis.hget(this.#keyOf(id), 'data')) ?? '{}');
+      const json = typeof data === 'object' && data !== null && 'json' in data ? String(data.json) : '';
+      const parsed = this.#plan.parse(json);
+      if ('issues' in parsed)
+        this.#plan.logger.error({ jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
+      else await this.#plan.handle([{ report: parsed.value, ageMs: 0 }]);
+      await this.#redis.lrem(list, -1, id);
+      await this.#redis.del(this.#keyOf(id));
+    }
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * The lanes in Redis: BullMQ adds their jobs, one queue for each, as versions before did, so that agents and services of
+ * different versions share them. Taking is `redis-turns.ts`.
+ */
+import { Queue } from 'bullmq';
+import { z } from 'zod';
+import type { Lane } from '../contract/lane.ts';
+import { LaneConsumer } from './lane-consumer.ts';
+import type { ConsumerPlan, JobInQueue, LaneStore, StartedConsumer } from './lane-store.ts';
+import type { LeaseStore } from './lease.ts';
+import { OldReports } from './old-reports.ts';
+import { within } from './queue-error.ts';
+import type { ErrorLog } from './queue-log.ts';
+import { RedisBell } from './redis-bell.ts';
+import { redisLeases } from './redis-lease.ts';
+import { type Connection, RedisScript } from './redis-script.ts';
+import { noteIn, RedisTurns, TERM_OF_LEASE } from './redis-turns.ts';
+import type { ReportPlan, ReportStore } from './report-batch.ts';
+import { Turns } from './turns.ts';
+
+export interface RedisLanesParts {
+  redis: Connection;
+  prefix: string;
+  errors: ErrorLog;
+  reports: ReportStore;
+}
+
+/** What BullMQ stores of a job: the payload is one string. */
+type Stored = { json: string };
+type AddingQueue = { queue: Queue<Stored, null, string>; usedAt: number };
+
+/** Of an agent of a version before there were lanes. */
+const OLD_REPORTS = 'reports';
+/** What adds to a lane is let go when nothing was added for so long, and how often that is looked for, ms. */
+const IDLE = 60_000;
+/** Fewer jobs are added one by one, so that none follows which the caller was told had failed. */
+const WORTH_BULK = 6;
+/** Nobody reads the event stream; by default Redis keeps 456 KB of it for each queue. */
+const STREAMS = { events: { maxLen: 100 } };
+
+const LOOK = new RedisScript(`
+  local job = redis.call('HMGET', KEYS[1], 'ats', 'progress', 'ended', 'finishedOn', 'data')
+  if not job[5] then return {} end
+  local state = (job[3] or job[4]) and 'ended' or 'waiting'
+  for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+    if id == ARGV[1] and state == 'waiting' then state = 'active' end
+  end
+  return {state, tonumber(job[1]) or 0, job[2] or ''}`);
+
+/** A job that a version before took has no term, and BullMQ's lock. */
+const TAKE_OUT = new RedisScript(`
+  local job = redis.call('HMGET', KEYS[1], 'data', 'ended', 'finishedOn', 'term')
+  if not job[1] or job[2] or job[3] then return 0 end
+  ${TERM_OF_LEASE}
+  for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+    if id == ARGV[1] then
+      local term = termOf(redis.call('GET', KEYS[4]))
+      if ARGV[2] == '0' or (term and term == job[4]) or redis.call('EXISTS', KEYS[5]) == 1 then return 0 end
+    end
+  end
+  redis.call('LREM', KEYS[2], 0, ARGV[1])
+  redis.call('LREM', KEYS[3], 0, ARGV[1])
+  redis.call('DEL', KEYS[1])
+  return 1`);
+
+const looked = z.union([z.tuple([z.enum(['waiting', 'active', 'ended']), z.int(), z.string()]), z.tuple([])]);
+
+export class RedisLanes implements LaneStore {
+  readonly kind = 'redis';
+  readonly leases: LeaseStore;
+  readonly reports: ReportStore;
+  readonly #redis: Connection;
+  readonly #parts: RedisLanesParts;
+  readonly #adding = new Map<Lane, AddingQueue>();
+  readonly #turns: RedisTurns;
+  readonly #bell: RedisBell;
+  readonly #tidy: NodeJS.Timeout;
+  readonly #open = new Set<Turns>();
+  #number = 0;
+
+  constructor(parts: RedisLanesParts) {
+    const { redis, errors } = parts;
+    this.#redis = redis;
+    this.#parts = parts;
+    this.reports = parts.reports;
+    this.#turns = new RedisTurns(redis, (lane, name) => this.#keyOf(lane, name));
+    this.#bell = new RedisBell(redis, errors);
+    this.leases = redisLeases(redis, (lane, name) => this.#keyOf(lane, name), {
+      onRefused: (lane, error) => errors.report('lease refused', error, { lane }),
+      onWaiting: (lane) => this.#bell.ring(this.#keyOf(lane, 'bell')),
+    });
+    this.#tidy = setInterval(() => this.#letGo(IDLE), IDLE).unref();
+  }
+
+  /** How many lanes have something kept for them, to add to them. */
+  get adding(): number {
+    return this.#adding.size;
+  }
+
+  async add(lane: Lane, jobs: readonly { queueId: string; json: string }[], givenUp: AbortSignal) {
+    const queue = await this.#queue(lane);
+    const added = jobs.map(({ queueId, json }) => ({
+      name: 'job',
+      data: { json },
+      opts: { jobId: queueId, attempts: 1 },
+    }));
+    if (jobs.length >= WORTH_BULK) await queue.addBulk(added);
+    else {
+      for (const { name, data, opts } of added) {
+        // The caller was told that this failed, and may have canceled the job since.
+        if (givenUp.aborted) return;
+        await queue.add(name, data, opts);
+      }
+    }
+    await this.#redis.publish(this.#keyOf(lane, 'bell'), '');
+  }
+
+  async look(lane: Lane, queueId: string): Promise<JobInQueue | null> {
+    const keys = [queueId, 'active'].map((name) => this.#keyOf(lane, name));
+    const found = looked.parse(await LOOK.run(this.#redis, keys, [queueId]));
+    if (found.length === 0) return null;
+    const [state, deliveries, progress] = found;
+    return { state, deliveries, begun: noteIn(progress) !== null };
+  }
+
+  async remove(lane: Lane, queueId: string): Promise<boolean> {
+    return await this.#takeOut(lane, queueId, '0');
+  }
+
+  async takeAway(lane: Lane, queueId: string): Promise<boolean> {
+    return await this.#takeOut(lane, queueId, '1');
+  }
+
+  async #takeOut(lane: Lane, queueId: string, abandoned: '0' | '1'): Promise<boolean> {
+    const names = [queueId, 'active', 'wait', 'lease', `${queueId}:lock`];
+    const keys = names.map((name) => this.#keyOf(lane, name));
+    return (await TAKE_OUT.run(this.#redis, keys, [queueId, abandoned])) === 1;
+  }
+
+  async depth(lane: Lane): Promise<number> {
+    const lists = ['wait', 'active'].map((name) => this.#redis.llen(this.#keyOf(lane, name)));
+    return (await Promise.all(lists)).reduce((sum, jobs) => sum + jobs, 0);
+  }
+
+  consumer(plan: ConsumerPlan): StartedConsumer {
+    const { lane } = plan;
+    const turns = new Turns(this.#turns.of(lane), () => ++this.#number, this.#parts.errors);
+    const stopped = () => {
+      turns.close();
+      this.#open.delete(turns);
+      plan.onStopped();
+    };
+    return new LaneConsumer(
+      { ...plan, onStopped: stopped },
+      {
+        turns,
+        ping: () => this.ping(),
+        listen: (ring) => {
+          this.#open.add(turns);
+          return this.#bell.listen(this.#keyOf(lane, 'bell'), ring);
+        },
+      },
+    );
+  }
+
+  oldReports(plan: ReportPlan) {
+    return new OldReports(this.#redis, (name) => this.#keyOf(OLD_REPORTS, name), plan);
+  }
+
+  answers(): boolean {
+    return this.#redis.status === 'ready';
+  }
+
+  async ping(): Promise<void> {
+    await this.#redis.ping();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#tidy);
+    for (const turns of this.#open) turns.close();
+    this.#bell.close();
+    // A queue that was being opened when its server went away would wait for ever.
+    await within(5_000, 'closing', this.#letGo(0)).catch(() => undefined);
+    this.#redis.disconnect();
+  }
+
+  /** The hash tag keeps the keys of one lane in one slot of a Redis Cluster. */
+  #keyOf(lane: string, name: string): string {
+    return `${this.#parts.prefix}:{${lane}}:${name}`;
+  }
+
+  /** A lane that is not added to costs nothing here. */
+  async #letGo(idleMs: number): Promise<void> {
+    const before = performance.now() - idleMs;
+    const idle = [...this.#adding].filter(([, { usedAt }]) => usedAt <= before);
+    for (const [lane] of idle) this.#adding.delete(lane);
+    await Promise.allSettled(idle.map(([, { queue }]) => queue.close()));
+  }
+
+  async #queue(lane: Lane): Promise<AddingQueue['queue']> {
+    const known = this.#adding.get(lane);
+    const { redis: connection, prefix, errors } = this.#parts;
+    const queue = known?.queue ?? new Queue(`{${lane}}`, { connection, prefix, streams: STREAMS });
+    if (known === undefined)
+      queue.on('error', (error) => errors.report('queue failed', error, { queue: lane }));
+    this.#adding.set(lane, { queue, usedAt: performance.now() });
+    try {
+      await queue.waitUntilReady();
+    } catch (error) {
+      // BullMQ remembers the failure for good: the next command makes another.
+      this.#adding.delete(lane);
+      await queue.close().catch(() => undefined);
+      throw error;
+    }
+    return queue;
+  }
+}

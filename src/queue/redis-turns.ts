@@ -1,0 +1,165 @@
+/**
+ * A turn of one lane in Redis, over what BullMQ keeps of it: the lists `wait` and `active`, and a hash for each job, to which
+ * the `term` and the `turn` are added under which it was taken, the `order` of its last note, and that it has `ended`.
+ *
+ *   wait ──taken: one more delivery──▶ active ──ended──▶ its hash alone, for 48 h, without its payload
+ *     ▲                                  │
+ *     └──handed back, to the front───────┘
+ *
+ * The lease is the fence: whoever has it is alone on the lane, and takes first what is active, whoever had it in hand. What
+ * an agent says of a job names its term and the delivery, and counts only while the lane has that term, and the job that
+ * delivery. Any command may be sent twice, when its answer was lost with the connection, and then counts once.
+ */
+import { z } from 'zod';
+import type { Lane } from '../contract/lane.ts';
+import { isRefusal } from './redis-connection.ts';
+import { type Connection, RedisScript } from './redis-script.ts';
+import type { TakenJob, TurnServer } from './turns.ts';
+
+/** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
+const KNOWN = 48 * 3_600_000;
+/**
+ * A longer payload (bytes) comes in an answer of its own, one at a time: a server cuts off a connection that hears bells and
+ * lets more than 32 MB wait for it.
+ */
+const LONG = 65_536;
+
+/** `<agent>/<term>/<question>`, see `redis-lease.ts`. */
+export const TERM_OF_LEASE = `
+  local function termOf(lease) return lease and string.match(lease, '^[^/]*/([^/]*)/') end`;
+
+const TURN = new RedisScript(`
+  local wait, active, base, said = KEYS[2], KEYS[3], KEYS[4], cjson.decode(ARGV[1])
+  ${TERM_OF_LEASE}
+  local term = termOf(redis.call('GET', KEYS[1]))
+  local ended, back, taken = {}, {}, {}
+  local function isTheirs(one)
+    if term and term ~= one.term then return false end
+    local job = redis.call('HMGET', base .. one.id, 'term', 'ats')
+    return job[1] == one.term and tonumber(job[2]) == one.delivery
+  end
+  for at, one in ipairs(said.ended) do
+    ended[at] = 0
+    if isTheirs(one) then
+      ended[at] = 1
+      if redis.call('LREM', active, 0, one.id) == 0 then redis.call('LREM', wait, 0, one.id) end
+      redis.call('HSET', base .. one.id, 'ended', 1, 'data', '{"json":""}')
+      redis.call('PEXPIRE', base .. one.id, ${KNOWN})
+    end
+  end
+  -- What BullMQ has finished, in a version before.
+  if #said.ended > 0 then
+    for _, list in ipairs({'completed', 'failed'}) do
+      local old = redis.call('ZPOPMIN', base .. list, 20)
+      for at = 1, #old, 2 do redis.call('PEXPIRE', base .. old[at], ${KNOWN}) end
+    end
+  end
+  for at, one in ipairs(said.back) do
+    back[at] = 0
+    if isTheirs(one) then
+      back[at] = 1
+      if redis.call('LREM', active, 0, one.id) > 0 then redis.call('RPUSH', wait, one.id) end
+      redis.call('HDEL', base .. one.id, 'term')
+    end
+  end
+  local take = said.take[1]
+  while take and term == take.term do
+    local id = redis.call('LRANGE', active, -1, -1)[1] or redis.call('RPOPLPUSH', wait, active)
+    if not id then break end
+    local job = redis.call('HMGET', base .. id, 'data', 'ats', 'term', 'turn', 'progress', 'ended', 'finishedOn')
+    if not job[1] or job[6] or job[7] then
+      redis.call('LREM', active, 0, id)
+    else
+      local delivery = tonumber(job[2]) or 0
+      local turn = job[3] == term and tonumber(job[4]) or 0
+      -- A question that gets there after a later one.
+      if turn > said.number then break end
+      if turn < said.number then
+        delivery = delivery + 1
+        redis.call('HSET', base .. id, 'ats', delivery, 'term', term, 'turn', said.number, 'order', 0)
+      end
+      taken = {id, delivery, #job[1] > ${LONG} and '' or job[1], job[5] or ''}
+      break
+    end
+  end
+  return {ended, back, taken}`);
+
+const NOTE = new RedisScript(`
+  ${TERM_OF_LEASE}
+  if termOf(redis.call('GET', KEYS[1])) ~= ARGV[1] then return 0 end
+  local job = redis.call('HMGET', KEYS[2], 'term', 'ats', 'order', 'ended')
+  if job[1] ~= ARGV[1] or job[2] ~= ARGV[2] or job[4] or tonumber(job[3]) > tonumber(ARGV[3]) then return 0 end
+  redis.call('HSET', KEYS[2], 'progress', ARGV[4], 'order', ARGV[3])
+  return 1`);
+
+const flags = z.array(z.int());
+const answer = z.tuple([
+  flags,
+  flags,
+  z.union([z.tuple([z.string(), z.int(), z.string(), z.string()]), z.tuple([])]),
+]);
+const stored = z.object({ json: z.string() });
+
+export class RedisTurns {
+  readonly #redis: Connection;
+  readonly #keyOf: (lane: Lane, name: string) => string;
+  #long: Promise<unknown> = Promise.resolve();
+
+  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string) {
+    this.#redis = redis;
+    this.#keyOf = keyOf;
+  }
+
+  of(lane: Lane): TurnServer {
+    const keyOf = (name: string) => this.#keyOf(lane, name);
+    return {
+      turn: async ({ ended, back, take, number }) => {
+        const keys = ['lease', 'wait', 'active', ''].map(keyOf);
+        const said = JSON.stringify({ ended, back, take, number });
+        const [endedToo, backToo, taken] = answer.parse(await TURN.run(this.#redis, keys, [said]));
+        return {
+          ended: endedToo.map((flag) => flag === 1),
+          back: backToo.map((flag) => flag === 1),
+          taken: [taken.length === 0 ? null : await this.#taken(lane, take[0]?.term ?? '', taken)],
+        };
+      },
+      notes: async (notes) =>
+        await Promise.all(
+          notes.map(async ({ inHand: { id, term, delivery }, order, note }) => {
+            const keys = [keyOf('lease'), keyOf(id)];
+            return (await NOTE.run(this.#redis, keys, [term, delivery, order, note])) === 1;
+          }),
+        ),
+      isAway: (error) => !isRefusal(error),
+    };
+  }
+
+  async #taken(
+    lane: Lane,
+    term: string,
+    [id, delivery, data, progress]: readonly [string, number, string, string],
+  ): Promise<TakenJob> {
+    const json = jsonIn(data === '' ? await this.#longData(this.#keyOf(lane, id)) : data);
+    return { lane, id, delivery, term, json, template: undefined, ofRow: false, note: noteIn(progress) };
+  }
+
+  #longData(key: string): Promise<string> {
+    const data = this.#long.then(async () => (await this.#redis.hget(key, 'data')) ?? '');
+    this.#long = data.catch(() => undefined);
+    return data;
+  }
+}
+
+function jsonIn(data: string): string {
+  try {
+    return stored.parse(JSON.parse(data)).json;
+  } catch {
+    // What is no payload is set aside like one that cannot be read.
+    return '';
+  }
+}
+
+/** BullMQ's own default is 0, or an empty object. */
+export function noteIn(progress: string): string | null {
+  return progress.startsWith('{') && progress !== '{}' ? progress : null;
+}

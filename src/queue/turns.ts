@@ -1,0 +1,214 @@
+/**
+ * What a consumer says to the server of its lanes, as few commands as that takes. One turn has everything that there is to
+ * say at its moment: what comes while one is under way goes with the next. So a job's end and the next job of its lane are
+ * one round trip. What a turn is made of: `postgres-turns.ts`, for all lanes of a process, and `redis-turns.ts`, for one.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Lane } from '../contract/lane.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
+import type { Report } from '../contract/report.ts';
+import type { ErrorLog } from './queue-log.ts';
+
+/** A delivery, as its fence is. */
+export interface InHand {
+  lane: Lane;
+  id: string;
+  delivery: number;
+  term: string;
+}
+
+export interface TakenJob extends InHand {
+  json: string;
+  /** Undefined: it is in the payload. */
+  template: QueuedJob['template'] | undefined;
+  /** Its payload is the service's own row: scope and printer are the lane's. */
+  ofRow: boolean;
+  note: string | null;
+}
+
+export interface NoteLeft {
+  inHand: InHand;
+  /** Of the delivery's notes, from 1. */
+  order: number;
+  note: string;
+}
+
+/** All that there is to say. */
+export interface Turn {
+  /** Jobs that are done with. */
+  ended: readonly InHand[];
+  /** Jobs that go back to their place. */
+  back: readonly InHand[];
+  told: readonly { name: string; report: Report }[];
+  /** Lanes of which the first job is wanted that has not ended. */
+  take: readonly { lane: Lane; term: string }[];
+  /** Higher than that of any turn of the process before. */
+  number: number;
+}
+
+/** In the order of what was said: whether it was still this one's, and what was taken. */
+export interface TurnAnswer {
+  ended: readonly boolean[];
+  back: readonly boolean[];
+  taken: readonly (TakenJob | null)[];
+}
+
+export interface TurnServer {
+  turn(turn: Turn): Promise<TurnAnswer>;
+  /** Whether each is stored, durably; false: the job or the lease is another's, or a later note is there. */
+  notes(notes: readonly NoteLeft[]): Promise<readonly boolean[]>;
+  isAway(error: unknown): boolean;
+}
+
+/** How soon a turn is tried again, ms. */
+const RETRY_MS = 1_000;
+/** Most of each kind in one turn. */
+const MOST = 500;
+
+type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
+type Said = { inHand: InHand; settle: Settling<boolean> };
+type Asked = { term: string; settle: Settling<TakenJob | null> };
+type Told = { name: string; report: Report; settle: Settling<void> };
+type Noted = NoteLeft & { settle: Settling<boolean> };
+
+export class Turns {
+  readonly #server: TurnServer;
+  readonly #number: () => number;
+  readonly #errors: ErrorLog;
+  readonly #closed = new AbortController();
+  #ended: Said[] = [];
+  #back: Said[] = [];
+  readonly #asked = new Map<Lane, Asked>();
+  #told: Told[] = [];
+  #notes: Noted[] = [];
+  #turning = false;
+  #noting = false;
+
+  /** @param number the next turn's, of all that the process has */
+  constructor(server: TurnServer, number: () => number, errors: ErrorLog) {
+    this.#server = server;
+    this.#number = number;
+    this.#errors = errors;
+  }
+
+  /** The job is done with. Tried until the server has answered; false: it was not this one's any more. */
+  ended(inHand: InHand): Promise<boolean> {
+    return this.#say(this.#ended, inHand);
+  }
+
+  /** The job goes back to its place. As `ended`. */
+  handedBack(inHand: InHand): Promise<boolean> {
+    return this.#say(this.#back, inHand);
+  }
+
+  /**
+   * The lane's first job that has not ended. Tried until the server has answered; null: none waits, or the lease is not of
+   * this term, or `forget` was called.
+   */
+  take(lane: Lane, term: string): Promise<TakenJob | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
+    this.forget(lane);
+    this.#asked.set(lane, { term, settle: { resolve, reject } });
+    this.#turnSoon();
+    return promise;
+  }
+
+  /** Nobody wants the lane's next job any more; one that is being taken comes all the same. */
+  forget(lane: Lane): void {
+    this.#asked.get(lane)?.settle.resolve(null);
+    this.#asked.delete(lane);
+  }
+
+  publish(name: string, report: Report): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#told.push({ name, report, settle: { resolve, reject } });
+    this.#turnSoon();
+    return promise;
+  }
+
+  /** Resolves when it is durable; false: the job or the lease is another's, or a later note is there. */
+  note(inHand: InHand, order: number, note: string): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    this.#notes.push({ inHand, order, note, settle: { resolve, reject } });
+    if (!this.#noting) void this.#writeNotes();
+    return promise;
+  }
+
+  /** What has not been said by now is not said. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #say(to: Said[], inHand: InHand): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    to.push({ inHand, settle: { resolve, reject } });
+    this.#turnSoon();
+    return promise;
+  }
+
+  #turnSoon(): void {
+    if (this.#turning) return;
+    this.#turning = true;
+    void this.#turns();
+  }
+
+  async #turns(): Promise<void> {
+    const { signal } = this.#closed;
+    // What belongs together is said in one go: a job's end, its report, and the question for the next.
+    await new Promise(setImmediate);
+    while (this.#ended.length + this.#back.length + this.#asked.size + this.#told.length > 0) {
+      if (signal.aborted) return;
+      if (await this.#turn()) continue;
+      await wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    this.#turning = false;
+  }
+
+  /** False: the server could not be reached. */
+  async #turn(): Promise<boolean> {
+    const ended = this.#ended.splice(0, MOST);
+    const back = this.#back.splice(0, MOST);
+    const told = this.#told.splice(0, MOST);
+    const asked = [...this.#asked];
+    this.#asked.clear();
+    try {
+      const answer = await this.#server.turn({
+        ended: ended.map(({ inHand }) => inHand),
+        back: back.map(({ inHand }) => inHand),
+        told,
+        take: asked.map(([lane, { term }]) => ({ lane, term })),
+        number: this.#number(),
+      });
+      for (const { settle } of told) settle.resolve();
+      for (const [at, { settle }] of ended.entries()) settle.resolve(answer.ended[at] === true);
+      for (const [at, { settle }] of back.entries()) settle.resolve(answer.back[at] === true);
+      for (const [at, [, { settle }]] of asked.entries()) settle.resolve(answer.taken[at] ?? null);
+      return true;
+    } catch (error) {
+      for (const { settle } of told) settle.reject(error);
+      this.#ended = [...ended, ...this.#ended];
+      this.#back = [...back, ...this.#back];
+      for (const [lane, one] of asked) {
+        if (this.#asked.has(lane)) one.settle.resolve(null);
+        else this.#asked.set(lane, one);
+      }
+      const away = this.#server.isAway(error) || this.#closed.signal.aborted;
+      this.#errors.report(away ? 'the lanes cannot be reached' : 'a turn of the lanes failed', error);
+      return false;
+    }
+  }
+
+  async #writeNotes(): Promise<void> {
+    this.#noting = true;
+    while (this.#notes.length > 0) {
+      const batch = this.#notes.splice(0, MOST);
+      try {
+        const stored = await this.#server.notes(batch);
+        for (const [at, { settle }] of batch.entries()) settle.resolve(stored[at] === true);
+      } catch (error) {
+        for (const { settle } of batch) settle.reject(error);
+      }
+    }
+    this.#noting = false;
+  }
+}

@@ -1,0 +1,58 @@
+/** What idle lanes cost a Redis: one connection a process, and one command for a hundred leases. Counted by the server. */
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { openQueues } from '../../src/queue/index.ts';
+import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { onRedis } from '../kit/servers/backends.ts';
+
+const LANES = 250;
+const LENGTH = { contended: 60_000, alone: 240_000 };
+
+test('a process that serves 250 idle lanes asks for all their leases in three commands, on one connection', async () => {
+  const backend = await onRedis().open();
+  onTestFinished(() => backend.close());
+  const admin = new Redis(inject('redisUrl'));
+  const watching = new Redis(inject('redisUrl'));
+  // A user of its own tells its commands from those of the tests that run beside this one.
+  const user = `idle-${randomBytes(4).toString('hex')}`;
+  const url = Object.assign(new URL(inject('redisUrl')), { username: user });
+  await admin.acl('SETUSER', user, 'on', `>${url.password}`, '~*', '&*', '+@all');
+  const queues = await openQueues({ ...backend, redisUrl: url.href, logger: keepingLogger() });
+  onTestFinished(async () => {
+    await queues.close({ timeoutMs: 0 });
+    await admin.acl('DELUSER', user);
+    admin.disconnect();
+    watching.disconnect();
+  });
+  const lanes = Array.from({ length: LANES }, printerId);
+  const asks = lanes.map((lane) => ({ lane, term: 'process.1', fresh: true, reaches: true }));
+  const got = new Collected<string>();
+  await queues.askLeases('agent-one-1', asks, LENGTH);
+  for (const lane of lanes) {
+    await queues.consume(lane, 'process.1', async ({ job: { jobId } }) => {
+      got.add(jobId);
+      return 'done';
+    });
+  }
+  // Each has looked once, and this one's bell is heard.
+  const first = job(lanes[0] ?? '');
+  await queues.enqueue(first);
+  await got.reach(1);
+  await queues.ping();
+
+  const list = String(await admin.call('CLIENT', 'LIST'));
+  const own = list.split('\n').filter((line) => line.includes(` user=${user} `));
+  expect(own).toHaveLength(1);
+  const address = / addr=(\S+)/.exec(own[0] ?? '')?.[1];
+  const commands: string[] = [];
+  const monitor = await watching.monitor();
+  onTestFinished(() => monitor.disconnect());
+  monitor.on('monitor', (_time: string, [name = '']: string[], source: string) => {
+    if (source === address) commands.push(name.toLowerCase());
+  });
+  for (let time = 0; time < 3; time += 1) await queues.askLeases('agent-one-1', asks, LENGTH);
+  await queues.ping();
+  await expect.poll(() => commands.includes('ping')).toBe(true);
+  expect(commands).toEqual([...Array.from({ length: 9 }, () => 'evalsha'), 'ping']);
+});
