@@ -171,7 +171,7 @@ export class LaneConsumer implements StartedConsumer {
   async #outcome(taken: TakenJob, inHand: InHand): Promise<'ended' | 'hand-back' | { error: unknown }> {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
-    const note: unknown = taken.note === null ? undefined : JSON.parse(taken.note);
+    const note = noteOf(taken);
     const parsed = this.#plan.parse(taken.json, taken.template);
     if ('issues' in parsed) {
       logger.error({ queue: lane, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
@@ -219,6 +219,16 @@ async function isWithin(milliseconds: number, promise: Promise<unknown>): Promis
     () => true,
     () => false,
   );
+}
+
+/** Undefined: nobody has begun. One that cannot be read says that somebody has. */
+function noteOf({ note }: TakenJob): unknown {
+  if (note === null) return undefined;
+  try {
+    return JSON.parse(note);
+  } catch {
+    return {};
+  }
 }
 
 function turnsNote(turns: Turns, inHand: InHand, order: number, note: object): Promise<boolean> {

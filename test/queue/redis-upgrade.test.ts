@@ -132,6 +132,21 @@ test('what a service of before adds is taken without a bell, with the next answe
   expect(await got.reach(1)).toEqual([one.jobId]);
 });
 
+test('a note that cannot be read says that somebody has begun, and the lane goes on', async () => {
+  const jobs = [job(lane), job(lane)];
+  await queues.enqueueMany(jobs);
+  await redis.hset(`${backend.prefix}:{${lane}}:${jobs[0]?.jobId}`, 'progress', '{"agentId":');
+  const got = new Collected<unknown>();
+  await serve(queues, lane, async ({ job: { jobId }, note }) => {
+    got.add([jobId, note]);
+    return 'done';
+  });
+  expect(await got.reach(2)).toEqual([
+    [jobs[0]?.jobId, {}],
+    [jobs[1]?.jobId, undefined],
+  ]);
+});
+
 test('reports of agents without lanes are read from the queue that they all had', async () => {
   const of = job(lane);
   const reports = [report(of, 1), report(of, 2), report(of, 3)];
