@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { queuedJob } from '../../src/contract/queued-job.ts';
+import { WHOLE_PAYLOAD } from '../../src/server/templates/job-templates.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import {
   type Answer,
@@ -51,9 +52,8 @@ function post(body: Record<string, unknown> = {}, key = newKey(), by = token): P
 }
 
 async function stored(answer: Answer) {
-  const { rows } = await service.pool.query('SELECT payload FROM platen.jobs WHERE id = $1', [
-    jobIdOf(answer),
-  ]);
+  const sql = `SELECT ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
+  const { rows } = await service.pool.query(sql, [jobIdOf(answer)]);
   return z.tuple([z.object({ payload: queuedJob })]).parse(rows)[0].payload;
 }
 

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Report, report } from '../../src/contract/report.ts';
+import { WHOLE_PAYLOAD } from '../../src/server/templates/job-templates.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf } from '../kit/service/harness.ts';
@@ -168,7 +169,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     const [waiting, begun] = [await enqueue('acme'), await enqueue('acme')];
     for (const id of [waiting, begun]) await inLane(laneFor('acme'), id);
     const { rows } = await service.pool.query<{ id: string; payload: QueuedJob }>(
-      'SELECT id, payload FROM platen.jobs WHERE printer_id = $1',
+      `SELECT id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE printer_id = $1`,
       [printerId],
     );
     // No sweep looks at them meanwhile.
