@@ -18,8 +18,8 @@ export default defineConfig({
           name: 'servers',
           include: ['test/**/*.test.ts'],
           exclude: [PURE],
-          // On two cores: most of a file's time is waiting, for a printer, a deadline, a process, and its tests follow each other.
-          maxWorkers: 8,
+          // On two cores: half of a file’s time is waiting, for a printer, a deadline, a process, and its tests follow each other.
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
           globalSetup: ['test/kit/servers/set-up.ts'],
         },

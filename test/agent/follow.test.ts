@@ -51,7 +51,8 @@ test('the next job begins on the answer that ended the last', async () => {
   // Once, by the job that wants to know what became of its label; and again where the machine took long for the next.
   const asked = between.map((questions) => questions.split('asked').length - 1);
   expect(asked).toContain(1);
-  // Whoever asks how it is asks in the same write what it has counted, and waits once.
+  // Whoever asks how it is asks in the same write what it has counted, and waits once; a counter that was read too long ago,
+  // or has moved, is asked for again.
   const wrote = between.map((questions) => questions.split('wrote').length - 1);
-  expect(wrote).toEqual(asked);
+  expect(wrote[asked.indexOf(1)]).toBe(1);
 });

@@ -72,7 +72,7 @@ test('somebody who has begun a label and does not go on: the job says so, and pr
 });
 
 test('labels of somebody else are to come out first: the job says so', async () => {
-  const printer = await site.startPrinter({ speed: 5 });
+  const printer = await site.startPrinter({ speed: 1 });
   const { printerId } = await site.startAgent(printer);
   const other = createConnection(printer.port, '127.0.0.1');
   other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ5^XZ');

@@ -126,7 +126,8 @@ describe('rMQR', () => {
     );
     await fc.assert(
       fc.asyncProperty(text, async (v) => {
-        const [found] = await readSymbols(await picture({ symbology: 'rmqr' }, v));
+        // A reader that looks for every kind takes a part of one in a thousand for a Micro QR code.
+        const [found] = await readSymbols(await picture({ symbology: 'rmqr' }, v), { formats: ['RMQRCode'] });
         expect(found).toMatchObject({ format: 'RMQRCode', text: v });
       }),
       { numRuns: 40 },
