@@ -65,6 +65,7 @@ test('another tenant has its own, of the same content too', async () => {
 
 test('it stays for as long as a job has its data, and goes a day after', async () => {
   const id = await globex.newJob();
+  await deliveries.of(id);
   await unused('globex');
   await forget();
   expect(await stored('globex')).toHaveLength(1);
@@ -72,8 +73,12 @@ test('it stays for as long as a job has its data, and goes a day after', async (
     `UPDATE platen.jobs SET status = 'printed', updated_at = now() - interval '30 days' WHERE tenant_id = 'globex'`,
   );
   await stop(id);
-  await forget();
-  expect(await stored('globex')).toEqual([]);
+  // A row that somebody has in hand at that moment is left for the next time.
+  const left = async () => {
+    await forget();
+    return await stored('globex');
+  };
+  await expect.poll(left, { timeout: 10_000 }).toEqual([]);
 });
 
 test('one that was deleted although this service took it to be there is stored again', async () => {
