@@ -19,15 +19,7 @@ const TURN = {
   name: 'lanes-turn',
   text: 'SELECT * FROM lanes.turn($1, $2, $3, $4, $5, $6, $7)',
 };
-const NOTES = {
-  name: 'lanes-notes',
-  text: `UPDATE lanes.job j SET note = n.note, note_order = n."order"
-    FROM json_to_recordset($1) AS n(at integer, lane text, id text, delivery integer, term text, "order" integer, note text)
-    WHERE j.queue_id = n.id AND j.lane = n.lane AND j.deliveries = n.delivery AND j.term = n.term
-      AND j.ended_at IS NULL AND j.note_order < n."order"
-      AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = n.lane AND l.term = n.term AND l.until > clock_timestamp())
-    RETURNING n.at`,
-};
+const NOTES = { name: 'lanes-notes', text: 'SELECT lanes.note($1) AS at' };
 
 const answerRow = z.object({
   what: z.enum(['ended', 'back', 'job', 'row']),
