@@ -92,11 +92,6 @@ export class RedisLanes implements LaneStore {
     this.#tidy = setInterval(() => this.#letGo(IDLE), IDLE).unref();
   }
 
-  /** How many lanes have something kept for them, to add to them. */
-  get adding(): number {
-    return this.#adding.size;
-  }
-
   async add(lane: Lane, jobs: readonly { queueId: string; json: string }[], givenUp: AbortSignal) {
     const queue = await this.#queue(lane);
     const added = jobs.map(({ queueId, json }) => ({

@@ -150,7 +150,8 @@ export class RedisTurns {
   }
 }
 
-function jsonIn(data: string): string {
+/** The payload in what BullMQ stores of a job. */
+export function jsonIn(data: string): string {
   try {
     return stored.parse(JSON.parse(data)).json;
   } catch {
