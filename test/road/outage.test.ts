@@ -44,25 +44,33 @@ test('connections that the database ends under load, in the middle of transactio
   const admin = new AdminClient({ url: up.url, adminToken: ADMIN_TOKEN });
   const { id } = await admin.importTemplate('default', TEMPLATE);
   const accepted: string[] = [];
+  let attempts = 0;
   let over = false;
   const posters = Array.from({ length: 4 }, async () => {
     while (!over) {
       const jobId = await admin.print('default', { idT: id, printer: 'virtual-1' }).catch(() => undefined);
       if (jobId !== undefined) accepted.push(jobId);
+      attempts += 1;
     }
   });
   const killer = new Client({ connectionString: host.databaseUrl });
   await killer.connect();
-  for (let round = 0; round < 100; round += 1) {
-    await killer.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
-    if (accepted.length === 0) round -= 1;
+  try {
+    await up.until(() => accepted.length > 0);
+    for (let round = 0; round < 100; round += 1) {
+      // One of four attempts has ended, so three are in the middle: to cut on and on would let nobody connect at all.
+      const seen = attempts;
+      await killer.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+      await up.until(() => attempts > seen);
+    }
+  } finally {
+    over = true;
+    await killer.end();
+    await Promise.all(posters);
   }
-  await killer.end();
-  over = true;
-  await Promise.all(posters);
   const known = new Set((await admin.jobs({ limit: 1000 })).map((job) => job.id));
   for (const jobId of accepted) expect(known).toContain(jobId);
   up.kill('SIGTERM');
