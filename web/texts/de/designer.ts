@@ -70,7 +70,7 @@ export const designerWords: Texts['designer'] = {
   exact: 'Das sind die Punkte des Druckers',
   old: 'Vor der letzten Änderung gezeichnet',
   undrawable: 'Das lässt sich nicht zeichnen',
-  properties: 'Eigenschaften',
+  properties: 'Element',
   layers: 'Ebenen',
   fields: 'Felder',
   problems: 'Probleme',
