@@ -21,6 +21,21 @@ export const jobResume = z.strictObject({
   why,
 });
 
+/** GET /app/jobs/{id}/resume?from=4: what that decision would print, by the rule that the decision goes by. */
+export const resumeQuery = z.strictObject({
+  from: z
+    .stringFormat('label number', /^\d{1,9}$/)
+    .transform(Number)
+    .exactOptional(),
+});
+export const resumePlan = z.object({
+  /** What the job becomes. */
+  status: jobStatus.extract(['queued', 'printed']),
+  /** The labels that are printed: `to` is the first that is not. */
+  prints: z.object({ from: z.int(), to: z.int() }),
+});
+export type ResumePlan = z.infer<typeof resumePlan>;
+
 /** One of the two names the printer; by `format` one of its formats, or its first that the template prints in. */
 const target = {
   printerId: z.string().min(1).max(200).exactOptional(),

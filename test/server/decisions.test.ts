@@ -115,6 +115,52 @@ describe('a held job', () => {
   });
 });
 
+describe('what a decision would do', () => {
+  const plan = (id: string, query = '') => service.admin('GET', `/jobs/${id}/resume${query}`);
+
+  test.each([
+    ['a held job', HELD, 4],
+    ['a held job', HELD, 5],
+    ['a held job', HELD, 6],
+    ['a held job', HELD, 10],
+    ['a failed job', FAILED, undefined],
+  ])('%s: the same is said and done (%#)', async (_, changes, from) => {
+    const id = await ended(changes);
+    const query = from === undefined ? '' : `?from=${from}`;
+    const said = await plan(id, query);
+    const printed = from ?? 4;
+    const becomes = printed === 10 ? 'printed' : 'queued';
+    expect([said.status, said.body]).toEqual([200, { status: becomes, prints: { from: printed, to: 10 } }]);
+    expect(await show(id)).toMatchObject({ status: changes.status });
+    const done = await resume(id, from === undefined ? {} : { from });
+    expect(done.body).toMatchObject({ status: becomes, labels: { total: 10, printed } });
+  });
+
+  test.each([
+    [HELD, '?from=11', 'payload-invalid'],
+    [HELD, '?from=', 'payload-invalid'],
+    [HELD, '?from=4e0', 'payload-invalid'],
+    [HELD, '?form=4', 'payload-invalid'],
+    [HELD, '', 'labels-uncertain'],
+    [{ status: 'printed' }, '?from=0', 'job-not-held'],
+  ])('is refused as the decision itself (%#)', async (changes, query, code) => {
+    expect(codeOf(await plan(await ended(changes), query))).toBe(code);
+  });
+
+  test('is refused where the values are gone, but all may still be there', async () => {
+    const id = await ended(HELD);
+    await service.pool.query('UPDATE platen.jobs SET payload = NULL WHERE id = $1', [id]);
+    expect(codeOf(await plan(id, '?from=6'))).toBe('label-data-gone');
+    expect(codeOf(await resume(id, { from: 6 }))).toBe('label-data-gone');
+    const bulk = { action: 'release', uncertain: 'print', ids: [id], dryRun: true };
+    expect((await service.admin('POST', '/jobs/bulk', bulk)).body).toMatchObject({
+      jobs: [{ outcome: 'refused' }],
+    });
+    expect((await plan(id, '?from=10')).body).toMatchObject({ status: 'printed' });
+    expect((await resume(id, { from: 10 })).body).toMatchObject({ status: 'printed' });
+  });
+});
+
 test('a failed job goes on at its first label that is not printed', async () => {
   const id = await ended(FAILED);
   expect((await resume(id, {})).body).toMatchObject({ status: 'queued', labels: { sent: 4, printed: 4 } });

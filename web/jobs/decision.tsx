@@ -1,11 +1,14 @@
 /** A held job and the person who has looked: the uncertain labels by their pictures, and what each answer prints. */
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { jobView } from '../../src/contract/job.ts';
+import { type ResumePlan, resumePlan } from '../../src/contract/job-actions.ts';
 import type { JobDetails } from '../../src/contract/job-details.ts';
 import { TextField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { LabelStrip, type Shown } from './label-strip.tsx';
@@ -28,6 +31,47 @@ function neighbourhood({ from, to }: Range, total: number): Shown[] {
   ];
 }
 
+/** One answer: what the service says that it prints, and the button that has it done. */
+function Choice(props: {
+  job: JobDetails;
+  title: string;
+  /** The label to go on with, from 0; nothing while it is not said. */
+  from: number | undefined;
+  says: (plan: ResumePlan) => string;
+  busy: boolean;
+  onChoose: (from: number) => void;
+  children?: ComponentChildren;
+}) {
+  const { job, title, from } = props;
+  const { held: words, general } = t.value;
+  const path = from === undefined ? null : `/jobs/${encodeURIComponent(job.id)}/resume?from=${from}`;
+  const { live } = useLive(resumePlan, path, ({ jobs }) => jobs.includes(job.id));
+  // An answer about another label says nothing of this one.
+  const plan = live.data?.prints.from === from ? live.data : undefined;
+  const does = plan?.status === 'printed' ? words.done : words.choose;
+  return (
+    <div class="choice">
+      <h3>{title}</h3>
+      {props.children}
+      {from !== undefined &&
+        (live.problem !== undefined ? (
+          <Problem problem={live.problem} />
+        ) : (
+          <p>{plan === undefined ? general.loading : props.says(plan)}</p>
+        ))}
+      <button
+        type="button"
+        class="button"
+        disabled={props.busy || plan === undefined || live.problem !== undefined}
+        aria-label={`${does}: ${title}`}
+        onClick={() => from !== undefined && props.onChoose(from)}
+      >
+        {does}
+      </button>
+    </div>
+  );
+}
+
 export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () => void }) {
   const { held: words, general, job: jobWords } = t.value;
   const range = job.uncertain ?? { from: job.labels.printed, to: job.labels.printed };
@@ -42,8 +86,8 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
     problem.value = undefined;
     try {
       const body = { from, ...(why.value.trim() === '' ? {} : { why: why.value.trim() }) };
-      await call(jobView, `/jobs/${encodeURIComponent(job.id)}/resume`, { body });
-      say(from >= total ? words.decidedDone : words.decided);
+      const after = await call(jobView, `/jobs/${encodeURIComponent(job.id)}/resume`, { body });
+      say(after.status === 'printed' ? words.decidedDone : words.decided);
       onDecided();
     } catch (error) {
       problem.value = error instanceof Error ? error : new Error(String(error));
@@ -54,6 +98,7 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
   const chosen = Number(first.value);
   const within = Number.isInteger(chosen) && chosen > range.from && chosen <= range.to;
   const count = range.to - range.from;
+  const each = { job, busy: busy.value, onChoose: (from: number) => void decide(from) };
   return (
     <section class="stack" aria-label={words.title}>
       <h2>{words.which(range.from + 1, range.to)}</h2>
@@ -70,35 +115,15 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
       {act && (
         <>
           <div class="choices">
-            <div class="choice">
-              <h3>{words.there}</h3>
-              <p>{words.thereSays(total - range.to)}</p>
-              <button
-                type="button"
-                class="button"
-                disabled={busy.value}
-                aria-label={`${range.to >= total ? words.done : words.choose}: ${words.there}`}
-                onClick={() => void decide(range.to)}
-              >
-                {range.to >= total ? words.done : words.choose}
-              </button>
-            </div>
-            <div class="choice">
-              <h3>{words.notThere}</h3>
-              <p>{words.notThereSays(range.from + 1, total - range.from)}</p>
-              <button
-                type="button"
-                class="button"
-                disabled={busy.value}
-                aria-label={`${words.choose}: ${words.notThere}`}
-                onClick={() => void decide(range.from)}
-              >
-                {words.choose}
-              </button>
-            </div>
+            <Choice {...each} title={words.there} from={range.to} says={words.thereSays} />
+            <Choice {...each} title={words.notThere} from={range.from} says={words.notThereSays} />
             {count > 1 && (
-              <div class="choice">
-                <h3>{words.fromHere}</h3>
+              <Choice
+                {...each}
+                title={words.fromHere}
+                from={within ? chosen - 1 : undefined}
+                says={words.notThereSays}
+              >
                 <TextField
                   label={words.first}
                   type="number"
@@ -110,17 +135,7 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
                     first.value = text;
                   }}
                 />
-                {within && <p>{words.fromHereSays(chosen, total - chosen + 1)}</p>}
-                <button
-                  type="button"
-                  class="button"
-                  disabled={busy.value || !within}
-                  aria-label={`${words.choose}: ${words.fromHere}`}
-                  onClick={() => void decide(chosen - 1)}
-                >
-                  {words.choose}
-                </button>
-              </div>
+              </Choice>
             )}
           </div>
           <TextField

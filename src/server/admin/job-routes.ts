@@ -9,6 +9,7 @@ import {
   jobMove,
   jobResume,
   MOST_AT_ONCE,
+  resumeQuery,
 } from '../../contract/job-actions.ts';
 import { recordsQuery } from '../../contract/job-details.ts';
 import { jobCountFilter, jobFilter } from '../../contract/job-search.ts';
@@ -72,6 +73,9 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
     const { force, why } = parseBody(jobCancel, request.body ?? {});
     return cancellations.cancel(idOf(request), force, deciding(request, why));
   });
+  app.get('/app/jobs/:id/resume', { config: { needs: 'jobs:act', about: 'job' } }, async (request) =>
+    decisions.plan(idOf(request), parseBody(resumeQuery, request.query).from),
+  );
   app.post('/app/jobs/:id/resume', act('job.resume'), async (request) => {
     const { from, why } = parseBody(jobResume, request.body);
     return decisions.resume(idOf(request), from, deciding(request, why));

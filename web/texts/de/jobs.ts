@@ -187,14 +187,14 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     doubt: 'ungewiss',
     notSent: 'nicht gesendet',
     there: 'Alle sind da',
-    thereSays: (left) =>
-      left === 0
+    thereSays: ({ status, prints }) =>
+      status === 'printed'
         ? 'Mehr wird nicht gedruckt: Der Auftrag ist fertig.'
-        : `Die nächsten ${labels(left)} werden gedruckt.`,
+        : `Die nächsten ${labels(prints.to - prints.from)} werden gedruckt.`,
     notThere: 'Keines ist da',
-    notThereSays: (from, left) => `Es geht mit Etikett ${from} weiter: ${labels(left)} im Ganzen.`,
+    notThereSays: ({ prints: { from, to } }) =>
+      `Es geht mit Etikett ${from + 1} weiter: ${labels(to - from)} im Ganzen.`,
     fromHere: 'Einige sind da',
-    fromHereSays: (from, left) => `Es geht mit Etikett ${from} weiter: ${labels(left)} im Ganzen.`,
     first: 'Das erste, das fehlt',
     choose: 'Weiterdrucken',
     done: 'Als fertig vermerken',

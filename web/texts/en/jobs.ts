@@ -1,5 +1,6 @@
 /** Words of jobs and of deciding about them. */
 import type { JobReason } from '../../../src/contract/job.ts';
+import type { ResumePlan } from '../../../src/contract/job-actions.ts';
 import type { JobStatus } from '../../../src/contract/job-life.ts';
 import { jobs, labels } from './counted.ts';
 
@@ -188,12 +189,14 @@ export const jobWords = {
     doubt: 'uncertain',
     notSent: 'not sent',
     there: 'They are all there',
-    thereSays: (left: number) =>
-      left === 0 ? 'Nothing more is printed: the job is done.' : `The next ${labels(left)} will be printed.`,
+    thereSays: ({ status, prints }: ResumePlan) =>
+      status === 'printed'
+        ? 'Nothing more is printed: the job is done.'
+        : `The next ${labels(prints.to - prints.from)} will be printed.`,
     notThere: 'None of them is there',
-    notThereSays: (from: number, left: number) => `It prints on from label ${from}: ${labels(left)} in all.`,
+    notThereSays: ({ prints: { from, to } }: ResumePlan) =>
+      `It prints on from label ${from + 1}: ${labels(to - from)} in all.`,
     fromHere: 'Some of them are there',
-    fromHereSays: (from: number, left: number) => `It prints on from label ${from}: ${labels(left)} in all.`,
     first: 'The first that is missing',
     choose: 'Print on',
     done: 'Mark as done',

@@ -55,9 +55,14 @@ function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'l
 }
 
 /** Labels that it is about. */
-function labelsOf(deed: Deed, { labels, uncertain }: JobView): number {
-  const skips = deed.action === 'release' && deed.uncertain === 'skip';
-  return labels.total - (skips ? (uncertain?.to ?? labels.printed) : labels.printed);
+function labelsOf(deed: Deed, job: JobView): number {
+  return job.labels.total - (deed.action === 'release' ? releasedFrom(deed, job) : job.labels.printed);
+}
+
+/** The label that a held job goes on with. */
+function releasedFrom(deed: Extract<Deed, { action: 'release' }>, { uncertain, labels }: JobView): number {
+  const { from, to } = uncertain ?? { from: labels.printed, to: labels.printed };
+  return deed.uncertain === 'print' ? from : to;
 }
 
 function refused(detail: string): Fate {
@@ -86,9 +91,13 @@ async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate>
     case 'retry':
       if (status === 'held') return refused('a person has to look which labels are out');
       if (status !== 'failed') return refused(`the job is ${status}`);
-      return isUncertain(job) ? refused('nobody knows which labels are out') : DONE;
+      if (isUncertain(job)) return refused('nobody knows which labels are out');
+      await parts.decisions.plan(job.id, undefined);
+      return DONE;
     case 'release':
-      return status === 'held' ? DONE : refused(`the job is ${status}`);
+      if (status !== 'held') return refused(`the job is ${status}`);
+      await parts.decisions.plan(job.id, releasedFrom(deed, job));
+      return DONE;
     case 'move':
       if (status === 'printing') return refused('its agent has it: cancel it, and reprint what is missing');
       if (status !== 'queued' && !mayBecome(status, 'queued', 'person'))
@@ -110,16 +119,14 @@ async function act(parts: Parts, deed: Deed, job: JobView, by: Decision): Promis
 }
 
 async function acted(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<JobView> {
-  const { id, uncertain, labels } = job;
+  const { id } = job;
   switch (deed.action) {
     case 'cancel':
       return await parts.cancellations.cancel(id, false, by);
     case 'retry':
       return await parts.decisions.resume(id, undefined, by);
-    case 'release': {
-      const { from, to } = uncertain ?? { from: labels.printed, to: labels.printed };
-      return await parts.decisions.resume(id, deed.uncertain === 'print' ? from : to, by);
-    }
+    case 'release':
+      return await parts.decisions.resume(id, releasedFrom(deed, job), by);
     case 'move':
       return await parts.moves.move(id, deed.to, by);
   }

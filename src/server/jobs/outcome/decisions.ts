@@ -13,6 +13,7 @@
 
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
+import type { ResumePlan } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
 import { queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
@@ -22,7 +23,7 @@ import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';
-import { type Decision, decidedBy, lockJob } from './locked-job.ts';
+import { type Decision, decidedBy, jobToDecide, type LockedJob, lockJob } from './locked-job.ts';
 
 export class JobDecisions {
   readonly #pool: Pool;
@@ -52,33 +53,46 @@ export class JobDecisions {
     const decided = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id);
-      if (!mayBecome(job.status, 'queued', 'person')) {
-        const detail = `the job is ${job.status}; only a held or failed job can go on`;
-        throw new ProblemError('job-not-held', detail);
-      }
-      if (from === undefined && job.uncertain) {
-        throw new ProblemError('labels-uncertain', 'say from which label on the job is to be printed');
-      }
-      const first = from ?? job.printed;
-      if (first > job.total) {
-        const message = `expected at most ${job.total}, the number of the job's labels`;
-        throw new ProblemError('payload-invalid', `/from: ${message}`, {
-          errors: [{ pointer: '/from', detail: message, value: shorten(first) }],
-        });
-      }
+      const { status, prints } = planOf(job, from);
       const round = job.round + 1;
-      if (first === job.total) await endAsPrinted(client, id, round);
-      else await queueAgain(client, id, { round, from: first });
-      return { lane: job.lane, round, from: first, of: job.total };
+      if (status === 'printed') await endAsPrinted(client, id, round);
+      else await queueAgain(client, id, { round, from: prints.from });
+      return { lane: job.lane, round, from: prints.from, of: job.total };
     });
     this.#logger.info({ jobId: id, ...decided }, 'a person had the job go on');
     this.#dispatcher.dispatch(decided.lane);
     return this.#table.get(id, undefined);
   }
+
+  /** What `resume` would do to the job as it is now; nothing is done. @throws ProblemError as `resume` */
+  async plan(id: string, from: number | undefined): Promise<ResumePlan> {
+    return planOf(await jobToDecide(this.#pool, id), from);
+  }
 }
 
-/** null: it ended too long ago. */
-const stored = z.object({ payload: queuedJob.nullable() });
+/** The one rule which labels a decision prints. */
+function planOf(job: LockedJob, from: number | undefined): ResumePlan {
+  if (!mayBecome(job.status, 'queued', 'person')) {
+    const detail = `the job is ${job.status}; only a held or failed job can go on`;
+    throw new ProblemError('job-not-held', detail);
+  }
+  if (from === undefined && job.uncertain) {
+    throw new ProblemError('labels-uncertain', 'say from which label on the job is to be printed');
+  }
+  const first = from ?? job.printed;
+  if (first > job.total) {
+    const message = `expected at most ${job.total}, the number of the job's labels`;
+    throw new ProblemError('payload-invalid', `/from: ${message}`, {
+      errors: [{ pointer: '/from', detail: message, value: shorten(first) }],
+    });
+  }
+  const prints = { from: first, to: job.total };
+  if (first === job.total) return { status: 'printed', prints };
+  if (!job.has_data) throw dataGone();
+  return { status: 'queued', prints };
+}
+
+const stored = z.object({ payload: queuedJob });
 
 async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {
   await client.query(
@@ -96,9 +110,6 @@ async function queueAgain(
 ): Promise<void> {
   const sql = `SELECT ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
   const { payload } = await onlyRow(client, stored, sql, [id]);
-  if (payload === null) {
-    throw dataGone();
-  }
   await client.query(
     `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, template_hash = NULL, updated_at = now(), dispatched_at = NULL,
        delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,

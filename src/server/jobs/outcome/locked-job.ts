@@ -27,8 +27,15 @@ const lockedJob = z.object({
   total: z.int(),
   uncertain: z.boolean(),
   cancel_requested: z.boolean(),
+  /** Its values are there, so that it can be printed. */
+  has_data: z.boolean(),
 });
 export type LockedJob = z.infer<typeof lockedJob>;
+
+const SELECT_JOB = `SELECT lane, status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed,
+    records * copies AS total, coalesce(uncertain_to > uncertain_from, false) AS uncertain,
+    cancel_requested_at IS NOT NULL AS cancel_requested, payload IS NOT NULL AS has_data
+  FROM platen.jobs WHERE id = $1`;
 
 /** Lanes that a job may be moved through while it is being locked. */
 const MOST_MOVES = 5;
@@ -51,19 +58,22 @@ export async function lockJob(client: Queryable, id: string, other?: Lane): Prom
     // In one order everywhere, so that two moves the other way round do not wait for each other for ever.
     const lanes = [...new Set(other === undefined ? [where.lane] : [where.lane, other])].sort();
     for (const one of lanes) await client.query(LOCK_LANE, [one]);
-    const job = await rowOf(
-      client,
-      lockedJob,
-      `SELECT lane, status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed,
-         records * copies AS total, coalesce(uncertain_to > uncertain_from, false) AS uncertain,
-         cancel_requested_at IS NOT NULL AS cancel_requested
-       FROM platen.jobs WHERE id = $1 FOR UPDATE`,
-      [id],
-    );
+    const job = await rowOf(client, lockedJob, `${SELECT_JOB} FOR UPDATE`, [id]);
     // It was moved before the lock was ours: the lock is of a lane that it has left.
     if (job?.lane === where.lane) return job;
   }
-  throw new ProblemError('job-not-found', 'there is no job with this ID');
+  throw notFound();
+}
+
+/** The same without the lock, to say what a decision would do. @throws ProblemError `job-not-found` */
+export async function jobToDecide(db: Queryable, id: string): Promise<LockedJob> {
+  const job = jobId.safeParse(id).success ? await rowOf(db, lockedJob, SELECT_JOB, [id]) : undefined;
+  if (job === undefined) throw notFound();
+  return job;
+}
+
+function notFound(): ProblemError {
+  return new ProblemError('job-not-found', 'there is no job with this ID');
 }
 
 /** Has the history of what this transaction changes in a job name who decided it, and the audit too. */
