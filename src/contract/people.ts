@@ -233,7 +233,7 @@ export const auditEntry = z.object({
   tenant: tenantId.nullable(),
   /** Who: a person's login as it was then, or the machine that had the admin token. */
   who: z.object({ kind: z.enum(['person', 'machine']), id: z.string(), name: z.string() }),
-  /** The words of what was done: `job.cancel`, `template.delete`. */
+  /** What was done, one of `DEEDS`; a newer version may have others. */
   what: z.string(),
   /** The object's ID, if there is one. */
   object: z.string().nullable(),

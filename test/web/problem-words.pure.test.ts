@@ -1,9 +1,12 @@
 /** What the service can say is said in German too, each code of its tables. */
 import { expect, test } from 'vitest';
+import { DEEDS } from '../../src/contract/deeds.ts';
 import { JOB_FAULTS } from '../../src/contract/fault.ts';
 import { TEMPLATE_PROBLEMS } from '../../src/contract/template-problem.ts';
 import { PROBLEM_CODES } from '../../src/server/problems.ts';
-import { jobFaults, refusals, templateProblems } from '../../web/texts/de/problems.ts';
+import { jobFaults, refusals, saysAll, templateProblems } from '../../web/texts/de/problems.ts';
+import { de } from '../../web/texts/de.ts';
+import { en } from '../../web/texts/en.ts';
 
 test.each([
   ['refusals', refusals, PROBLEM_CODES],
@@ -12,4 +15,18 @@ test.each([
 ])('%s: every code, and no other', (_, words, codes) => {
   expect(Object.keys(words).sort()).toEqual([...codes].sort());
   for (const text of Object.values(words)) expect(text).toMatch(/^\p{Lu}.{8,}[^.]$/u);
+});
+
+test('what German words say in full is one of them', () => {
+  expect([...saysAll].filter((code) => !Object.hasOwn(refusals, code))).toEqual([]);
+});
+
+test.each([
+  ['English', en],
+  ['German', de],
+])('%s: every deed of the audit, and no other', (_, { audit }) => {
+  expect(Object.keys(audit.deeds).sort()).toEqual([...DEEDS].sort());
+  const words = Object.values(audit.deeds);
+  expect(new Set(words).size).toBe(words.length);
+  for (const text of words) expect(text).toMatch(/^\p{Lu}.{4,}[^.]$/u);
 });

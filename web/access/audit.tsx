@@ -91,7 +91,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
               </td>
               <td data-label={words.what}>
                 <div>
-                  <code>{entry.what}</code>
+                  <span title={entry.what}>{deedOf(entry.what)}</span>
                   {Object.keys(entry.details).length > 0 && (
                     <div class="small muted">
                       {Object.entries(entry.details)
@@ -116,6 +116,12 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
       </table>
     </div>
   );
+}
+
+/** In words; a newer version's deed by its code. */
+function deedOf(what: string): string {
+  const words: Readonly<Record<string, string>> = t.value.audit.deeds;
+  return Object.hasOwn(words, what) ? (words[what] ?? what) : what;
 }
 
 /** An address of IPv4 is one word; one of IPv6 may have to be broken. */

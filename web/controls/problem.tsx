@@ -8,6 +8,9 @@ export function wordsOf(problem: Error): string {
   if (problem instanceof OtherVersion) return words.otherVersion;
   if (problem instanceof Refusal && problem.status === 403 && problem.code === 'permission-missing')
     return words.forbidden;
+  if (problem instanceof Refusal && words.saysAll.has(problem.code)) {
+    return words.refusals[problem.code] ?? problem.message;
+  }
   if (problem instanceof Refusal) return saidOf(words.refusals, problem.code, problem.message);
   return problem.message;
 }

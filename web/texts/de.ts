@@ -5,7 +5,7 @@ import { designerWords } from './de/designer.ts';
 import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
-import { jobFaults, refusals, templateProblems } from './de/problems.ts';
+import { jobFaults, refusals, saysAll, templateProblems } from './de/problems.ts';
 import type { Texts } from './en.ts';
 
 export const de: Texts = {
@@ -38,6 +38,7 @@ export const de: Texts = {
   problem: {
     title: 'Das ging nicht',
     refusals,
+    saysAll,
     templateProblems,
     jobFaults,
     noAnswer: 'Der Dienst antwortet nicht. Läuft er, und ist das Netz da?',

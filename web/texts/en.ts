@@ -10,6 +10,8 @@ import { printingWords } from './en/printing.ts';
 /** By the service's codes: it says them in English itself. */
 const ITS_OWN_WORDS: Readonly<Record<string, string>> = {};
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 export const en = {
   locale: 'en',
   general: {
@@ -40,6 +42,7 @@ export const en = {
   problem: {
     title: 'That did not work',
     refusals: ITS_OWN_WORDS,
+    saysAll: NOTHING,
     templateProblems: ITS_OWN_WORDS,
     jobFaults: ITS_OWN_WORDS,
     noAnswer: 'The service does not answer. Is it running, and is the network there?',

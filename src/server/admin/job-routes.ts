@@ -1,6 +1,7 @@
 /** The internal interface's jobs: what is seen of them (`jobs/shown/`), and what a person does to them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { DeedWord } from '../../contract/deeds.ts';
 import type { JobView } from '../../contract/job.ts';
 import {
   type JobBulk,
@@ -48,7 +49,7 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
   const read = { config: { needs: 'jobs:read', about: 'query' } } as const;
   const readOne = { config: { needs: 'jobs:read', about: 'job' } } as const;
   const readLabels = { config: { needs: 'labels:read', about: 'job' } } as const;
-  const act = (audit: string) => ({ config: { needs: 'jobs:act', about: 'job', audit } }) as const;
+  const act = (audit: DeedWord) => ({ config: { needs: 'jobs:act', about: 'job', audit } }) as const;
   const idOf = (request: FastifyRequest): string => idParam.parse(request.params).id;
 
   app.get('/app/jobs', read, async (request) =>

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { PrinterView } from '../../contract/admin.ts';
+import type { DeedWord } from '../../contract/deeds.ts';
 import { MOST_AT_ONCE } from '../../contract/job-actions.ts';
 import type { Lane } from '../../contract/lane.ts';
 import {
@@ -48,7 +49,7 @@ const numberParam = z.object({ number: z.coerce.number().int() });
 
 export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): Promise<void> {
   const { pool, list, holds } = parts;
-  const act = (audit: string) => ({ config: { needs: 'printers:act', about: 'caller', audit } }) as const;
+  const act = (audit: DeedWord) => ({ config: { needs: 'printers:act', about: 'caller', audit } }) as const;
 
   /** @throws ProblemError `printer-not-found`, `printer-ambiguous`; `permission-missing`: it is everybody's */
   const theLane = async (request: FastifyRequest, all = true): Promise<Lane> => {

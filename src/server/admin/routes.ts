@@ -126,7 +126,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   });
   app.put(
     '/app/tenants/:id/templates/:templateId',
-    { config: { needs: 'templates:edit', about: 'tenant' } },
+    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.save' } },
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       const body = parseBody(templateReplace, request.body);

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { integrationCreate, integrationRotate, SECRETS, usageQuery } from '../../contract/admin.ts';
+import type { DeedWord } from '../../contract/deeds.ts';
 import { writeDeed, written } from '../people/access.ts';
 import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
@@ -18,7 +19,7 @@ const secretParam = apiKeyParam.extend({ which: z.enum(SECRETS) });
 export async function integrationRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
   const { tenants, credentials } = parts;
   const read = { needs: 'integrations', about: 'tenant' } as const;
-  const act = (audit: string) => ({ config: { ...read, audit } }) as const;
+  const act = (audit: DeedWord) => ({ config: { ...read, audit } }) as const;
 
   app.get('/app/tenants/:id/integrations', { config: read }, async (request) => {
     const tenant = await tenants.get(idParam.parse(request.params).id);

@@ -5,6 +5,7 @@
  */
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { DeedWord } from '../../contract/deeds.ts';
 import type { Need } from '../../contract/people.ts';
 import { jobId } from '../../contract/queued-job.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
@@ -29,8 +30,8 @@ declare module 'fastify' {
     /** `session`: any person's; `nothing`: anybody, as with a sign-in. */
     needs?: Need | 'session' | 'nothing';
     about?: keyof typeof ABOUT;
-    /** The deed's name in the audit, by default method and route; null: it changes nothing. */
-    audit?: string | null;
+    /** The deed's name in the audit, of what is no GET; null: it changes nothing. */
+    audit?: DeedWord | null;
     /** Another site leads the browser here; only with `nothing`, and for what brings its own proof along. */
     fromElsewhere?: true;
   }
@@ -72,10 +73,18 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
   app.decorateRequest('changed', null);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (url !== '/app' && !url.startsWith('/app/')) return;
-    if (config?.needs === undefined || config.about === undefined) {
+    const { needs, about, audit } = config ?? {};
+    if (needs === undefined || about === undefined) {
       throw new Error(`the route ${String(method)} ${url} does not say what it needs and what it is about`);
     }
-    routes.push({ method: String(method), url, needs: config.needs, about: config.about });
+    if (
+      needs !== 'nothing' &&
+      audit === undefined &&
+      [method].flat().some((one) => !SAFE_METHODS.includes(one))
+    ) {
+      throw new Error(`the route ${String(method)} ${url} does not say what it does, for the audit`);
+    }
+    routes.push({ method: String(method), url, needs, about });
   });
   app.addHook('onRequest', async (request) => {
     const { needs, about, fromElsewhere } = request.routeOptions.config;
@@ -100,7 +109,7 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const { audit } = request.routeOptions.config;
-    if (request.access === null || audit === null || SAFE_METHODS.includes(request.method)) return payload;
+    if (request.access === null || !audit || SAFE_METHODS.includes(request.method)) return payload;
     if (reply.statusCode >= 300) return payload;
     if (request.deed.written === undefined) await writeDeed(parts.pool, request);
     parts.changed(changedBy(request));
@@ -116,9 +125,10 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
 export async function writeDeed(db: Queryable, request: FastifyRequest, deed: Deed = {}): Promise<void> {
   const { access } = request;
   const { audit, url } = request.routeOptions.config;
+  if (!audit) throw new Error(`the route ${url} does nothing that is in the audit`);
   await writeEntry(
     db,
-    { request, ...accessOf(request), what: audit ?? `${request.method} ${url}` },
+    { request, ...accessOf(request), what: audit },
     { object: objectOf(request), tenant: access?.tenant ?? null, ...request.deed, ...deed },
   );
   request.deed.written = true;

@@ -5,6 +5,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { DeedWord } from '../../contract/deeds.ts';
 import { type AuditEntry, type AuditFilter, type AuditPage, auditEntry } from '../../contract/people.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 import type { Visitor } from './visitor.ts';
@@ -33,7 +34,7 @@ const auditRow = z.object({
   address: z.string().nullable(),
 });
 
-type Written = { request: FastifyRequest; visitor: Visitor; tenant: string | undefined; what: string };
+type Written = { request: FastifyRequest; visitor: Visitor; tenant: string | undefined; what: DeedWord };
 
 /** Writes one entry. `db`: the pool, or the transaction of the deed. */
 export async function writeEntry(

@@ -1,5 +1,7 @@
 /** What every way of signing in ends with: a new session, its cookie, and an entry in the audit. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DeedWord } from '../../contract/deeds.ts';
 import { NEED_WORDS, type SessionView } from '../../contract/people.ts';
 import { ProblemError } from '../problems.ts';
 import { HashingBusy } from '../slow-hash.ts';
@@ -42,7 +44,7 @@ export class SignIns {
     app: FastifyInstance,
     request: FastifyRequest,
     reply: FastifyReply,
-    what: string,
+    what: DeedWord,
     find: (db: Queryable) => Promise<Person>,
     {
       before = this.before(app, request),
