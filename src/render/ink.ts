@@ -31,19 +31,9 @@ export function stampOf(item: Item): Stamp {
     case 'text':
       return textStamp(item);
     case 'rounded':
-      return {
-        x: item.x,
-        y: item.y,
-        bitmap: drawn(item.width, item.height, (context) => traceRounded(context, item, 0, 0)),
-        ink: item.ink,
-      };
+      return traced(item, traceRounded);
     case 'ellipse':
-      return {
-        x: item.x,
-        y: item.y,
-        bitmap: drawn(item.width, item.height, (context) => traceEllipse(context, item, 0, 0)),
-        ink: item.ink,
-      };
+      return traced(item, traceEllipse);
     case 'stroke': {
       const reach = Math.ceil(item.thickness);
       const x = Math.min(item.x1, item.x2) - reach;
@@ -54,6 +44,13 @@ export function stampOf(item: Item): Stamp {
       return { x, y, bitmap, ink: item.ink };
     }
   }
+}
+
+type Trace<T> = (context: SKRSContext2D, item: T, x: number, y: number) => void;
+
+function traced<T extends RoundedItem | EllipseItem>(item: T, trace: Trace<T>): Stamp {
+  const bitmap = drawn(item.width, item.height, (context) => trace(context, item, 0, 0));
+  return { x: item.x, y: item.y, bitmap, ink: item.ink };
 }
 
 /** Draws a box with round corners in the context's fill style. */

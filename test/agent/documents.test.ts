@@ -111,8 +111,7 @@ test.each(['busy', 'notAccepting'] as const)('%s: waits, and prints when it is t
   await site.queues.enqueue(job);
   await asked;
   printer.misbehave({ [what]: false });
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('out of media in the middle, then paused: waits, says why, and goes on', async () => {
@@ -139,8 +138,7 @@ test('off when the job comes: waits', async () => {
   await site.queues.enqueue(job);
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   await printer.powerOn();
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('aborted by the printer in the middle: failed, with the labels that it counted', async () => {
@@ -275,8 +273,7 @@ test('a stop in the middle hands the job back; the next start looks the printer 
   await printer.printed(2);
   await agent.stop({ graceMs: 0 });
   await site.startAgent(printer, { dataDir, config: { window: { labels: 4 } } });
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('another printer answers at the address: it gets nothing of the job', async () => {

@@ -144,8 +144,7 @@ test.each([1, 200, 455, 700, 2_000, 3_333])('the connection drops after %i bytes
   await site.queues.enqueue(job);
   await printer.printed(3);
   printer.dropConnectionAfter(bytes);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('a printer that is off when the job comes', async () => {
@@ -159,8 +158,7 @@ test('a printer that is off when the job comes', async () => {
   await site.queues.enqueue(job);
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   await printer.powerOn();
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('another sender on the same printer: its labels are not taken for ours, the job is held', async () => {
@@ -270,8 +268,7 @@ test('a stop lets a job finish that can within the grace time', async () => {
   await site.queues.enqueue(job);
   await printer.printed(3);
   await agent.stop({ graceMs: 30_000 });
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('another agent goes on after a clean hand-back', async () => {
@@ -283,8 +280,7 @@ test('another agent goes on after a clean hand-back', async () => {
   await first.agent.stop({ graceMs: 0 });
   const second = await site.startAgent(printer);
   expect(second.agent.id).not.toBe(first.agent.id);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('a job that waits for its printer is handed back at once, untouched', async () => {
@@ -301,8 +297,7 @@ test('a job that waits for its printer is handed back at once, untouched', async
   });
   printer.set({ paused: false });
   await site.startAgent(printer, { dataDir });
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(expected(job));
+  await site.printedBy(printer, job);
 });
 
 test('another printer takes the address in the middle of a job: it prints nothing of it', async () => {

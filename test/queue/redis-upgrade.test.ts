@@ -6,7 +6,7 @@ import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
-import { serve } from '../kit/queue/serving.ts';
+import { delivered, serve } from '../kit/queue/serving.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 
 type Stored = { json: string };
@@ -76,11 +76,7 @@ test('jobs of before come in their order, what was in hand first, with its note 
   // Its lock says that the agent of before may have it still.
   expect(await queues.takeAway(lane, jobs[1]?.jobId ?? '')).toBe(false);
 
-  const got = new Collected<unknown>();
-  await serve(queues, lane, async ({ job: { jobId }, delivery, note: left }) => {
-    got.add([jobId, delivery, left]);
-    return 'done';
-  });
+  const got = await delivered(queues, lane);
   expect(await got.reach(3)).toEqual([
     [jobs[1]?.jobId, 2, note],
     [jobs[2]?.jobId, 1, undefined],

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
-import { serve } from '../kit/queue/serving.ts';
+import { delivered } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 
 const LEASES = `CREATE TABLE bullmq.platen_lease (printer_id text PRIMARY KEY, agent_id text NOT NULL DEFAULT '',
@@ -114,11 +114,7 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const queues = await another();
     expect(await queues.look(lane, jobs[0]?.jobId ?? '')).toMatchObject({ state: 'ended' });
     expect(await queues.depth(lane)).toBe(3);
-    const got = new Collected<unknown>();
-    await serve(queues, lane, async ({ job: { jobId }, delivery, note: left }) => {
-      got.add([jobId, delivery, left]);
-      return 'done';
-    });
+    const got = await delivered(queues, lane);
     expect(await got.reach(3)).toEqual([
       [jobs[1]?.jobId, 2, note],
       [jobs[2]?.jobId, 1, undefined],

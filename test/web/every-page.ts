@@ -2,12 +2,10 @@
  * `node test/web/every-page.ts DIR [--only jobs]`: each page of the console in each look, to be looked at by who draws:
  * light and dark, a warehouse tablet, 320 points in German; and what is seldom seen: empty, being loaded, failed, stale.
  */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { z } from 'zod';
-import { labelRecord } from '../../src/contract/print-request.ts';
 import { drawn, type Look } from '../kit/browser/browser.ts';
 import { ConsoleSite } from '../kit/browser/console-site.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -26,7 +24,6 @@ const LOOKS: Readonly<Record<string, Look>> = {
   tablet: { width: 820, height: 1180, locale: 'de-DE' },
   narrow: { width: 320, height: 640, locale: 'de-DE' },
 };
-const SAMPLES = join(import.meta.dirname, '../../templates');
 
 async function empty(): Promise<void> {
   const site = await ConsoleSite.start();
@@ -72,17 +69,8 @@ async function full(): Promise<void> {
   const site = await ConsoleSite.start({ args: ['--samples'] });
   try {
     const { admin } = site.up;
-    const templates = await admin.templates('default');
-    const send = async (sample: string, name: RegExp, printer: string, numberCopies = 1) => {
-      const idT = templates.find((one) => name.test(one.name))?.id ?? '';
-      const data = z
-        .array(labelRecord)
-        .parse(JSON.parse(await readFile(join(SAMPLES, `${sample}.records.json`), 'utf8')))
-        .slice(0, 3);
-      return { idT, job: await admin.print('default', { idT, printer, numberCopies, data }) };
-    };
-    const shelf = await send('shelf-50x25', /^Shelf/, 'virtual-1');
-    const held = await send('shelf-50x25', /^Shelf/, MUTE);
+    const shelf = await site.printSample('shelf-50x25', /^Shelf/, 'virtual-1');
+    const held = await site.printSample('shelf-50x25', /^Shelf/, MUTE);
     await admin.createIntegration('default', { name: 'Warehouse system of the northern hall' });
     await site.up.ended(held.job);
     await site.up.ended(shelf.job, 120_000);

@@ -2,39 +2,21 @@
  * `npm run pictures`: the console's pages as they stand in `docs/pictures/`, of an installation with something in it. By
  * hand, and not with every test run: pictures that change by a time of day say nothing in a diff.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { z } from 'zod';
-import { labelRecord } from '../../src/contract/print-request.ts';
 import { drawn } from '../kit/browser/browser.ts';
 import { ConsoleSite } from '../kit/browser/console-site.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
-
 import { designerPictures } from './designer-pictures.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const OUT = join(ROOT, 'docs/pictures');
-
-const read = async (name: string): Promise<unknown> =>
-  JSON.parse(await readFile(join(ROOT, 'templates', name), 'utf8'));
+const OUT = join(import.meta.dirname, '../../docs/pictures');
 
 const site = await ConsoleSite.start({ args: ['--samples'] });
 try {
   const { admin } = site.up;
-  const templates = await admin.templates('default');
-  const send = async (sample: string, name: RegExp, printer: string, numberCopies = 1) => {
-    const idT = templates.find((one) => name.test(one.name))?.id ?? '';
-    // What the browser has no letters for is no picture to show.
-    const data = z
-      .array(labelRecord)
-      .parse(await read(`${sample}.records.json`))
-      .slice(0, 3);
-    return { idT, job: await admin.print('default', { idT, printer, numberCopies, data }) };
-  };
-  const shelf = await send('shelf-50x25', /^Shelf/, 'virtual-1');
-  await send('price-70x38', /^Price/, 'virtual-1');
-  const held = await send('shelf-50x25', /^Shelf/, MUTE);
+  const shelf = await site.printSample('shelf-50x25', /^Shelf/, 'virtual-1');
+  await site.printSample('price-70x38', /^Price/, 'virtual-1');
+  const held = await site.printSample('shelf-50x25', /^Shelf/, MUTE);
   await site.up.ended(held.job);
   await site.up.ended(shelf.job, 120_000);
   const printer = (await admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/admin.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -44,10 +44,7 @@ export function Create({ onClose, onCreated }: CreateProps) {
         required
         maxLength={200}
         placeholder={words.namePlaceholder}
-        value={name.value}
-        onText={(text) => {
-          name.value = text;
-        }}
+        {...typed(name)}
       />
       <fieldset>
         <legend class="label">{words.scope}</legend>

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/people.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
@@ -176,25 +176,8 @@ function Invite({ onInvited, onClose }: InviteProps) {
         onInvited(await call(invitationCreated, ofTenant('/people'), { body }));
       }}
     >
-      <TextField
-        label={words.login}
-        required
-        maxLength={200}
-        autocomplete="off"
-        value={login.value}
-        onText={(text) => {
-          login.value = text;
-        }}
-      />
-      <TextField
-        label={words.name}
-        maxLength={200}
-        autocomplete="off"
-        value={name.value}
-        onText={(text) => {
-          name.value = text;
-        }}
-      />
+      <TextField label={words.login} required maxLength={200} autocomplete="off" {...typed(login)} />
+      <TextField label={words.name} maxLength={200} autocomplete="off" {...typed(name)} />
       <RoleField
         value={role.value}
         onRole={(value) => {

@@ -1,4 +1,6 @@
 /** A labelled place to type in, with what was wrong with it beside it. */
+
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
 import { useId } from 'preact/hooks';
 
@@ -63,6 +65,16 @@ export function TextField({ label, value, onText, hint, fault, type = 'text', ..
       }}
     </Field>
   );
+}
+
+/** What is typed is in `text` at once. */
+export function typed(text: Signal<string>): Pick<TextProps, 'value' | 'onText'> {
+  return {
+    value: text.value,
+    onText: (now) => {
+      text.value = now;
+    },
+  };
 }
 
 export type Option = { value: string; words: string };

@@ -1,6 +1,6 @@
 /** The fields of the label: what changes from one to the next, with what stands there for now, and when there is nothing. */
 import { useSignal } from '@preact/signals';
-import { TextField } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -67,12 +67,9 @@ export function FieldList({ editor }: { editor: Editor }) {
       <form class="stack tight" onSubmit={add}>
         <TextField
           label={words.fieldName}
-          value={name.value}
           maxLength={200}
           fault={fault.value ? words.fieldFault : undefined}
-          onText={(text) => {
-            name.value = text;
-          }}
+          {...typed(name)}
         />
         <div class="row">
           <button type="submit" class="button" disabled={name.value.trim() === ''}>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { templateView } from '../../src/contract/admin.ts';
 import { go, to } from '../address/place.ts';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Page } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { call } from '../service/call.ts';
@@ -75,15 +75,7 @@ export function NewTemplate() {
             void begin(empty);
           }}
         >
-          <TextField
-            label={words.labelName}
-            required
-            maxLength={190}
-            value={name.value}
-            onText={(text) => {
-              name.value = text;
-            }}
-          />
+          <TextField label={words.labelName} required maxLength={190} {...typed(name)} />
           <ChoiceField
             label={words.size}
             value={size.value}

@@ -1,25 +1,20 @@
 /** Another picture in the place of the one that is there. */
-import { Field } from '../controls/field.tsx';
+import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
-import { pictureText } from './picture-file.ts';
+import { PICTURE_FILES, pictureText } from './picture-file.ts';
 
 export function PictureChoice({ onPicture }: { onPicture: (data: string) => void }) {
   const { designer: words } = t.value;
-  const take = async (file: File | undefined) => {
-    const data = file === undefined ? undefined : await pictureText(file);
+  const take = async (file: File) => {
+    const data = await pictureText(file);
     if (data !== undefined) onPicture(data);
   };
   return (
-    <Field label={words.choosePicture} hint={words.pictureHint}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          type="file"
-          class="input"
-          accept="image/png,image/jpeg,image/svg+xml"
-          onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
-        />
-      )}
-    </Field>
+    <FileField
+      label={words.choosePicture}
+      hint={words.pictureHint}
+      accept={PICTURE_FILES}
+      onFile={(file) => void take(file)}
+    />
   );
 }

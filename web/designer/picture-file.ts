@@ -5,6 +5,8 @@ import { t } from '../texts/texts.ts';
 import type { LabelElement } from './document.ts';
 import { newPicture } from './new-elements.ts';
 
+/** Of those that a template takes, as `<input accept>` lists them. */
+export const PICTURE_FILES = 'image/png,image/jpeg,image/svg+xml';
 /** Bytes that are made base64 at a time, a multiple of three: a call does not take more arguments. */
 const AT_ONCE = 32_766;
 

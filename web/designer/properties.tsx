@@ -1,6 +1,6 @@
 /** What the chosen element is, and how: every property of it in plain words. */
 import { useId, useRef } from 'preact/hooks';
-import { ChoiceField, Field } from '../controls/field.tsx';
+import { ChoiceField, Field, TextField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import { ConditionChoice } from './condition-choice.tsx';
 import { change, changed, type LabelElement, type Placed } from './document.ts';
@@ -183,17 +183,12 @@ function Property({ editor, own, name }: Props & { name: string }) {
       );
     case 'words':
       return (
-        <Field label={label} hint={hint}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="text"
-              class="input"
-              value={value === undefined ? '' : String(value)}
-              onInput={({ currentTarget }) => set({ [name]: written(name, currentTarget.value) }, name)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={label}
+          hint={hint}
+          value={value === undefined ? '' : String(value)}
+          onText={(text) => set({ [name]: written(name, text) }, name)}
+        />
       );
   }
 }

@@ -1,7 +1,8 @@
 /** Which values the label is shown with: the samples of its fields, none, some that are typed here, or those of a file. */
 import { useSignal } from '@preact/signals';
-import { ChoiceField, Field, TextField } from '../controls/field.tsx';
-import { readFile } from '../print/sheet-file.ts';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { FileField } from '../controls/file-field.tsx';
+import { readFile, SHEET_FILES } from '../print/sheet-file.ts';
 import { listed, t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
 import { type Records, SOURCES } from './records.ts';
@@ -37,8 +38,7 @@ export function RecordChoice({ editor }: { editor: Editor }) {
 function RecordFile({ records }: { records: Records }) {
   const { designer: words, print } = t.value;
   const fault = useSignal<string | undefined>(undefined);
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const take = async (file: File) => {
     fault.value = undefined;
     try {
       records.open(await readFile(file));
@@ -48,17 +48,12 @@ function RecordFile({ records }: { records: Records }) {
   };
   return (
     <>
-      <Field label={words.recordFile} fault={fault.value}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            class="input"
-            type="file"
-            accept=".csv,.tsv,.txt,.xlsx,text/csv"
-            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
-          />
-        )}
-      </Field>
+      <FileField
+        label={words.recordFile}
+        fault={fault.value}
+        accept={SHEET_FILES}
+        onFile={(file) => void take(file)}
+      />
       <RecordSteps records={records} />
       {records.table.value !== undefined && records.missing.value.length > 0 && (
         <p class="note warn small anywhere">{words.noColumn(listed(records.missing.value))}</p>

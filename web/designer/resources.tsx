@@ -1,11 +1,12 @@
 /** What a template brings along: pictures that elements choose by name, and fonts of its own. */
 import { useSignal } from '@preact/signals';
 import { LIMITS } from '../../src/contract/limits.ts';
-import { Field, TextField } from '../controls/field.tsx';
+import { TextField } from '../controls/field.tsx';
+import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
-import { base64Of, pictureText } from './picture-file.ts';
+import { base64Of, PICTURE_FILES, pictureText } from './picture-file.ts';
 
 /** Without its ending: what a thing out of a file is called first. */
 function stem(file: File): string {
@@ -21,8 +22,7 @@ export function Pictures({ editor }: { editor: Editor }) {
     editor.do((scene) => changeLabel(scene, { images: next.length === 0 ? undefined : next }), word);
     return editor.scene.peek() !== before;
   };
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const take = async (file: File) => {
     const data = await pictureText(file);
     if (data === undefined) return;
     const taken = new Set(images.map(({ name }) => name));
@@ -52,20 +52,14 @@ export function Pictures({ editor }: { editor: Editor }) {
           </button>
         </div>
       ))}
-      <Field label={words.addPicture} hint={words.pictureHint} fault={fault.value}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="file"
-            class="input"
-            accept="image/png,image/jpeg,image/svg+xml"
-            onChange={({ currentTarget }) => {
-              void take(currentTarget.files?.[0]);
-              currentTarget.value = '';
-            }}
-          />
-        )}
-      </Field>
+      <FileField
+        label={words.addPicture}
+        hint={words.pictureHint}
+        fault={fault.value}
+        accept={PICTURE_FILES}
+        onFile={(file) => void take(file)}
+        oneMore
+      />
     </section>
   );
 }
@@ -79,8 +73,7 @@ export function Fonts({ editor }: { editor: Editor }) {
     editor.do((scene) => changeLabel(scene, { fonts: next.length === 0 ? undefined : next }), word);
     return editor.scene.peek() !== before;
   };
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const take = async (file: File) => {
     if (file.size > LIMITS.fontBytes) {
       fault.value = words.fontTooLarge(Math.ceil(file.size / 1024), LIMITS.fontBytes / 1024);
       return;
@@ -126,20 +119,14 @@ export function Fonts({ editor }: { editor: Editor }) {
           </div>
         </fieldset>
       ))}
-      <Field label={words.addFont} hint={words.fontHint(LIMITS.fontBytes / 1024)} fault={fault.value}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="file"
-            class="input"
-            accept=".ttf,.otf,font/ttf,font/otf"
-            onChange={({ currentTarget }) => {
-              void take(currentTarget.files?.[0]);
-              currentTarget.value = '';
-            }}
-          />
-        )}
-      </Field>
+      <FileField
+        label={words.addFont}
+        hint={words.fontHint(LIMITS.fontBytes / 1024)}
+        fault={fault.value}
+        accept=".ttf,.otf,font/ttf,font/otf"
+        onFile={(file) => void take(file)}
+        oneMore
+      />
     </section>
   );
 }

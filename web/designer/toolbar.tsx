@@ -5,7 +5,7 @@ import { ALIGNMENTS, align, distribute } from './align.ts';
 import { add, duplicate, remove, reorder } from './document.ts';
 import type { Editor } from './editor.ts';
 import { newElement } from './new-elements.ts';
-import { pictureElement } from './picture-file.ts';
+import { PICTURE_FILES, pictureElement } from './picture-file.ts';
 
 const KINDS = ['text', 'barcode', 'box', 'ellipse', 'line'] as const;
 
@@ -129,7 +129,7 @@ function AddPicture({ editor }: { editor: Editor }) {
         ref={input}
         type="file"
         hidden
-        accept="image/png,image/jpeg,image/svg+xml"
+        accept={PICTURE_FILES}
         onChange={({ currentTarget }) => {
           void take(currentTarget.files?.[0]);
           currentTarget.value = '';

@@ -11,6 +11,7 @@ import { place, refine, to } from '../address/place.ts';
 import { Choice } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
+import { SearchField } from '../controls/search-field.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
@@ -206,16 +207,12 @@ function Filters() {
   const [printer, template] = [query.get('printer') ?? '', query.get('template') ?? ''];
   return (
     <search class="filters">
-      <input
-        type="search"
-        class="input search"
-        aria-label={words.search}
-        placeholder={words.search}
-        aria-invalid={wrong}
-        title={wrong ? words.searchWrong : undefined}
+      <SearchField
+        label={words.search}
+        fault={wrong ? words.searchWrong : undefined}
         value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value.trim().toLowerCase();
+        onText={(now) => {
+          text.value = now.trim().toLowerCase();
           if (ID.test(text.value)) refine({ id: text.value });
         }}
       />

@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { kept } from '../address/kept.ts';
-import { ChoiceField, Field } from '../controls/field.tsx';
+import { ChoiceField } from '../controls/field.tsx';
+import { FileField } from '../controls/file-field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { newKey } from '../service/call.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
@@ -11,7 +12,7 @@ import { t } from '../texts/texts.ts';
 import { LabelPreview } from './label-preview.tsx';
 import { type Route, requestOf, send } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
-import { readFile, SheetFileError } from './sheet-file.ts';
+import { readFile, SHEET_FILES, SheetFileError } from './sheet-file.ts';
 import { guessMapping, type Mapping, recordsOf, type Table } from './table.ts';
 
 type ByFileProps = {
@@ -30,8 +31,7 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
   const mapping = useSignal<Mapping>({});
   const problem = useSignal<Error | undefined>(undefined);
   const names = fields.map(({ name }) => name);
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const take = async (file: File) => {
     problem.value = undefined;
     table.value = undefined;
     try {
@@ -51,20 +51,16 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
-          void take(event.dataTransfer?.files[0]);
+          const file = event.dataTransfer?.files[0];
+          if (file !== undefined) void take(file);
         }}
       >
-        <Field label={words.drop} hint={words.fileHint}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              class="input"
-              type="file"
-              accept=".csv,.tsv,.txt,.xlsx,text/csv"
-              onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
-            />
-          )}
-        </Field>
+        <FileField
+          label={words.drop}
+          hint={words.fileHint}
+          accept={SHEET_FILES}
+          onFile={(file) => void take(file)}
+        />
       </div>
       {problem.value !== undefined && <Problem problem={problem.value} />}
       {table.value !== undefined && (

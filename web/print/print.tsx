@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { kept } from '../address/kept.ts';
 import { place, refine, to } from '../address/place.ts';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { reasonsInWords } from '../jobs/job-words.tsx';
 import { type Printer, printerList } from '../printers/printer-words.tsx';
@@ -203,10 +203,7 @@ function Filling({ template, printer, onSent }: FillingProps) {
           inputMode="numeric"
           min={1}
           max={100_000}
-          value={copies.value}
-          onText={(text) => {
-            copies.value = text;
-          }}
+          {...typed(copies)}
         />
       </div>
       {fields.length > 0 && (

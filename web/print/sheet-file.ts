@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import type { Table } from './table.ts';
 
+/** Of those that are read, as `<input accept>` lists them. */
+export const SHEET_FILES = '.csv,.tsv,.txt,.xlsx,text/csv';
 /** Bytes; a job takes no more either way. */
 const MOST_CSV = 50_000_000;
 const MOST_WORKBOOK = 10_000_000;

@@ -6,7 +6,7 @@ import { type JobBulkResult, jobBulkResult } from '../../src/contract/job-action
 import { printerCleared, printerTested } from '../../src/contract/printer-actions.ts';
 import { go, to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { TextField } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
@@ -101,14 +101,7 @@ function Hold({ printer, onDone, onClose }: QuestionProps) {
   return (
     <Ask title={words.holdTitle} action={words.hold} onClose={onClose} onAction={run}>
       <p>{words.holdSays}</p>
-      <TextField
-        label={general.why}
-        maxLength={500}
-        value={why.value}
-        onText={(text) => {
-          why.value = text;
-        }}
-      />
+      <TextField label={general.why} maxLength={500} {...typed(why)} />
     </Ask>
   );
 }
@@ -171,11 +164,8 @@ function Rename({ printer, onDone, onClose }: QuestionProps) {
         label={words.name}
         hint={words.renameHint(printer.reportedName)}
         maxLength={200}
-        value={name.value}
         placeholder={printer.reportedName}
-        onText={(text) => {
-          name.value = text;
-        }}
+        {...typed(name)}
       />
     </Ask>
   );

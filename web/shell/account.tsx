@@ -1,7 +1,7 @@
 /** A person's own things: password, colours, language, and leaving. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { ChoiceField } from '../controls/field.tsx';
 import { Form } from '../controls/form.tsx';
 import { Page } from '../controls/page.tsx';
 import { say } from '../controls/toast.tsx';
@@ -10,6 +10,7 @@ import { findSession, session, signOut } from '../service/session.ts';
 import { chosenLanguage, t } from '../texts/texts.ts';
 import { chosenColours } from './colours.ts';
 import { Passkeys, wrongPassword } from './passkeys.tsx';
+import { CurrentPassword, NewPassword } from './password-fields.tsx';
 
 export function Account() {
   const { account: words, general, people } = t.value;
@@ -89,30 +90,8 @@ function Password({ has }: { has: boolean }) {
       wordsOf={wrongPassword}
     >
       <h2>{has ? words.changePassword : words.setPassword}</h2>
-      {has && (
-        <TextField
-          label={words.current}
-          type="password"
-          autocomplete="current-password"
-          required
-          value={current.value}
-          onText={(text) => {
-            current.value = text;
-          }}
-        />
-      )}
-      <TextField
-        label={words.next}
-        hint={words.hint}
-        type="password"
-        autocomplete="new-password"
-        minLength={10}
-        required
-        value={next.value}
-        onText={(text) => {
-          next.value = text;
-        }}
-      />
+      {has && <CurrentPassword label={words.current} password={current} />}
+      <NewPassword label={words.next} hint={words.hint} password={next} />
     </Form>
   );
 }

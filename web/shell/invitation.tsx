@@ -2,13 +2,14 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { InvitationView } from '../../src/contract/people.ts';
-import { TextField } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { Form } from '../controls/form.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { Refusal } from '../service/call.ts';
 import { acceptInvitation, findSession, invitation } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { Alone } from './alone.tsx';
+import { NewPassword } from './password-fields.tsx';
 
 export const invitationToken = signal<string | undefined>(undefined);
 
@@ -48,26 +49,8 @@ export function Invitation({ token }: { token: string }) {
               invitationToken.value = undefined;
             }}
           >
-            <TextField
-              label={words.name}
-              value={name.value}
-              autocomplete="name"
-              onText={(text) => {
-                name.value = text;
-              }}
-            />
-            <TextField
-              label={words.password}
-              hint={words.hint}
-              type="password"
-              autocomplete="new-password"
-              minLength={10}
-              required
-              value={password.value}
-              onText={(text) => {
-                password.value = text;
-              }}
-            />
+            <TextField label={words.name} autocomplete="name" {...typed(name)} />
+            <NewPassword label={words.password} hint={words.hint} password={password} />
           </Form>
         </>
       )}

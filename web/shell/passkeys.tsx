@@ -3,13 +3,14 @@ import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type PasskeyView, waysIn } from '../../src/contract/people.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { TextField } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { call, Refusal } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { addPasskey, knowsPasskeys, passkeyList } from '../service/passkeys.ts';
 import { t } from '../texts/texts.ts';
+import { CurrentPassword } from './password-fields.tsx';
 
 export function wrongPassword(problem: Error): string | undefined {
   const wrong = problem instanceof Refusal && problem.code === 'password-wrong';
@@ -122,23 +123,9 @@ function Add({ hasPassword, onAdded, onClose }: AddProps) {
         required
         maxLength={60}
         placeholder={words.namePlaceholder}
-        value={name.value}
-        onText={(text) => {
-          name.value = text;
-        }}
+        {...typed(name)}
       />
-      {hasPassword && (
-        <TextField
-          label={account.current}
-          type="password"
-          autocomplete="current-password"
-          required
-          value={current.value}
-          onText={(text) => {
-            current.value = text;
-          }}
-        />
-      )}
+      {hasPassword && <CurrentPassword label={account.current} password={current} />}
     </Ask>
   );
 }

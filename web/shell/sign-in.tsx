@@ -3,7 +3,7 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { providerRefusal, type WaysIn, waysIn } from '../../src/contract/people.ts';
 import { kept } from '../address/kept.ts';
-import { TextField } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { Form, useSubmit } from '../controls/form.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { call, Refusal } from '../service/call.ts';
@@ -12,6 +12,7 @@ import { signInAtProvider } from '../service/provider.ts';
 import { findSession, sessionProblem, signInByPassword } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { Alone } from './alone.tsx';
+import { CurrentPassword } from './password-fields.tsx';
 
 const workspace = kept('workspace');
 /** Why the provider of single sign-on has led somebody back who is not signed in. */
@@ -104,10 +105,10 @@ function OtherWays({ ways: { provider, passkeys } }: { ways: WaysIn }) {
 
 function ByPassword({ tenant: usual, primary }: { tenant: string | undefined; primary: boolean }) {
   const { signIn: words } = t.value;
-  const typed = useSignal<string | undefined>(undefined);
+  const named = useSignal<string | undefined>(undefined);
   const login = useSignal('');
   const password = useSignal('');
-  const tenant = typed.value ?? (workspace.value || usual || 'default');
+  const tenant = named.value ?? (workspace.value || usual || 'default');
   return (
     <Form
       action={words.submit}
@@ -124,28 +125,11 @@ function ByPassword({ tenant: usual, primary }: { tenant: string | undefined; pr
         required
         autocomplete="organization"
         onText={(text) => {
-          typed.value = text;
+          named.value = text;
         }}
       />
-      <TextField
-        label={words.login}
-        value={login.value}
-        required
-        autocomplete="username"
-        onText={(text) => {
-          login.value = text;
-        }}
-      />
-      <TextField
-        label={words.password}
-        type="password"
-        value={password.value}
-        required
-        autocomplete="current-password"
-        onText={(text) => {
-          password.value = text;
-        }}
-      />
+      <TextField label={words.login} required autocomplete="username" {...typed(login)} />
+      <CurrentPassword label={words.password} password={password} />
     </Form>
   );
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
 import { go } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { TextField } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
@@ -106,15 +106,7 @@ function Rename({ template, onDone, onClose }: Props & { onClose: () => void }) 
         onDone();
       }}
     >
-      <TextField
-        label={words.name}
-        required
-        maxLength={200}
-        value={name.value}
-        onText={(text) => {
-          name.value = text;
-        }}
-      />
+      <TextField label={words.name} required maxLength={200} {...typed(name)} />
     </Ask>
   );
 }

@@ -3,8 +3,10 @@ import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { to } from '../address/place.ts';
+import { typed } from '../controls/field.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { SearchField } from '../controls/search-field.tsx';
 import { useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
@@ -62,16 +64,7 @@ export function Templates() {
           return (
             <>
               <search class="filters">
-                <input
-                  type="search"
-                  class="input search"
-                  aria-label={words.search}
-                  placeholder={words.search}
-                  value={search.value}
-                  onInput={({ currentTarget }) => {
-                    search.value = currentTarget.value;
-                  }}
-                />
+                <SearchField label={words.search} {...typed(search)} />
               </search>
               {found.length === 0 && <p class="muted">{words.noneFits}</p>}
               <ul class="gallery">

@@ -23,6 +23,7 @@ import { TestIppPrinter } from './ipp-site.ts';
 import {
   agentConfig,
   Directories,
+  expected,
   logger,
   openSite,
   type Reports,
@@ -156,6 +157,12 @@ export class UsedSite {
   async print(job: QueuedJob): Promise<JobReport> {
     await this.queues.enqueue(job);
     return await this.reports.end(job.jobId);
+  }
+
+  /** Waits for its end: printed, and its labels are all that the printer has, each once and in order. */
+  async printedBy(printer: { labels: string[] }, job: QueuedJob): Promise<void> {
+    expect(await this.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual(expected(job));
   }
 
   async stopAll(): Promise<void> {

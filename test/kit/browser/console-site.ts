@@ -1,8 +1,11 @@
 /** A whole Platen with people at it: a virtual printer, one that never says what came out, and a browser. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { z } from 'zod';
 import { buildConsole } from '../../../service/console.ts';
 import { signInLink } from '../../../src/contract/people.ts';
+import { labelRecord } from '../../../src/contract/print-request.ts';
 import { configureMutePrinter, MUTE } from '../service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../service/platen.ts';
 import { type Look, openBrowser, openPage } from './browser.ts';
@@ -84,6 +87,21 @@ export class ConsoleSite {
 
   async stop(): Promise<void> {
     await this.#stack.disposeAsync();
+  }
+
+  /**
+   * Prints the first three records of a sample, whose templates were imported by `--samples`.
+   * @param sample its file in `templates/`, without an ending
+   */
+  async printSample(sample: string, name: RegExp, printer: string): Promise<{ idT: string; job: string }> {
+    const { admin } = this.up;
+    const idT = (await admin.templates('default')).find((one) => name.test(one.name))?.id ?? '';
+    const records: unknown = JSON.parse(
+      await readFile(join(ROOT, 'templates', `${sample}.records.json`), 'utf8'),
+    );
+    // What the browser has no letters for is no picture to show.
+    const data = z.array(labelRecord).parse(records).slice(0, 3);
+    return { idT, job: await admin.print('default', { idT, printer, data }) };
   }
 
   /** The link that `platen console` prints. */

@@ -3,11 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lane } from '../../../src/contract/lane.ts';
 import type { Consumer, LaneHandler, LeaseLength, Queues } from '../../../src/queue/index.ts';
+import { Collected } from './samples.ts';
 
 export interface ServeOptions extends NonNullable<Parameters<Queues['consume']>[3]> {
   /** By default one that nobody else is. */
   agentId?: string;
   length?: LeaseLength;
+}
+
+/** What a lane delivers, each job done at once: its ID, the delivery's number and its note. */
+export async function delivered(queues: Queues, lane: Lane): Promise<Collected<unknown>> {
+  const got = new Collected<unknown>();
+  await serve(queues, lane, async ({ job: { jobId }, delivery, note }) => {
+    got.add([jobId, delivery, note]);
+    return 'done';
+  });
+  return got;
 }
 
 const LENGTH: LeaseLength = { contended: 1_000, alone: 1_000 };

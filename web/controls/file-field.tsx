@@ -1,0 +1,33 @@
+/** A labelled place to choose a file of this computer. */
+import { Field } from './field.tsx';
+
+type FileProps = {
+  label: string;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  /** Endings and media types, as `<input accept>` lists them. */
+  accept: string;
+  onFile: (file: File) => void;
+  /** One more can follow, the same one too, and none is named as the one that was chosen. */
+  oneMore?: boolean;
+};
+
+export function FileField({ label, hint, fault, accept, onFile, oneMore = false }: FileProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          type="file"
+          class="input"
+          accept={accept}
+          onChange={({ currentTarget }) => {
+            const file = currentTarget.files?.[0];
+            if (file !== undefined) onFile(file);
+            if (oneMore) currentTarget.value = '';
+          }}
+        />
+      )}
+    </Field>
+  );
+}
