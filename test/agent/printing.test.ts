@@ -242,7 +242,8 @@ test('a printer that has never answered is not asked in the time of a job; when 
 
 test('a stop in the middle hands the job back; the next start goes on where it was', async () => {
   const printer = await site.startPrinter({ speed: 20 });
-  const first = await site.startAgent(printer);
+  // A slow machine takes more than `QUICK` has for the last labels.
+  const first = await site.startAgent(printer, { config: { timings: { confirm: 30_000 } } });
   const job = jobFor(first.printerId, 30, 2);
   const next = jobFor(first.printerId, ['next']);
   await site.queues.enqueueMany([job, next]);
