@@ -243,6 +243,48 @@ describe('a passkey', () => {
   });
 });
 
+test('a passkey ends with its person: open pages, and every later sign-in, also once they are invited again', async () => {
+  const person = await SignedIn.as(service, 'acme', 'operator', 'leaver');
+  const page = await open();
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
+  await byPassword(page, 'leaver');
+  await page.goto(`${named}/console/#/account`);
+  await button(page, 'Add a passkey …').click();
+  await page.getByLabel('What do you call it?').fill('Leaving');
+  await page.getByRole('dialog').getByLabel('Current password').fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+  await page.getByText('last used never').waitFor();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await button(page, 'Sign in with a passkey').click();
+  await heading(page, 'leaver');
+
+  const passkeys = async () =>
+    (await service.pool.query('SELECT FROM platen.passkeys WHERE person_id = $1', [person.id])).rowCount;
+  expect(await passkeys()).toBe(1);
+  const revoked = await service.admin('DELETE', `/tenants/acme/people/${person.id}`);
+  expect(revoked.status).toBeLessThan(300);
+  expect(await passkeys()).toBe(0);
+  // The other session, and the one of the open page.
+  expect(codeOf(await person.call('/app/session'))).toBe('session-ended');
+  await page.goto(`${named}/console/#/jobs`);
+  await heading(page, 'Sign in');
+  const refused = async () => {
+    await button(page, 'Sign in with a passkey').click();
+    await page.getByText('This passkey signs nobody in here any more.').waitFor();
+    await page.reload();
+    await heading(page, 'Sign in');
+  };
+  await refused();
+  // The one who comes back under this login may be somebody else.
+  const again = await SignedIn.as(service, 'acme', 'operator', 'leaver');
+  expect(again.id).toBe(person.id);
+  await refused();
+  expect((await again.call('/app/session/passkeys')).body).toEqual([]);
+  await page.context().close();
+});
+
 test('at an IP address there are no passkeys, and the page says what they need', async () => {
   await SignedIn.as(service, 'acme', 'viewer', 'ip');
   const page = await open('account', {}, service.url);
