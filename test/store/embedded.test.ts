@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -174,6 +174,29 @@ describe('the embedded PostgreSQL', () => {
       expect(databaseProcesses(dataDir)).toEqual([]);
     },
   );
+
+  it('starts again when it is killed at its first start', async () => {
+    const dataDir = freshDirectory();
+    const before = await startEmbedded({ dataDir });
+    await ask(before.poolConfig, 'CREATE SCHEMA test; CREATE TABLE test.kept AS SELECT 1 AS one');
+    await before.stop();
+    const killed: number[] = [];
+    const data = join(dataDir, 'postgres/data');
+    const files = watch(data, (_event, name) => {
+      if (name !== 'postmaster.pid' || killed.length > 0) return;
+      const pid = Number.parseInt(readFileSync(join(data, name), 'utf8'), 10);
+      if (!(pid > 0)) return;
+      killed.push(pid);
+      process.kill(pid, 'SIGKILL');
+    });
+    const database = await startEmbedded({ dataDir });
+    files.close();
+    expect(killed).toHaveLength(1);
+    expect(killed).not.toContain(database.pid);
+    expect(await ask(database.poolConfig, 'SELECT one FROM test.kept')).toEqual([{ one: 1 }]);
+    await database.stop();
+    expect(databaseProcesses(dataDir)).toEqual([]);
+  });
 
   it('stops while it is starting again', async () => {
     const dataDir = freshDirectory();

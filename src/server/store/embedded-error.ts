@@ -12,6 +12,8 @@ export class EmbeddedError extends defineFaults('EmbeddedError', {
   'directory-unusable': {},
   /** `initdb` or `postgres` ended, or did not answer in time. */
   'start-failed': { retrySafe: true },
+  /** A signal ended `postgres` at its start: a person's, or the system's for want of memory. */
+  'killed-at-start': { retrySafe: true },
   /** The database ended without having been asked to. */
   lost: { retrySafe: true },
 }) {}

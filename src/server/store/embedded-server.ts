@@ -41,8 +41,13 @@ const POSIX_PORT = 5432;
 /** `sun_path` holds 108 bytes on Linux and 104 on macOS, with a NUL at the end. */
 const SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 const PATIENCE_MS = 5_000;
+/** As a shell says it of SIGKILL. */
+const KILLED = 137;
 
-/** Resolves when it answers the service. @throws EmbeddedError `start-failed`; the signal's reason when it is aborted */
+/**
+ * Resolves when it answers the service.
+ * @throws EmbeddedError `start-failed`, `killed-at-start`; the signal's reason when it is aborted
+ */
 export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const { data, binaries, runAs, address, signal } = plan;
   await makeWay(address, data);
@@ -54,6 +59,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
     ...(runAs && { runAs }),
     remove: address.shortWay === undefined ? [] : [address.shortWay],
     patienceMs: PATIENCE_MS,
+    killedCode: KILLED,
   };
   const supervisor = spawn(
     process.execPath,
@@ -94,7 +100,8 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
 
   try {
     const ended = exited.then((said) => {
-      throw new EmbeddedError('start-failed', `PostgreSQL ended at its start: ${said}`);
+      const code = supervisor.exitCode === KILLED ? 'killed-at-start' : 'start-failed';
+      throw new EmbeddedError(code, `PostgreSQL ended at its start: ${said}`);
     });
     const limit = AbortSignal.timeout(plan.startTimeoutMs);
     await Promise.race([ended, answer(plan, signal ? AbortSignal.any([signal, limit]) : limit)]);

@@ -21,6 +21,8 @@ export interface SupervisorPlan {
   remove: string[];
   /** Fast shutdown, then immediate, then kill: so long after one another, ms. */
   patienceMs: number;
+  /** Exits with this when a signal has ended the database. */
+  killedCode: number;
 }
 
 function supervise(plan: SupervisorPlan): void {
@@ -37,7 +39,7 @@ function supervise(plan: SupervisorPlan): void {
     process.exit(code);
   };
   database.on('error', () => end(127));
-  database.on('exit', (code) => end(code ?? 1));
+  database.on('exit', (code) => end(code ?? plan.killedCode));
 
   const stop = () => {
     if (process.platform === 'win32') {

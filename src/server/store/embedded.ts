@@ -89,7 +89,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const { startTimeoutMs = 60_000 } = options;
     const onLine = (line: string) => logger?.debug({ line }, 'database');
     const plan = { data, binaries, runAs, address, owner, service, onLine, startTimeoutMs, signal };
-    return keepRunning(plan, await runServer(plan), options, () => lock.release());
+    return keepRunning(plan, await firstRun(plan), options, () => lock.release());
   } catch (error) {
     lock.release();
     if (error instanceof EmbeddedError || signal?.aborted) throw error;
@@ -150,6 +150,16 @@ function keepRunning(
       return stopping;
     },
   };
+}
+
+/** One that is killed while it starts is started again, as one that runs is. @throws EmbeddedError */
+async function firstRun(plan: ServerPlan): Promise<RunningServer> {
+  try {
+    return await runServer(plan);
+  } catch (error) {
+    if (error instanceof EmbeddedError && error.code === 'killed-at-start') return await again(plan);
+    throw error;
+  }
 }
 
 /** Another run, as soon as nothing of the one before is in its way. @throws EmbeddedError */
