@@ -1,7 +1,9 @@
 /** What open pages are told: which jobs and printers have changed, only their own, in time, and until the session ends. */
 import { connect } from 'node:net';
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { changes } from '../../src/contract/people.ts';
+import { PostgresClient } from '../../src/queue/index.ts';
 import { ADMIN_TOKEN, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
@@ -143,6 +145,54 @@ test('a stream ends with its session, and when its person may see less', async (
   await service.admin('DELETE', `/tenants/acme/people/${person.id}`);
   await vi.waitFor(() => expect(second.ended).toBe(true), 3 * HEARTBEAT * 1_000);
 });
+
+test('whether their sessions have ended is one question for all streams together', async () => {
+  const crowd = await ServiceHarness.start({
+    config: { events: { heartbeat: HEARTBEAT, perTenant: 100, perPerson: 30 } },
+  });
+  onTestFinished(() => crowd.stop());
+  await crowd.tenant('acme');
+  const people = await Promise.all(
+    ['one', 'two', 'three'].map((name) => SignedIn.as(crowd, 'acme', 'viewer', name)),
+  );
+  const [first, leaving] = people;
+  if (first === undefined || leaving === undefined) throw new Error('nobody is there');
+  const stream = await EventStream.open({ cookie: first.cookie }, crowd);
+  const asked = vi.spyOn(PostgresClient.prototype, 'query');
+  onTestFinished(() => asked.mockRestore());
+  /** Statements about sessions while the first stream hears three signs of life. */
+  const inThree = async () => {
+    const beats = () => stream.text.split('event: here').length;
+    const from = beats();
+    const before = asked.mock.calls.length;
+    await vi.waitFor(() => expect(beats()).toBeGreaterThanOrEqual(from + 3), {
+      timeout: 20_000,
+      interval: 20,
+    });
+    const since = asked.mock.calls.slice(before).map(([query]) => textOf(query));
+    return since.filter((text) => text.includes('platen.sessions')).length;
+  };
+  const alone = await inThree();
+  expect(alone).toBeGreaterThanOrEqual(2);
+  expect(alone).toBeLessThanOrEqual(4);
+  const others: EventStream[] = [];
+  for (const { cookie } of people) {
+    for (let count = 0; count < 20; count += 1) others.push(await EventStream.open({ cookie }, crowd));
+  }
+  expect(await inThree()).toBeLessThanOrEqual(4);
+  // And it is a question about each of them.
+  await crowd.admin('DELETE', `/tenants/acme/people/${leaving.id}`);
+  const ends = others.slice(20, 40);
+  await vi.waitFor(() => expect(ends.every(({ ended }) => ended)).toBe(true), 3 * HEARTBEAT * 1_000);
+  expect([...others.slice(0, 20), ...others.slice(40)].some(({ ended }) => ended)).toBe(false);
+});
+
+/** A statement as a client is given it. */
+function textOf(query: unknown): string {
+  return typeof query === 'string'
+    ? query
+    : (z.looseObject({ text: z.string() }).safeParse(query).data?.text ?? '');
+}
 
 test('after the database was away, everything is to be asked for again', async () => {
   const stream = await EventStream.open({ cookie: viewer.cookie });

@@ -17,10 +17,19 @@ const MOST_WAITING = 64 * 1024;
 const RETRY = 2_000;
 
 type Parts = { feed: ChangeFeed; sessions: Sessions; config: ServerConfig['events'] };
-type Stream = { access: Access; end: () => void };
+type Stream = { access: Access; write: (text: string) => void; end: () => void };
 
 export async function eventRoutes(app: FastifyInstance, { feed, sessions, config }: Parts): Promise<void> {
   const streams = new Set<Stream>();
+  const here = `event: here\ndata: ${config.heartbeat}\n\n`;
+  let beat: NodeJS.Timeout | undefined;
+  /** One for all streams: however many pages are open, the database is asked one question. */
+  const beatAll = () => {
+    for (const { write } of streams) write(here);
+    endThoseOver(streams, sessions).catch(() => {
+      for (const { end } of [...streams]) end();
+    });
+  };
   // Fastify waits for requests in hand, and these would never end.
   app.addHook('preClose', async () => {
     for (const stream of [...streams]) stream.end();
@@ -37,21 +46,16 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
         if (reply.raw.writableLength + out.readableLength > MOST_WAITING) out.destroy();
         else if (!out.writableEnded && !out.destroyed) out.write(text);
       };
-      const stream: Stream = { access, end: () => out.end() };
+      const stream: Stream = { access, write, end: () => out.end() };
       const deaf = feed.listen({ tenant: access.tenant, hear: (news) => write(textOf(news)) });
-      const here = `event: here\ndata: ${config.heartbeat}\n\n`;
-      const beat = setInterval(() => {
-        write(here);
-        holds(access, sessions).then(
-          (still) => still || out.end(),
-          () => out.end(),
-        );
-      }, config.heartbeat * 1_000);
       streams.add(stream);
+      beat ??= setInterval(beatAll, config.heartbeat * 1_000);
       out.once('close', () => {
-        clearInterval(beat);
         deaf();
         streams.delete(stream);
+        if (streams.size > 0) return;
+        clearInterval(beat);
+        beat = undefined;
       });
       reply.raw.once('close', () => out.destroy());
       write(`retry: ${RETRY}\n${here}${textOf('all')}`);
@@ -73,11 +77,16 @@ function makeRoom(streams: ReadonlySet<Stream>, { tenant, visitor }: Access, con
   throw new ProblemError('too-many-streams', 'close other windows of the console');
 }
 
-/** Whether the session is still there, and lets its person see what it did. */
-async function holds({ visitor, tenant }: Access, sessions: Sessions): Promise<boolean> {
-  if (visitor.kind === 'machine') return true;
-  const session = await sessions.findById(visitor.sessionId);
-  return session?.tenant.id === tenant && session?.person.role === visitor.role;
+/** Ends the streams whose session is over, or whose person may see something else by now. */
+async function endThoseOver(streams: ReadonlySet<Stream>, sessions: Sessions): Promise<void> {
+  const asked = [...streams].flatMap(({ access: { visitor, tenant }, end }) =>
+    visitor.kind === 'person' ? [{ visitor, tenant, end }] : [],
+  );
+  const lasting = await sessions.lasting([...new Set(asked.map(({ visitor }) => visitor.sessionId))]);
+  for (const { visitor, tenant, end } of asked) {
+    const now = lasting.get(visitor.sessionId);
+    if (now?.tenant_id !== tenant || now?.role !== visitor.role) end();
+  }
 }
 
 function textOf(news: News): string {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { role, type SessionView } from '../../contract/people.ts';
-import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
+import { type Pool, type Queryable, rowOf, rowsOf } from '../store/pool.ts';
 import { newToken, tokenHash } from './one-time-token.ts';
 
 /** Hours without a request after which a session ends. */
@@ -13,6 +13,11 @@ const IDLE_HOURS = 12;
 export const LIFETIME_HOURS = 7 * 24;
 /** Of one person; the oldest end. */
 const MOST_OF_ONE = 20;
+
+const LASTS = `s.expires_at > now() AND s.seen_at > now() - interval '${IDLE_HOURS} hours' AND p.revoked_at IS NULL`;
+
+const lastingRow = z.object({ id: z.string(), tenant_id: z.string(), role });
+type LastingSession = z.infer<typeof lastingRow>;
 
 const sessionRow = z.object({
   session_id: z.string(),
@@ -66,9 +71,25 @@ export class Sessions {
     return found?.session;
   }
 
-  /** The same by its ID, for what goes on for longer than a request: being asked for does not keep it alive. */
+  /** The same by its ID. */
   async findById(id: string): Promise<Session | undefined> {
     return (await this.#find('s.id = $1', id))?.session;
+  }
+
+  /**
+   * Of these sessions those that have not ended, with what their people are now: in one statement, for what goes on for
+   * longer than a request. Being asked for keeps none alive.
+   */
+  async lasting(ids: readonly string[]): Promise<Map<string, LastingSession>> {
+    if (ids.length === 0) return new Map();
+    const rows = await rowsOf(
+      this.#pool,
+      lastingRow,
+      `SELECT s.id, p.tenant_id, p.role FROM platen.sessions s JOIN platen.people p ON p.id = s.person_id
+       WHERE s.id = ANY($1) AND ${LASTS}`,
+      [ids],
+    );
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   async #find(where: string, value: unknown): Promise<{ session: Session; stale: boolean } | undefined> {
@@ -79,8 +100,7 @@ export class Sessions {
          p.id, p.tenant_id, t.name AS tenant_name, p.login, p.name, p.role, p.deployment,
          p.password_hash IS NOT NULL AS has_password
        FROM platen.sessions s JOIN platen.people p ON p.id = s.person_id JOIN platen.tenants t ON t.id = p.tenant_id
-       WHERE ${where} AND s.expires_at > now() AND s.seen_at > now() - interval '${IDLE_HOURS} hours'
-         AND p.revoked_at IS NULL`,
+       WHERE ${where} AND ${LASTS}`,
       [value],
     );
     if (row === undefined) return undefined;
