@@ -17,7 +17,9 @@ const places = {
     .string()
     .regex(/^rediss?:\/\//, { error: 'expected a redis:// or rediss:// address' })
     .optional()
-    .describe('where the queues are; in PostgreSQL without it'),
+    .describe(
+      'where the queues are; in PostgreSQL without it. After "?": ca=FILE, sentinel=NAME or cluster=yes, also=host:port,…',
+    ),
   queuePrefix: z.string().min(1).max(100).optional().describe('keeps deployments that share a Redis apart'),
 };
 

@@ -1,8 +1,7 @@
 /** What a server of queues or of the database says when it is asked once: for a person who wants to know what is wrong. */
-import { Redis } from 'ioredis';
 import { PostgresClient } from './postgres-client.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
-import { isRefusal, readAddress } from './redis-connection.ts';
+import { isRefusal, readAddress, redisAt } from './redis-connection.ts';
 
 export interface ServerLook {
   /** `Redis 7.4.1` */
@@ -16,7 +15,7 @@ export interface ServerLook {
 /** @throws QueueError `unavailable`, `refused` */
 export async function lookAtRedis(url: string, prefix: string, limitMs: number): Promise<ServerLook> {
   const address = readAddress(url);
-  const redis = new Redis(url, {
+  const redis = redisAt(url, {
     lazyConnect: true,
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
@@ -35,8 +34,10 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     );
     const field = (name: string) => fields.get(name);
     const microseconds = Number(field('server_time_usec'));
-    // Not every user may ask this.
-    const counted = await redis.pubsub('NUMSUB', `${prefix}:@reports`).catch(() => null);
+    // Not every user may ask this, and a server of a cluster counts its own alone.
+    const counted = redis.isCluster
+      ? null
+      : await redis.pubsub('NUMSUB', `${prefix}:@reports`).catch(() => null);
     return {
       server: field('valkey_version')
         ? `Valkey ${field('valkey_version')}`

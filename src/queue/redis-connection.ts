@@ -1,11 +1,19 @@
-/** The way to the Redis of the queues. */
+/**
+ * The way to the Redis of the queues: one server, the one that Sentinels name, or a cluster.
+ *
+ *     redis://user:password@host:6379/0                                 rediss:// with TLS, ca= a file of its authority
+ *     redis://user:password@sentinel:26379/0?sentinel=NAME&also=host:port,host:port
+ *     redis://user:password@host:6379?cluster=yes&also=host:port,host:port
+ */
+import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
+import { z } from 'zod';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import type { Connection } from './redis-script.ts';
 
 export interface ConnectionOptions {
-  /** `redis://` or `rediss://`, with password and database number. */
+  /** As above. */
   url: string;
   logger: QueueLogger;
   errors: ErrorLog;
@@ -14,9 +22,132 @@ export interface ConnectionOptions {
   signal: AbortSignal | undefined;
 }
 
+interface Address {
+  host: string;
+  port: number;
+}
+
+interface RedisPlace {
+  kind: 'server' | 'sentinel' | 'cluster';
+  /** Servers, or Sentinels: any of them will do. */
+  nodes: [Address, ...Address[]];
+  /** What Sentinels call the server. */
+  name: string | undefined;
+  options: { username?: string; password?: string; db?: number; tls?: { ca?: Buffer }; family?: number };
+  /** The Sentinels ask for user and password too. */
+  sentinelAuth: boolean;
+}
+
 /** A server that does not answer for so long while something is asked is given up, and connected again, ms. */
 const SILENCE_MS = 15_000;
 const RETRY_CEILING_MS = 1_000;
+const MOST_NODES = 50;
+
+const yes = z.literal('yes', { error: 'expected yes' });
+const parameters = z.strictObject({
+  cluster: yes.optional(),
+  sentinel: z.string().min(1).optional(),
+  'sentinel-auth': yes.optional(),
+  also: z.string().optional(),
+  ca: z.string().min(1).optional(),
+  family: z.enum(['4', '6']).optional(),
+});
+
+/** @throws QueueError `refused`, without what is secret in it */
+export function readPlace(url: string): RedisPlace {
+  const refuse = (why: string) => new QueueError('refused', `REDIS_URL ${why}`);
+  const parsed = URL.parse(url);
+  if (parsed === null) throw refuse('is not a URL');
+  const { protocol, username, password, pathname } = parsed;
+  if (protocol !== 'redis:' && protocol !== 'rediss:') {
+    throw refuse('is neither a redis:// nor a rediss:// address');
+  }
+  const told = parameters.safeParse(Object.fromEntries(parsed.searchParams));
+  if (!told.success) {
+    const [issue] = told.error.issues;
+    throw refuse(`has a parameter that is not known or not valid: ${issue?.path.join('') || issue?.message}`);
+  }
+  const { cluster, sentinel, also, ca, family, 'sentinel-auth': sentinelAuth } = told.data;
+  const kind = cluster !== undefined ? 'cluster' : sentinel !== undefined ? 'sentinel' : 'server';
+  if (cluster !== undefined && sentinel !== undefined) throw refuse('has both cluster and sentinel');
+  if (kind === 'server' && (also ?? sentinelAuth) !== undefined) {
+    throw refuse('names other servers, but neither cluster nor sentinel');
+  }
+  if (ca !== undefined && protocol === 'redis:') throw refuse('has ca, but is not a rediss:// address');
+  const database = pathname.slice(1);
+  if (!/^\d*$/.test(database)) throw refuse('has a path that is no database number');
+  if (kind === 'cluster' && Number(database) !== 0)
+    throw refuse('has a database number, which a cluster has not');
+  const usual = kind === 'sentinel' ? 26_379 : 6_379;
+  const others = also === undefined ? [] : also.split(',', MOST_NODES);
+  const more = others.map((one) => {
+    const node = URL.parse(`redis://${one}`);
+    if (node === null || node.username !== '' || node.hostname === '')
+      throw refuse('has an also= that is no host:port');
+    return addressOf(node, usual);
+  });
+  return {
+    kind,
+    nodes: [addressOf(parsed, usual), ...more],
+    name: sentinel,
+    options: {
+      ...(username !== '' && { username: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+      ...(database !== '' && { db: Number(database) }),
+      ...(family !== undefined && { family: Number(family) }),
+      ...(protocol === 'rediss:' && { tls: ca === undefined ? {} : { ca: readAuthority(ca) } }),
+    },
+    sentinelAuth: sentinelAuth !== undefined,
+  };
+}
+
+function addressOf({ hostname, port }: URL, usual: number): Address {
+  // IPv6 has brackets in a URL alone.
+  return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: Number(port || usual) };
+}
+
+function readAuthority(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new QueueError('refused', `REDIS_URL has a ca= that cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+/** How it behaves, whatever it is. */
+interface Behaviour {
+  lazyConnect: true;
+  maxRetriesPerRequest: number | null;
+  connectTimeout: number;
+  keepAlive?: number;
+  socketTimeout?: number;
+  enableReadyCheck?: boolean;
+  retryStrategy(times: number): number | null;
+}
+
+/** Made without a connection. */
+export function redisAt(url: string, options: Behaviour): Connection {
+  const { kind, nodes, name, options: own, sentinelAuth } = readPlace(url);
+  const all = { ...options, ...own };
+  if (kind === 'cluster') {
+    const { retryStrategy, ...redisOptions } = all;
+    return new Cluster(nodes, {
+      lazyConnect: true,
+      redisOptions,
+      clusterRetryStrategy: (times) => retryStrategy(times),
+    });
+  }
+  if (kind === 'server') return new Redis({ ...all, ...nodes[0] });
+  const { username, password, tls } = own;
+  return new Redis({
+    ...all,
+    sentinels: nodes,
+    name: name ?? '',
+    ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+    ...(sentinelAuth && username !== undefined && { sentinelUsername: username }),
+    ...(sentinelAuth && password !== undefined && { sentinelPassword: password }),
+  });
+}
 
 /**
  * Connects.
@@ -25,7 +156,7 @@ const RETRY_CEILING_MS = 1_000;
 export async function connectRedis(options: ConnectionOptions): Promise<Connection> {
   const { logger, errors } = options;
   const address = readAddress(options.url);
-  const redis = new Redis(options.url, {
+  const redis = redisAt(options.url, {
     lazyConnect: true,
     // BullMQ's condition: commands wait for the connection to come back. Ours have a time limit of their own.
     maxRetriesPerRequest: null,
@@ -72,22 +203,18 @@ export async function connectRedis(options: ConnectionOptions): Promise<Connecti
   return redis;
 }
 
-/** Host and port, to be shown. */
+/** Host and port, to be shown. @throws as `readPlace` */
 export function readAddress(url: string): string {
-  if (!URL.canParse(url)) throw new QueueError('refused', 'REDIS_URL is not a URL');
-  const { protocol, hostname, port } = new URL(url);
-  if (protocol !== 'redis:' && protocol !== 'rediss:') {
-    throw new QueueError('refused', 'REDIS_URL is neither a redis:// nor a rediss:// address');
-  }
-  return `${hostname}:${port || 6379}`;
+  const [{ host, port }] = readPlace(url).nodes;
+  return `${host}:${port}`;
 }
 
 /** An answer that trying again does not change. */
 export function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index)/.test(error.message)
-  );
+  if (!(error instanceof Error)) return false;
+  // What a cluster says when no server of it answers.
+  if ('lastNodeError' in error && isRefusal(error.lastNodeError)) return true;
+  return /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index)/.test(error.message);
 }
 
 /** Another one like it. */

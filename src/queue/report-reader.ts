@@ -1,7 +1,8 @@
 /**
  * Reads the agents' streams (`report-stream.ts`). One service at a time reads a stream, in order, and deletes what it
  * has handled: if it dies, the next one goes on. A message on the bell names a stream with something to read; since
- * messages can be lost, known streams are looked at every few seconds, and all streams searched for every minute.
+ * messages can be lost, and heartbeats are sent without, all known streams are looked at every few seconds, a hundred in one
+ * command, and all streams searched for every minute.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,8 +14,9 @@ import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } 
 import { parseName, type ReportStreams } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
-/** Streams read at the same time, and reports of one read at once. */
+/** Groups of streams that are read at the same time; streams of one group, and reports read at once. */
 const PARALLEL = 8;
+const GROUP = 100;
 const BATCH = 100;
 /** Most names that wait to be read: anybody on Redis can ring the bell with any name. */
 const MOST_WAITING = 10_000;
@@ -23,15 +25,36 @@ const TAKEN = 200;
 const LOOK = 5_000;
 const SEARCH = 60_000;
 
-const entries = z.array(z.tuple([z.string(), z.array(z.string())]));
+/**
+ * Of each stream: deletes what was handled, and reads on while there is something and nobody else reads it. Answers with whose
+ * it is to read, whether it is there, and what is read; and with the server's clock.
+ */
+const READ = new RedisScript(`
+  local me, ms, most, at, answers = ARGV[1], ARGV[2], ARGV[3], 4, {}
+  for one = 1, #KEYS / 2 do
+    local stream, lock = KEYS[one * 2 - 1], KEYS[one * 2]
+    local handled = tonumber(ARGV[at])
+    if handled > 0 then redis.call('XDEL', stream, unpack(ARGV, at + 1, at + handled)) end
+    at = at + 1 + handled
+    local found = redis.call('XRANGE', stream, '-', '+', 'COUNT', most)
+    local reader = (#found > 0 or handled > 0) and redis.call('GET', lock)
+    if #found > 0 and reader and reader ~= me then
+      answers[one] = {0, 1, {}}
+    else
+      if #found > 0 then redis.call('SET', lock, me, 'PX', ms) end
+      if #found == 0 and reader == me then redis.call('DEL', lock) end
+      answers[one] = {1, #found > 0 and 1 or redis.call('EXISTS', stream), found}
+    end
+  end
+  return {answers, redis.call('TIME')}`);
 const RELEASE = new RedisScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
 );
 
-/** What `XRANGE` and `TIME` answer in one go, each after the error that it has instead. */
-const looked = z.tuple([
-  z.tuple([z.null(), entries]),
-  z.tuple([z.null(), z.tuple([z.coerce.number(), z.coerce.number()])]),
+const entries = z.array(z.tuple([z.string(), z.array(z.string())]));
+const read = z.tuple([
+  z.array(z.tuple([z.int(), z.int(), entries])),
+  z.tuple([z.coerce.number(), z.coerce.number()]),
 ]);
 
 export class ReportReader implements ReportSource {
@@ -43,7 +66,9 @@ export class ReportReader implements ReportSource {
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
   readonly #waiting = new Set<string>();
-  readonly #running = new Map<string, Promise<void>>();
+  /** The streams that are being read; and the groups. */
+  readonly #busy = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
   readonly #failures = new Map<string, number>();
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping: Promise<void> | undefined;
@@ -66,7 +91,8 @@ export class ReportReader implements ReportSource {
       .catch((error) => errors.report('reports are not called out', error));
     this.#timers.push(
       setInterval(() => {
-        for (const name of this.#known) this.#ring(name);
+        for (const name of this.#known) this.#await(name);
+        this.#next();
       }, LOOK),
       setInterval(() => this.#search(), SEARCH),
     );
@@ -80,7 +106,7 @@ export class ReportReader implements ReportSource {
       for (const timer of this.#timers) clearInterval(timer);
       this.#waiting.clear();
       this.#ear.disconnect();
-      const idle = Promise.allSettled(this.#running.values());
+      const idle = Promise.allSettled(this.#running);
       await within(timeoutMs, 'reports in hand', idle).catch(() => undefined);
       this.#plan.onStopped();
     })();
@@ -88,22 +114,38 @@ export class ReportReader implements ReportSource {
   }
 
   #ring(name: string): void {
-    if (this.#stopped.signal.aborted || this.#waiting.size >= MOST_WAITING) return;
-    if (parseName(name) === null) return;
-    this.#waiting.add(name);
+    this.#await(name);
     this.#next();
   }
 
+  #await(name: string): void {
+    if (this.#stopped.signal.aborted || this.#waiting.size >= MOST_WAITING) return;
+    if (parseName(name) !== null) this.#waiting.add(name);
+  }
+
   #next(): void {
-    for (const name of this.#waiting) {
-      if (this.#running.size >= PARALLEL) return;
-      if (this.#running.has(name)) continue;
-      this.#waiting.delete(name);
-      const done = this.#look(name).finally(() => {
-        this.#running.delete(name);
+    // In a cluster the streams are in different slots.
+    const most = this.#redis.isCluster ? 1 : GROUP;
+    while (this.#running.size < PARALLEL) {
+      const group: string[] = [];
+      for (const name of this.#waiting) {
+        if (this.#busy.has(name)) continue;
+        const alone = this.#failures.has(name);
+        if (alone && group.length > 0) continue;
+        group.push(name);
+        if (alone || group.length === most) break;
+      }
+      if (group.length === 0) return;
+      for (const name of group) {
+        this.#waiting.delete(name);
+        this.#busy.add(name);
+      }
+      const done = this.#look(group).finally(() => {
+        for (const name of group) this.#busy.delete(name);
+        this.#running.delete(done);
         this.#next();
       });
-      this.#running.set(name, done);
+      this.#running.add(done);
     }
   }
 
@@ -121,67 +163,78 @@ export class ReportReader implements ReportSource {
     for (const node of nodesOf(this.#redis)) {
       const found = node.scanStream({ match: streams.pattern, count: 1_000 });
       found.on('data', (keys: string[]) => {
-        for (const key of keys) this.#ring(streams.nameIn(key));
+        for (const key of keys) this.#await(streams.nameIn(key));
+        this.#next();
       });
       found.on('error', (error: Error) => errors.report('reports cannot be looked for', error));
     }
   }
 
-  /** Never rejects. */
-  async #look(name: string): Promise<void> {
-    const { lockMs, errors } = this.#plan;
-    const lock = this.#streams.keyOf(name, 'reader');
+  /** Never rejects. What could not be handled is tried again, each stream alone: one of them may be why. */
+  async #look(group: readonly string[]): Promise<void> {
+    const { errors } = this.#plan;
     try {
-      if (this.#redis.status !== 'ready') return this.#ringLater(name, BACKOFF.first);
-      // Mostly there is nothing to read; that costs one command.
-      if (!(await this.#exists(name))) return;
-      if ((await this.#redis.set(lock, this.#id, 'PX', lockMs, 'NX')) === null) {
-        return this.#ringLater(name, TAKEN);
+      if (this.#redis.status !== 'ready') {
+        for (const name of group) this.#ringLater(name, BACKOFF.first);
+        return;
       }
-      try {
-        await this.#read(name);
-      } finally {
-        await RELEASE.run(this.#redis, [lock], [this.#id]);
-      }
-      this.#failures.delete(name);
+      await this.#read(group);
+      for (const name of group) this.#failures.delete(name);
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
-      const failures = this.#failures.get(name) ?? 0;
-      this.#failures.set(name, failures + 1);
-      errors.report('report not handled, it is tried again', error, { stream: name });
-      this.#ringLater(name, Math.min(BACKOFF.first * 2 ** failures, BACKOFF.most));
+      for (const name of group) {
+        const failures = this.#failures.get(name) ?? 0;
+        this.#failures.set(name, failures + 1);
+        errors.report('report not handled, it is tried again', error, { stream: name });
+        this.#ringLater(name, Math.min(BACKOFF.first * 2 ** failures, BACKOFF.most));
+      }
     }
   }
 
-  async #exists(name: string): Promise<boolean> {
-    const length = await this.#redis.xlen(this.#streams.keyOf(name, 'stream'));
-    if (length > 0 || (await this.#redis.exists(this.#streams.keyOf(name, 'stream'))) > 0)
-      this.#known.add(name);
-    else this.#known.delete(name);
-    return length > 0;
-  }
-
-  async #read(name: string): Promise<void> {
-    const { lockMs, handle } = this.#plan;
-    const key = this.#streams.keyOf(name, 'stream');
-    const lock = this.#streams.keyOf(name, 'reader');
-    while (!this.#stopped.signal.aborted) {
-      const answer = await this.#redis.pipeline().xrange(key, '-', '+', 'COUNT', BATCH).time().exec();
-      const [[, found], [, [seconds]]] = looked.parse(answer);
-      if (found.length === 0) return;
-      const batch = found.flatMap(([id, [, json = '']]): Reported[] => {
-        const report = readable(this.#plan, { name, id, json });
-        return report === null
-          ? []
-          : [{ report, ageMs: Math.max(0, seconds * 1_000 - Number.parseInt(id, 10)) }];
-      });
-      if (batch.length > 0) await handle(batch);
-      const ids = found.map(([id]) => id);
-      await this.#redis
-        .pipeline()
-        .xdel(key, ...ids)
-        .pexpire(lock, lockMs)
-        .exec();
+  async #read(group: readonly string[]): Promise<void> {
+    let reading = group.map((name): Reading => ({ name, handled: [] }));
+    while (reading.length > 0) {
+      const [answers, [seconds]] = await this.#ask(reading);
+      const batch: Reported[] = [];
+      const going: Reading[] = [];
+      for (const [at, { name }] of reading.entries()) {
+        const [mine, exists, found] = answers[at] ?? [0, 0, []];
+        if (exists === 1) this.#known.add(name);
+        else this.#known.delete(name);
+        if (mine === 0) this.#ringLater(name, TAKEN);
+        if (found.length === 0) continue;
+        going.push({ name, handled: found.map(([id]) => id) });
+        for (const [id, [, json = '']] of found) {
+          const report = readable(this.#plan, { name, id, json });
+          const ageMs = Math.max(0, seconds * 1_000 - Number.parseInt(id, 10));
+          if (report !== null) batch.push({ report, ageMs });
+        }
+      }
+      try {
+        if (this.#stopped.signal.aborted && going.length > 0) throw new Error('stopped');
+        if (batch.length > 0) await this.#plan.handle(batch);
+      } catch (error) {
+        for (const { name } of going) await RELEASE.run(this.#redis, [this.#lock(name)], [this.#id]);
+        throw error;
+      }
+      reading = going;
     }
   }
+
+  async #ask(reading: readonly Reading[]) {
+    const keys = reading.flatMap(({ name }) => [this.#streams.keyOf(name, 'stream'), this.#lock(name)]);
+    const handled = reading.flatMap(({ handled }) => [handled.length, ...handled]);
+    const most = Math.ceil(BATCH / reading.length);
+    return read.parse(await READ.run(this.#redis, keys, [this.#id, this.#plan.lockMs, most, ...handled]));
+  }
+
+  #lock(name: string): string {
+    return this.#streams.keyOf(name, 'reader');
+  }
+}
+
+/** A stream, and what of it was handled. */
+interface Reading {
+  name: string;
+  handled: string[];
 }

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { type Scope, scope } from '../contract/lane.ts';
 import { agentId, type Report } from '../contract/report.ts';
-import type { Connection } from './redis-script.ts';
+import { type Connection, RedisScript } from './redis-script.ts';
 
 /** Whose reports are in a stream. */
 export interface ReportOrigin {
@@ -23,13 +23,22 @@ const BACKLOG = 50;
 
 const origin = z.object({ scope, agentId });
 
+/** Called out when the reader need not hurry: no stream's name. How many hear it, it says all the same. */
+const NO_HURRY = '';
+
+const PUBLISH = new RedisScript(`
+  local id = redis.call('XADD', KEYS[1], '*', 'json', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ${KEPT})
+  return {id, redis.call('XLEN', KEYS[1]), redis.call('PUBLISH', ARGV[2], ARGV[3])}`);
+const published = z.tuple([z.string(), z.int(), z.int()]);
+
 export class ReportStreams {
   readonly redis: Connection;
   /** Where a name is called out when there is something to read. */
   readonly bell: string;
   readonly #prefix: string;
   readonly #onPublished: (services: number) => void;
-  readonly #lastState = new Map<string, string>();
+  readonly #lastState = new Map<string, { id: string; content: string }>();
 
   /** @param onPublished told after each report how many services are there to hear of it */
   constructor(redis: Connection, prefix: string, onPublished: (services: number) => void) {
@@ -57,20 +66,17 @@ export class ReportStreams {
   async publish(report: Report, of: Scope): Promise<void> {
     const name = nameOf({ scope: of, agentId: report.agentId });
     const key = this.keyOf(name, 'stream');
-    const results = await this.redis
-      .pipeline()
-      .xadd(key, '*', 'json', JSON.stringify(report))
-      .xlen(key)
-      .pexpire(key, KEPT)
-      .publish(this.bell, name)
-      .exec();
-    const [added, length, , called] = results ?? [];
-    if (added === undefined || added[0] !== null) throw added?.[0] ?? new Error('no answer');
-    if (typeof called?.[1] === 'number') this.#onPublished(called[1]);
+    // A heartbeat that says nothing new is read with all others, some seconds later.
+    const content = report.kind === 'agent' ? JSON.stringify({ ...report, at: '' }) : '';
+    const before = report.kind === 'agent' ? this.#lastState.get(name) : undefined;
+    const called = content !== '' && content === before?.content ? NO_HURRY : name;
+    const told = await PUBLISH.run(this.redis, [key], [JSON.stringify(report), this.bell, called]);
+    const [id, length, services] = published.parse(told);
+    // In a cluster the server counts those alone that hear it from itself.
+    if (!this.redis.isCluster) this.#onPublished(services);
     if (report.kind !== 'agent') return;
-    const before = this.#lastState.get(name);
-    if (before !== undefined && Number(length?.[1]) > BACKLOG) await this.redis.xdel(key, before);
-    this.#lastState.set(name, String(added[1]));
+    if (before !== undefined && length > BACKLOG) await this.redis.xdel(key, before.id);
+    this.#lastState.set(name, { id, content });
   }
 }
 

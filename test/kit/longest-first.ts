@@ -26,6 +26,7 @@ const LONGEST = [
   'agent/printing',
   'chaos/embedded',
   'queue/takeover',
+  'queue/redis-fleet',
   'web/road',
   'road/operator-commands',
   'chaos/redis',

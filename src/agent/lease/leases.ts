@@ -47,7 +47,7 @@ const ALONE = 4;
  * under way, and that is not held.
  */
 const RENEW = 1 / 4;
-const RENEW_IDLE = 1 / 2;
+const RENEW_IDLE = 2 / 3;
 const SEEK = 1 / 15;
 
 export class Leases {
