@@ -91,8 +91,8 @@ export function readPlace(url: string): RedisPlace {
     nodes: [addressOf(parsed, usual), ...more],
     name: sentinel,
     options: {
-      ...(username !== '' && { username: decodeURIComponent(username) }),
-      ...(password !== '' && { password: decodeURIComponent(password) }),
+      ...(username !== '' && { username: decoded(username, refuse) }),
+      ...(password !== '' && { password: decoded(password, refuse) }),
       ...(database !== '' && { db: Number(database) }),
       ...(family !== undefined && { family: Number(family) }),
       ...(protocol === 'rediss:' && { tls: ca === undefined ? {} : { ca: readAuthority(ca) } }),
@@ -104,6 +104,14 @@ export function readPlace(url: string): RedisPlace {
 function addressOf({ hostname, port }: URL, usual: number): Address {
   // IPv6 has brackets in a URL alone.
   return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: Number(port || usual) };
+}
+
+function decoded(secret: string, refuse: (why: string) => QueueError): string {
+  try {
+    return decodeURIComponent(secret);
+  } catch {
+    throw refuse('has a user or password with a "%" that is not written as %25');
+  }
 }
 
 function readAuthority(file: string): Buffer {
