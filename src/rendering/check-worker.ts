@@ -4,7 +4,7 @@
  * long.
  */
 import { createHash } from 'node:crypto';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
@@ -24,8 +24,10 @@ import type {
   Unprintable,
 } from './check-protocol.ts';
 
-// Requests come first. Elsewhere a priority is that of the whole process.
-if (process.platform === 'linux') setPriority(5);
+/** Nice value: requests come first. */
+const PRIORITY = 5;
+// Elsewhere a priority is that of the whole process. Nobody but root may take back what a service was started behind (`Nice=10`).
+if (process.platform === 'linux' && getPriority() < PRIORITY) setPriority(PRIORITY);
 
 const port = parentPort;
 if (port === null) throw new Error('check-worker.ts runs as a worker thread');

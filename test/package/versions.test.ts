@@ -1,10 +1,19 @@
 /**
- * A machine that lays its versions side by side: unpacked, made a service, printing, updated under systemd while a job
- * prints, back from a version that does not come up, and taken away again.
+ * A machine that lays its versions side by side, by the very commands of docs/update.md: unpacked, made a service, printing,
+ * updated under systemd while a job prints, back from a version that does not come up, and taken away again.
  */
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,8 +26,12 @@ import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { installMissing } from '../kit/servers/debian-packages.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
 import { Machine, PROGRAMS } from './machine.ts';
+import { commandsOf } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'docs/update.md');
+/** Its section. */
+const FROM_ARCHIVE = 'From an archive';
 const TIME = new Date('2026-11-01T12:00:00Z');
 const out = mkdtempSync(join(tmpdir(), 'platen-side-by-side-'));
 const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
@@ -38,7 +51,6 @@ let machine: Machine;
 let backend: OpenBackend;
 let up: PlatenUp;
 let template: string;
-let next: string;
 let bad: string;
 
 /** An archive of what is in a directory. @returns its manifest's name */
@@ -61,7 +73,7 @@ function archiveOf(version: string, fill: (directory: string) => void): string {
 function fillBad(directory: string): void {
   mkdirSync(join(directory, 'bin'), { recursive: true });
   mkdirSync(join(directory, 'app'));
-  const program = '#!/bin/sh\n[ "$1" = --version ] && echo 1.2.0\n[ "$1" = agent ] && exit 1\nexit 0\n';
+  const program = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0\n[ "$1" = agent ] && exit 1\nexit 0\n';
   for (const name of ['platen', 'node'])
     writeFileSync(join(directory, 'bin', name), program, { mode: 0o755 });
 }
@@ -70,16 +82,18 @@ function fillBad(directory: string): void {
 describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
   beforeAll(async () => {
     installMissing(PROGRAMS);
-    const starting = Machine.start();
+    const starting = Machine.start({ include: ['sudo'] });
     try {
-      const first = join(out, '1.0.0');
-      await layOut({ root: ROOT, edition: 'agent', version: '1.0.0', into: first });
+      const first = join(out, '0.1.0');
+      await layOut({ root: ROOT, edition: 'agent', version: '0.1.0', into: first });
       cpSync(join(ROOT, 'service/package/launch'), join(first, 'bin/launch'));
       writeFileSync(join(first, 'update-key.pem'), publicKey);
       settle(first, TIME);
       // Before anybody talks to the service: nothing else runs here while they are made.
-      next = archiveOf('1.1.0', (directory) => void execFileSync('cp', ['-al', first, directory]));
-      bad = archiveOf('1.2.0', fillBad);
+      for (const version of ['0.1.0', '0.2.0']) {
+        archiveOf(version, (directory) => void execFileSync('cp', ['-al', first, directory]));
+      }
+      bad = archiveOf('0.3.0', fillBad);
       backend = await onRedis().open();
       await printer.start();
       const { databaseUrl = '', redisUrl = '', prefix } = backend;
@@ -92,11 +106,9 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     } finally {
       machine = await starting;
     }
-    mkdirSync(join(machine.root, 'opt/platen'));
     for (const file of readdirSync(out).filter((name) => /\.(update\.json|tar\.gz)$/.test(name))) {
       copyFileSync(join(out, file), join(machine.root, 'root', file));
     }
-    execFileSync('cp', ['-a', join(out, '1.0.0'), join(machine.root, 'opt/platen/1.0.0')]);
   }, 600_000);
 
   afterAll(async () => {
@@ -115,18 +127,45 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     }
   }
 
+  /**
+   * Does what the page says from an archive, in the directory in which it is; what is fetched from an address lies there too.
+   * @param words of which a command has to have one
+   */
+  async function follow(...words: string[]): Promise<string[]> {
+    const commands = commandsOf(PAGE, FROM_ARCHIVE).filter((command) =>
+      words.some((word) => command.includes(word)),
+    );
+    expect(commands).toHaveLength(words.length);
+    const said: string[] = [];
+    for (const command of commands) {
+      const here = command.replace('https://example.com/', '/root/');
+      said.push(await machine.run('bash', '-c', `cd /root && ${here}`));
+    }
+    return said;
+  }
+
   const printed = () => readdirSync(join(out, 'printed')).filter((name) => name.endsWith('.png')).length;
 
+  test('unpacked as the page says, and as the page on installing does', async () => {
+    const [unpack, install] = commandsOf(PAGE, FROM_ARCHIVE);
+    expect(commandsOf(join(ROOT, 'docs/install-linux.md'), 'Without apt, or from a clone')).toEqual([
+      unpack,
+      install,
+    ]);
+    await follow('tar -xzf');
+    expect(existsSync(join(machine.root, 'opt/platen/0.1.0/bin/platen'))).toBe(true);
+  });
+
   test('only root makes it a service, and is told how', async () => {
-    const program = '/opt/platen/1.0.0/bin/platen';
+    const program = '/opt/platen/0.1.0/bin/platen';
     await expect(machine.run('runuser', '-u', 'nobody', '--', program, 'service', 'install')).rejects.toThrow(
       `sudo ${program} service install agent`,
     );
   });
 
   test('made a service, it waits for its configuration, and then prints', async () => {
-    const said = await machine.run('/opt/platen/1.0.0/bin/platen', 'service', 'install');
-    expect(said).toContain('/opt/platen/current leads to 1.0.0');
+    const [said] = await follow('service install');
+    expect(said).toContain('/opt/platen/current leads to 0.1.0');
     expect(said).toContain('not started yet: set "redisUrl" in /etc/platen/agent.json');
     expect(await machine.run('stat', '-c', '%A %U %G', '/var/lib/platen', '/etc/platen/agent.json')).toBe(
       'drwx------ platen platen\n-rw-r----- root platen',
@@ -137,11 +176,12 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
       join(machine.root, 'etc/platen/agent.json'),
       JSON.stringify({ redisUrl, queuePrefix, printers }),
     );
-    expect(await machine.run('platen', 'service', 'install')).toContain('agent.json stays as it is');
+    await follow('systemctl start');
     await up.printerOnline('dock');
     const job = await up.admin.print('default', { idT: template, printer: 'dock' });
     expect(await up.ended(job)).toMatchObject({ status: 'printed' });
     const status = JSON.parse(await machine.run('platen', 'service', 'status', '--json'));
+    expect(await machine.run('platen', 'service', 'install')).toContain('agent.json stays as it is');
     expect(status).toMatchObject({ unit: 'platen-agent', state: 'active', restarts: 0, atStart: 'enabled' });
     expect(await machine.run('ps', '-o', 'user=', '-p', String(status.process)).catch(() => 'platen')).toBe(
       'platen',
@@ -152,9 +192,9 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     const before = printed();
     const job = await up.admin.print('default', { idT: template, printer: 'dock', numberCopies: 40 });
     await until('some labels are out', () => printed() > before + 2);
-    expect(await machine.run('platen', 'update', `/root/${next}`)).toBe('1.0.0 → 1.1.0');
+    expect(await follow('platen update')).toEqual(['0.1.0 → 0.2.0']);
     expect(await machine.run('platen', '--version')).not.toBe('');
-    expect(await machine.run('readlink', '/opt/platen/current')).toBe('1.1.0');
+    expect(await machine.run('readlink', '/opt/platen/current')).toBe('0.2.0');
     expect(await up.ended(job, 120_000)).toMatchObject({ status: 'printed' });
     expect(printed()).toBe(before + 40);
   }, 300_000);
@@ -163,7 +203,7 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     await expect(machine.run('platen', 'update', `/root/${bad}`, '--patience', '40')).rejects.toThrow(
       'did-not-come-up',
     );
-    expect(await machine.run('readlink', '/opt/platen/current')).toBe('1.1.0');
+    expect(await machine.run('readlink', '/opt/platen/current')).toBe('0.2.0');
     const before = printed();
     const job = await up.admin.print('default', { idT: template, printer: 'dock' });
     expect(await up.ended(job)).toMatchObject({ status: 'printed' });
@@ -171,13 +211,13 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
   }, 300_000);
 
   test('taken away, it leaves what it kept; purged, nothing', async () => {
-    expect(await machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'uninstall')).toContain('stay');
+    expect(await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'uninstall')).toContain('stay');
     expect(await machine.run('ls', '/var/lib/platen')).toContain('agent.db');
-    await expect(machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'status')).rejects.toThrow(
+    await expect(machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'status')).rejects.toThrow(
       'no service',
     );
-    await machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'install');
-    await machine.run('/opt/platen/1.1.0/bin/platen', 'service', 'uninstall', '--purge');
+    await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'install');
+    await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'uninstall', '--purge');
     const left =
       'ls -d /var/lib/platen /etc/platen /etc/systemd/system/platen* /usr/local/bin/platen 2>/dev/null || true';
     expect(await machine.run('sh', '-c', left)).toBe('');

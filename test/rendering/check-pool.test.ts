@@ -1,5 +1,10 @@
 /** The threads in which a service looks at what strangers send. */
-import { afterEach, expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { Template } from '../../src/contract/template.ts';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool, CheckStopped } from '../../src/rendering/check-pool.ts';
@@ -13,13 +18,14 @@ const PICTURE = Buffer.from(
 ).toString('base64');
 const LIGHT = design(50, 25, [{ type: 'text', x: 2, y: 2, width: 40, size: 4, text: '{{v}}' }]);
 
-let pool: CheckPool;
+let pool: CheckPool | undefined;
 function start(threads: number): CheckPool {
-  pool = new CheckPool({ threads, logger: createLogger({ level: 'silent' }) });
-  pool.start();
-  return pool;
+  const started = new CheckPool({ threads, logger: createLogger({ level: 'silent' }) });
+  started.start();
+  pool = started;
+  return started;
 }
-afterEach(() => pool.stop());
+afterEach(() => pool?.stop());
 
 function heavy(elements: number): Template {
   return {
@@ -139,4 +145,26 @@ test('who waits when the service stops is told', async () => {
   expect(await first).toMatchObject({ reason: 'busy' });
   expect(await second).toMatchObject({ reason: 'busy' });
   await expect(checks.template('a', { template: LIGHT }, TIMES)).rejects.toMatchObject({ reason: 'busy' });
+});
+
+test('a service that was started behind everything else checks templates too', async () => {
+  const source = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
+  const program = `
+    import { CheckPool } from ${source('rendering/check-pool.ts')};
+    import { createLogger } from ${source('log.ts')};
+    const checks = new CheckPool({ threads: 2, logger: createLogger({ level: 'silent' }) });
+    const template = ${JSON.stringify(LIGHT)};
+    const problems = await checks.template('a', { template }, ${JSON.stringify(TIMES)});
+    await checks.stop();
+    process.stdout.write(String(problems.length));`;
+  const directory = mkdtempSync(join(tmpdir(), 'platen-behind-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'checks.mjs');
+  writeFileSync(file, program);
+  const nice = ['nice', '-n', '10', process.execPath, file];
+  // As a service's user has it: root may come before others again.
+  const [command = '', ...words] =
+    process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-sys_nice', ...nice] : nice;
+  const { stdout } = await promisify(execFile)(command, words, { timeout: 90_000 });
+  expect(stdout).toBe('1');
 });
