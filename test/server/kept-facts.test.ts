@@ -31,7 +31,7 @@ let idT = '';
 beforeAll(async () => {
   const [found] = backends().filter(({ name }) => name === 'server PostgreSQL');
   if (found === undefined) throw new Error('no backend');
-  backend = await found.open();
+  backend = await found.open({ migrated: true });
   const config = { publicUrl: 'http://platen.test' };
   service = await ServiceHarness.start({ backend, config, database: { lock_timeout: 300 } });
   other = await ServiceHarness.start({ backend, config });

@@ -3,7 +3,7 @@
  *
  *     describe.each(backends())('$name', ({ open }) => { … const backend = await open(); … await backend.close(); });
  *
- * `open` gives an empty database, and an unused prefix in Redis.
+ * `open` gives an empty database (or one that is migrated), and an unused prefix in Redis.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { afterAll, inject } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../../src/server/store/embedded.ts';
+import { MIGRATED } from './migrated-database.ts';
 
 export interface OpenBackend {
   /** For `pg.Pool` and for `openQueues`. */
@@ -25,24 +26,39 @@ export interface OpenBackend {
   close(): Promise<void>;
 }
 
+export interface OpenOptions {
+  /** The schemas of this version are in the database already, where it is no embedded one: what a start finds nearly always. */
+  migrated?: boolean;
+}
+
 export interface BackendCase {
   name: string;
   kind: 'postgres' | 'redis';
   embedded: boolean;
-  open(): Promise<OpenBackend>;
+  open(options?: OpenOptions): Promise<OpenBackend>;
 }
 
 export function backends(): BackendCase[] {
   return [
-    { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false) },
-    { name: 'server PostgreSQL', kind: 'postgres', embedded: false, open: () => open(false, false) },
+    { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false, {}) },
+    {
+      name: 'server PostgreSQL',
+      kind: 'postgres',
+      embedded: false,
+      open: (options) => open(false, false, options),
+    },
     onRedis(),
   ];
 }
 
 /** The one to take where the queue does not matter. */
 export function onRedis(): BackendCase {
-  return { name: 'server PostgreSQL + Redis', kind: 'redis', embedded: false, open: () => open(false, true) };
+  return {
+    name: 'server PostgreSQL + Redis',
+    kind: 'redis',
+    embedded: false,
+    open: (options) => open(false, true, options),
+  };
 }
 
 // One embedded server for a test file; each `open` gets a database of its own in it.
@@ -53,13 +69,17 @@ afterAll(async () => {
   if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
 });
 
-async function open(onEmbedded: boolean, onRedis: boolean): Promise<OpenBackend> {
+async function open(
+  onEmbedded: boolean,
+  onRedis: boolean,
+  { migrated = false }: OpenOptions = {},
+): Promise<OpenBackend> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const server: PoolConfig = onEmbedded
     ? (await sharedEmbedded()).poolConfig
     : { connectionString: inject('databaseUrl') };
   const admin = onEmbedded ? ownerOf(server) : server;
-  await administer(admin, `CREATE DATABASE ${name}`);
+  await administer(admin, `CREATE DATABASE ${name}${migrated ? ` TEMPLATE ${MIGRATED}` : ''}`);
   if (onEmbedded) await administer(admin, `ALTER DATABASE ${name} OWNER TO ${server.user}`);
   let databaseUrl: string | undefined;
   if (!onEmbedded) {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { WINE } from '../programs/wine-prefix.ts';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
+import { makeMigratedDatabase } from './migrated-database.ts';
 import { PEER_PACKAGES } from './peer-packages.ts';
 import { SERVER_PACKAGES, startServers } from './start-servers.ts';
 
@@ -25,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env['NODE_COMPILE_CACHE'] = compiled;
   // Nobody needs these databases after a power failure.
   const servers = await startServers({ durable: false });
+  await makeMigratedDatabase(servers.databaseUrl);
   project.provide('redisUrl', servers.redisUrl);
   project.provide('databaseUrl', servers.databaseUrl);
   return async () => {

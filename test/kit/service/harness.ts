@@ -156,7 +156,7 @@ export class ServiceHarness {
     const { logger } = this;
     await using stack = new AsyncDisposableStack();
     const given = options.backend ?? ownBackend(options.redis ?? true);
-    const backend = 'open' in given ? await given.open() : given;
+    const backend = 'open' in given ? await given.open({ migrated: true }) : given;
     if ('open' in given) stack.defer(() => backend.close());
     const queues = await openQueues({
       redisUrl: backend.redisUrl,

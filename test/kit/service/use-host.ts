@@ -21,7 +21,7 @@ export class Host {
 
   async open(): Promise<void> {
     this.#directory = await temporaryDirectory();
-    this.#backend = await onRedis().open();
+    this.#backend = await onRedis().open({ migrated: true });
   }
 
   async close(): Promise<void> {
