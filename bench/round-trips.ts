@@ -40,7 +40,7 @@ let roundTrips = 0;
 
 /** Counts the server's answers: one for each round trip. */
 class CountingClient extends PostgresClient {
-  constructor(config?: string | pg.ClientConfig) {
+  constructor(config?: pg.ClientConfig) {
     super(config);
     this.connection.on('readyForQuery', () => {
       roundTrips += 1;

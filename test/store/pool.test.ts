@@ -1,4 +1,4 @@
-/** A connection that breaks while it is checked out: the one who holds it is told, and the process lives on. */
+/** Connections of the service: what they are set to, and that one which breaks while it is checked out ends no process. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -31,4 +31,13 @@ test('a connection that is ended inside of a transaction, between two statements
   await expect(broken).rejects.toThrow(/not queryable|terminated/);
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   await killer.end();
+});
+
+test('no statement is compiled, on a server that would', async () => {
+  const plain = new Client(backend.database);
+  await plain.connect();
+  expect((await plain.query('SHOW jit')).rows).toEqual([{ jit: 'on' }]);
+  await plain.end();
+  expect((await pool.query('SHOW jit')).rows).toEqual([{ jit: 'off' }]);
+  expect((await pool.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '15s' }]);
 });
