@@ -13,7 +13,6 @@ const LONGEST = [
   'package/windows',
   'road/kill',
   'road/values',
-  'server/printer-actions',
   'agent/cut-off',
   'agent/two-agents',
   'render/symbologies',

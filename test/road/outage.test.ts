@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AdminClient } from '../../src/cli/admin-client.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { useHost } from '../kit/service/use-host.ts';
+import { type Host, testOnHost, useHost } from '../kit/service/use-host.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
@@ -28,12 +28,7 @@ async function roadTo(address = ''): Promise<BreakableRoad & { url: string }> {
   return Object.assign(road, { url: url.href });
 }
 
-function env() {
-  return {
-    ...host.env,
-    PLATEN_ADMIN_TOKEN: ADMIN_TOKEN,
-  };
-}
+const env = ({ env }: Host = host) => ({ ...env, PLATEN_ADMIN_TOKEN: ADMIN_TOKEN });
 
 const MEDIA = { dpi: 203, width: 50, height: 25 } as const;
 const dataDir = (name: string) => host.path(name);
@@ -77,28 +72,30 @@ test('connections that the database ends under load, in the middle of transactio
   expect(await up.exited(30_000)).toBe(0);
 });
 
-describe.each(['agent', 'up'] as const)(
-  '%s, told to stop after Redis was away for longer than a lease',
-  (command) => {
-    let road: Awaited<ReturnType<typeof roadTo>>;
-    beforeEach(async () => {
-      road = await roadTo(host.redisUrl);
-    });
-    afterEach(() => road.close());
-
-    test.each(['back', 'still away'] as const)('and is %s', async (then) => {
-      const name = `${command} ${then}`;
-      const printer = new VirtualZplPrinter({ name, outDir: dataDir(`${name} labels`), ...MEDIA });
+// They wait much longer than they work.
+describe.concurrent('side by side', () => {
+  testOnHost.for([
+    ['agent', 'back'],
+    ['agent', 'still away'],
+    ['up', 'back'],
+    ['up', 'still away'],
+  ] as const)(
+    '%s, told to stop after Redis was away for longer than a lease and is %s',
+    async ([command, then], { host, expect }) => {
+      const road = await roadTo(host.redisUrl);
+      host.running({ stop: () => road.close() });
+      const printer = new VirtualZplPrinter({ name: 'away', outDir: host.path('labels'), ...MEDIA });
       await printer.start();
-      const config = dataDir(`${name}.json`);
+      host.running(printer);
+      const config = host.path('agent.json');
       await writeFile(config, JSON.stringify({ timings: { lease: 4_000 } }));
       const args = {
         agent: ['agent', '--config', config],
         up: ['up', '--port', '0', '--virtual', '0', '--agent-config', config],
       }[command];
-      const program = programs.start(
-        [...args, '--data', dataDir(name), '--printer', `socket://127.0.0.1:${printer.port}`],
-        { ...env(), REDIS_URL: road.url, ...(command === 'agent' && { DATABASE_URL: undefined }) },
+      const program = host.programs.start(
+        [...args, '--data', host.path('data'), '--printer', `socket://127.0.0.1:${printer.port}`],
+        { ...env(host), REDIS_URL: road.url, ...(command === 'agent' && { DATABASE_URL: undefined }) },
       );
       await program.until(() => program.said().includes('this agent serves the printer'));
       await road.close();
@@ -110,20 +107,40 @@ describe.each(['agent', 'up'] as const)(
       program.kill('SIGTERM');
       expect(await program.exited(40_000)).toBe(0);
       expect(program.said()).not.toMatch('what is open still');
-      await printer.stop();
-    });
-  },
-);
+    },
+  );
 
-describe('before their servers are there', () => {
-  test('an agent waits for Redis, and then prints', async () => {
+  testOnHost.for(['closed', 'silent'] as const)(
+    'a service ends while its database is %s',
+    async (outage, { host, expect }) => {
+      const road = await roadTo(host.databaseUrl);
+      host.running({ stop: () => road.close() });
+      const server = host.programs.start(['server', '--data', host.path('data'), '--port', '0'], {
+        ...env(host),
+        DATABASE_URL: road.url,
+      });
+      await server.until(() => server.said().includes('platen is ready'));
+      if (outage === 'closed') await road.close();
+      else road.silence();
+      // A sweep is under way, or about to be.
+      await fetch(`${server.url}/readyz`).catch(() => undefined);
+      server.kill('SIGTERM');
+      expect(await server.exited(50_000)).toBe(0);
+      expect(server.said()).not.toMatch('what is open still');
+    },
+  );
+
+  testOnHost('an agent waits for Redis, and then prints', async ({ host }) => {
     const road = await roadTo(host.redisUrl);
     await road.close();
-    const up = programs.start(['up', '--data', dataDir('early'), '--port', '0', '--virtual', '0'], env());
-    const printer = new VirtualZplPrinter({ name: 'early', outDir: dataDir('early labels'), ...MEDIA });
+    host.running({ stop: () => road.close() });
+    const { programs } = host;
+    const up = programs.start(['up', '--data', host.path('up'), '--port', '0', '--virtual', '0'], env(host));
+    const printer = new VirtualZplPrinter({ name: 'early', outDir: host.path('labels'), ...MEDIA });
     await printer.start();
+    host.running(printer);
     const agent = programs.start(
-      ['agent', '--data', dataDir('early agent'), '--printer', `socket://127.0.0.1:${printer.port}`],
+      ['agent', '--data', host.path('agent'), '--printer', `socket://127.0.0.1:${printer.port}`],
       { PLATEN_QUEUE_PREFIX: host.env.PLATEN_QUEUE_PREFIX, REDIS_URL: road.url },
     );
     await agent.until(() => agent.said().includes(`waiting for Redis at 127.0.0.1:${road.port}`));
@@ -132,16 +149,44 @@ describe('before their servers are there', () => {
     await agent.until(() => agent.said().includes('this agent serves the printer'));
     const admin = new AdminClient({ url: up.url, adminToken: ADMIN_TOKEN });
     const { id } = await admin.importTemplate('default', { ...TEMPLATE, name: 'early' });
-    // Printers of the other tests are in the list too, without an agent that is there.
     const served = async () =>
       (await admin.printers()).find(({ agents }) => agents.some(({ online }) => online));
     await up.until(async () => (await served()) !== undefined);
     const printerId = (await served())?.id ?? '';
     const jobId = await admin.print('default', { idT: id, printerId });
     await up.until(async () => (await admin.job(jobId)).status === 'printed');
-    await printer.stop();
   });
 
+  testOnHost(
+    'a service is missed by an agent on another prefix, which says where it is, and heard by one on the same',
+    async ({ host, expect }) => {
+      const { programs } = host;
+      const server = programs.start(['server', '--data', host.path('heard'), '--port', '0'], env(host));
+      await server.until(() => server.said().includes('platen is ready'));
+      const missed = 'no service takes the reports';
+      const agent = (prefix: string) =>
+        programs.start(['agent', '--data', host.path(`agent on ${prefix}`)], {
+          REDIS_URL: host.redisUrl,
+          PLATEN_QUEUE_PREFIX: prefix,
+        });
+      const [astray, right] = [agent('elsewhere'), agent(host.env.PLATEN_QUEUE_PREFIX)];
+      await astray.until(() => astray.said().includes(missed));
+      expect(astray.said()).toMatch(
+        /^agent \S+ runs, on Redis at 127\.0\.0\.1:\d+ with the prefix "elsewhere"$/m,
+      );
+      await right.until(() => right.said().includes(' runs'));
+      const admin = new AdminClient({ url: server.url, adminToken: ADMIN_TOKEN });
+      await right.until(async () => (await admin.agents()).some(({ online }) => online));
+      expect(right.said()).not.toContain(missed);
+      server.kill('SIGTERM');
+      await server.exited();
+      // At its next heartbeat.
+      await right.until(() => right.said().includes(missed));
+    },
+  );
+});
+
+describe('before their servers are there', () => {
   test.each(['closed', 'silent'] as const)(
     'a service waits for a database that is %s, and is ready when it is there',
     async (outage) => {
@@ -190,23 +235,6 @@ describe('before their servers are there', () => {
   });
 });
 
-test.each(['closed', 'silent'] as const)('a service ends while its database is %s', async (outage) => {
-  const road = await roadTo(host.databaseUrl);
-  const server = programs.start(['server', '--data', dataDir(`server ${outage}`), '--port', '0'], {
-    ...env(),
-    DATABASE_URL: road.url,
-  });
-  await server.until(() => server.said().includes('platen is ready'));
-  if (outage === 'closed') await road.close();
-  else road.silence();
-  // A sweep is under way, or about to be.
-  await fetch(`${server.url}/readyz`).catch(() => undefined);
-  server.kill('SIGTERM');
-  expect(await server.exited(50_000)).toBe(0);
-  expect(server.said()).not.toMatch('what is open still');
-  await road.close();
-});
-
 describe('a service that is running', () => {
   test.each([
     ['REDIS_URL', 'the queue cannot be reached'],
@@ -233,30 +261,6 @@ describe('a service that is running', () => {
       await expect.poll(readiness, { timeout: 30_000 }).toEqual([200, false]);
     }
     await road.close();
-  });
-
-  test('is missed by an agent on another prefix, which says where it is, and heard by one on the same', async () => {
-    const server = programs.start(['server', '--data', dataDir('heard'), '--port', '0'], env());
-    await server.until(() => server.said().includes('platen is ready'));
-    const missed = 'no service takes the reports';
-    const agent = (prefix: string) =>
-      programs.start(['agent', '--data', dataDir(`agent on ${prefix}`)], {
-        REDIS_URL: host.redisUrl,
-        PLATEN_QUEUE_PREFIX: prefix,
-      });
-    const [astray, right] = [agent('elsewhere'), agent(host.env.PLATEN_QUEUE_PREFIX)];
-    await astray.until(() => astray.said().includes(missed));
-    expect(astray.said()).toMatch(
-      /^agent \S+ runs, on Redis at 127\.0\.0\.1:\d+ with the prefix "elsewhere"$/m,
-    );
-    await right.until(() => right.said().includes(' runs'));
-    const admin = new AdminClient({ url: server.url, adminToken: ADMIN_TOKEN });
-    await right.until(async () => (await admin.agents()).some(({ online }) => online));
-    expect(right.said()).not.toContain(missed);
-    server.kill('SIGTERM');
-    await server.exited();
-    // At its next heartbeat.
-    await right.until(() => right.said().includes(missed));
   });
 });
 

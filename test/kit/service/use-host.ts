@@ -1,6 +1,6 @@
 /** Where the programs run that a file's tests start: a directory of its own, and the servers that they need. */
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, test } from 'vitest';
 import { type OpenBackend, onRedis } from '../servers/backends.ts';
 import { temporaryDirectory } from './platen.ts';
 import { RunningPrograms } from './running.ts';
@@ -14,8 +14,18 @@ export function useHost(): Host {
   return host;
 }
 
+/** The same for each test alone, so that some can wait side by side: `testOnHost('…', async ({ host }) => …)`. */
+// biome-ignore lint/correctness/noEmptyPattern: the runner reads off it that nothing else is needed
+export const testOnHost = test.extend('host', async ({}, { onCleanup }) => {
+  const host = new Host();
+  onCleanup(() => host.close());
+  await host.open();
+  return host;
+});
+
 export class Host {
   readonly programs = new RunningPrograms();
+  readonly #parts: { stop(): unknown }[] = [];
   #directory: Awaited<ReturnType<typeof temporaryDirectory>> | undefined;
   #backend: OpenBackend | undefined;
 
@@ -24,7 +34,14 @@ export class Host {
     this.#backend = await onRedis().open({ migrated: true });
   }
 
+  /** Stops `part` with the host, what was started last first; the programs before all of them. */
+  running(part: { stop(): unknown }): void {
+    this.#parts.push(part);
+  }
+
   async close(): Promise<void> {
+    await this.programs.end();
+    for (const part of this.#parts.splice(0).reverse()) await part.stop();
     await this.#backend?.close();
     await this.#directory?.[Symbol.asyncDispose]();
   }
