@@ -115,7 +115,8 @@ export const jobBulkResult = z.object({
       id: z.string(),
       status: jobStatus,
       outcome: bulkOutcome,
-      /** Why not, for a person. */
+      /** Why not: a problem's code, and its detail for a person. */
+      code: z.string().nullable(),
       detail: z.string().nullable(),
       /** Labels that are not printed: that will be printed by `retry`, and are not any more by `cancel`. */
       labels: z.int(),

@@ -107,6 +107,44 @@ async function full(): Promise<void> {
   }
 }
 
+/** What is asked before something is done to several jobs at once. */
+async function dialogs(): Promise<void> {
+  const site = await ConsoleSite.start({ args: ['--samples'] });
+  try {
+    const held = [1, 2].map(() => site.printSample('shelf-50x25', /^Shelf/, MUTE));
+    for (const { job } of await Promise.all(held)) await site.up.ended(job);
+    const printer = (await site.up.admin.printers()).find(({ name }) => name === 'virtual-1');
+    await site.up.admin.holdPrinter({ id: printer?.id ?? '', tenant: printer?.tenant ?? null });
+    for (const _ of [1, 2]) await site.printSample('shelf-50x25', /^Shelf/, 'virtual-1');
+    for (const [name, look] of Object.entries(LOOKS)) {
+      const page = await site.signedIn(look);
+      const dialog = page.getByRole('dialog');
+      const choose = dialog.getByRole('combobox');
+      const open = async (status: string, button: RegExp) => {
+        await site.show(page, `jobs?status=${status}`);
+        await page.getByRole('checkbox').first().check();
+        await page.getByRole('button', { name: button }).click();
+        await dialog.waitFor();
+      };
+      const chosen = async (what: string, option: { value: string } | { label: string }) => {
+        await choose.selectOption(option);
+        await dialog.getByRole('status').waitFor();
+        await shot(page, `${name}-${what}`);
+        await page.keyboard.press('Escape');
+      };
+      await open('held', /^(Release|Freigeben) …/);
+      await chosen('release-print', { value: 'print' });
+      await open('held', /^(Move|Verschieben) …/);
+      await chosen('move-refused', { label: 'virtual-1' });
+      await open('queued', /^(Move|Verschieben) …/);
+      await chosen('move', { label: MUTE });
+      await page.context().close();
+    }
+  } finally {
+    await site.stop();
+  }
+}
+
 async function take(site: ConsoleSite, page: Page, look: string, address: string): Promise<void> {
   const name = address.replaceAll(/[0-9a-f-]{36}|printer=[^&]*|template=/g, '').replaceAll(/[^a-z]+/g, '-');
   if (values.only !== undefined && !address.startsWith(values.only)) return;
@@ -119,5 +157,9 @@ async function shot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(`${out}`, `${name}.png`), fullPage: true });
 }
 
-await empty();
-await full();
+if (values.only === 'dialogs') {
+  await dialogs();
+} else {
+  await empty();
+  await full();
+}

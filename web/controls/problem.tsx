@@ -8,11 +8,14 @@ export function wordsOf(problem: Error): string {
   if (problem instanceof OtherVersion) return words.otherVersion;
   if (problem instanceof Refusal && problem.status === 403 && problem.code === 'permission-missing')
     return words.forbidden;
-  if (problem instanceof Refusal && words.saysAll.has(problem.code)) {
-    return words.refusals[problem.code] ?? problem.message;
-  }
-  if (problem instanceof Refusal) return saidOf(words.refusals, problem.code, problem.message);
+  if (problem instanceof Refusal) return refusalWords(problem.code, problem.message);
   return problem.message;
+}
+
+/** What the service refuses, by its code. */
+export function refusalWords(code: string, detail: string): string {
+  const { refusals, saysAll } = t.value.problem;
+  return saysAll.has(code) ? (refusals[code] ?? detail) : saidOf(refusals, code, detail);
 }
 
 export function Problem({ problem, onRetry }: { problem: Error; onRetry?: (() => void) | undefined }) {

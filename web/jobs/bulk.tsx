@@ -6,7 +6,7 @@ import { printerView } from '../../src/contract/admin.ts';
 import { type JobBulk, type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField } from '../controls/field.tsx';
-import { Problem } from '../controls/problem.tsx';
+import { Problem, refusalWords } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
@@ -102,9 +102,9 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
             <div class="note">
               <p>{words.bulkRefused(refused.length)}</p>
               <ul class="small">
-                {refused.slice(0, 10).map(({ id, detail }) => (
+                {refused.slice(0, 10).map(({ id, code, detail }) => (
                   <li key={id}>
-                    <span class="mono">{shortId(id)}</span> {detail}
+                    <span class="mono">{shortId(id)}</span> {refusalWords(code ?? '', detail ?? '')}
                   </li>
                 ))}
               </ul>

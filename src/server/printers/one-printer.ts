@@ -25,6 +25,11 @@ type LaneFacts = z.infer<z.ZodObject<typeof printerLane>>;
 
 /** Jobs of one state that are counted. */
 const MOST_COUNTED = 1_000;
+/**
+ * Of a printer's jobs that the last of one scope is looked for among. The scope is looked at behind the index: PostgreSQL
+ * takes it for rare, and would read a million jobs to find it.
+ */
+const LATEST = 100;
 
 /**
  * @param asked its scope: a tenant, or `shared`; undefined: where only one has a printer of this ID
@@ -80,10 +85,10 @@ export async function withLanes(
           ORDER BY j.created_at DESC, j.id DESC LIMIT ${MOST_COUNTED}) AS j
           WHERE $2::text IS NULL OR t.id = $2) AS today WHERE today.scope IS NOT DISTINCT FROM asked.scope) AS labels_today,
        (SELECT j.id FROM platen.tenants t CROSS JOIN LATERAL (
-          SELECT j.id, j.created_at FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
-            AND j.status = 'printed' AND j.scope IS NOT DISTINCT FROM asked.scope
-          ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS j
-          WHERE $2::text IS NULL OR t.id = $2 ORDER BY j.created_at DESC LIMIT 1) AS last_job,
+          SELECT j.id, j.created_at, j.scope FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
+            AND j.status = 'printed' ORDER BY j.created_at DESC, j.id DESC LIMIT ${LATEST}) AS j
+          WHERE ($2::text IS NULL OR t.id = $2) AND j.scope IS NOT DISTINCT FROM asked.scope
+          ORDER BY j.created_at DESC LIMIT 1) AS last_job,
        (SELECT max(p.since) FROM platen.agent_printers p WHERE p.printer_id = asked.printer
           AND p.agent_id = ANY(ARRAY(SELECT json_array_elements_text(asked.agents)))) AS since
      FROM json_to_recordset($1) AS asked(lane text, printer text, scope text, agents json)

@@ -2,14 +2,14 @@
 import type { JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
-import { ProblemError, payloadInvalid } from '../../problems.ts';
+import { type ProblemCode, ProblemError, payloadInvalid } from '../../problems.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { JobDecisions } from './decisions.ts';
 import type { Decision } from './locked-job.ts';
 import type { JobMoves, Target } from './moves.ts';
 
 type Done = JobBulkResult['jobs'][number];
-type Fate = Pick<Done, 'outcome' | 'detail'>;
+type Fate = Pick<Done, 'outcome' | 'code' | 'detail'>;
 type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
 
 /** What is done to each. */
@@ -65,8 +65,8 @@ function releasedFrom(deed: Extract<Deed, { action: 'release' }>, { uncertain, l
   return deed.uncertain === 'print' ? from : to;
 }
 
-function refused(detail: string): Fate {
-  return { outcome: 'refused', detail };
+function refused(code: ProblemCode, detail: string): Fate {
+  return { outcome: 'refused', code, detail };
 }
 
 /** It has ended, somebody else has decided since it was looked at, or it cannot be done to this one. */
@@ -75,34 +75,35 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Fate> {
     return await work();
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    return refused(error.message);
+    return refused(error.code, error.message);
   }
 }
 
-const DONE: Fate = { outcome: 'done', detail: null };
+const DONE: Fate = { outcome: 'done', code: null, detail: null };
 
 /** What would become of a job as it is now. @throws ProblemError where it cannot be moved there */
 async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate> {
   const { status } = job;
   switch (deed.action) {
     case 'cancel':
-      if (!mayBecome(status, 'canceled', 'person')) return refused(`the job is ${status}`);
-      return { outcome: status === 'printing' ? 'asked' : 'done', detail: null };
+      if (!mayBecome(status, 'canceled', 'person')) return refused('job-not-queued', `the job is ${status}`);
+      return { outcome: status === 'printing' ? 'asked' : 'done', code: null, detail: null };
     case 'retry':
-      if (status === 'held') return refused('a person has to look which labels are out');
-      if (status !== 'failed') return refused(`the job is ${status}`);
-      if (isUncertain(job)) return refused('nobody knows which labels are out');
+      if (status === 'held') return refused('labels-uncertain', 'a person has to look which labels are out');
+      if (status !== 'failed') return refused('job-not-held', `the job is ${status}`);
+      if (isUncertain(job)) return refused('labels-uncertain', 'nobody knows which labels are out');
       await parts.decisions.plan(job.id, undefined);
       return DONE;
     case 'release':
-      if (status !== 'held') return refused(`the job is ${status}`);
+      if (status !== 'held') return refused('job-not-held', `the job is ${status}`);
       await parts.decisions.plan(job.id, releasedFrom(deed, job));
       return DONE;
     case 'move':
-      if (status === 'printing') return refused('its agent has it: cancel it, and reprint what is missing');
+      if (status === 'printing')
+        return refused('job-not-movable', 'its agent has it: cancel it, and reprint what is missing');
       if (status !== 'queued' && !mayBecome(status, 'queued', 'person'))
-        return refused(`the job is ${status}`);
-      if (isUncertain(job)) return refused('a person has to look which labels are out');
+        return refused('job-not-movable', `the job is ${status}`);
+      if (isUncertain(job)) return refused('labels-uncertain', 'a person has to look which labels are out');
       await parts.moves.check(job.id, deed.to);
       return DONE;
   }
@@ -115,7 +116,7 @@ function isUncertain({ uncertain }: JobView): boolean {
 async function act(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<Partial<Done> & Fate> {
   const now = await acted(parts, deed, job, by);
   const asked = now.reasons.includes('cancel-requested');
-  return { status: now.status, outcome: asked ? 'asked' : 'done', detail: null };
+  return { status: now.status, outcome: asked ? 'asked' : 'done', code: null, detail: null };
 }
 
 async function acted(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<JobView> {

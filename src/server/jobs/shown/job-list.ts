@@ -7,17 +7,18 @@
  */
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
-import { JOB_STATUSES, jobStatus } from '../../../contract/job-life.ts';
+import { JOB_STATUSES } from '../../../contract/job-life.ts';
 import {
   type JobCountFilter,
   type JobCounts,
   type JobFilter,
   type JobPage,
+  jobCounts,
   MOST_COUNTED,
 } from '../../../contract/job-search.ts';
 import type { Lane } from '../../../contract/lane.ts';
 import { jobId } from '../../../contract/queued-job.ts';
-import { type Pool, rowsOf } from '../../store/pool.ts';
+import { onlyRow, type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 
 /** Printers or templates that a name may stand for. */
@@ -123,27 +124,18 @@ export class JobList {
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */
   async counts(filter: JobCountFilter): Promise<JobCounts> {
     const where = await this.#conditions(filter);
-    const states = where.value(JOB_STATUSES);
-    const rows = await rowsOf(
-      this.#pool,
-      z.object({ status: jobStatus, count: z.int() }),
-      `SELECT s.status, least(sum(found.count), ${MOST_COUNTED})::integer AS count
-       FROM platen.tenants t CROSS JOIN unnest(${states}::text[]) AS s(status) CROSS JOIN LATERAL (
-         SELECT count(*) FROM (
-           SELECT FROM platen.jobs j WHERE ${where.text} AND j.status = s.status LIMIT ${MOST_COUNTED}) AS counted
-       ) AS found ${this.#ofTenant(where, filter.tenant)} GROUP BY s.status`,
-      where.values,
+    // Each state by name: of one that is a value, PostgreSQL does not know that it is rare, and reads a million others.
+    const counted = JOB_STATUSES.map(
+      (status) => `(SELECT count(*) FROM (
+          SELECT FROM platen.jobs j WHERE ${where.text} AND j.status = '${status}' LIMIT ${MOST_COUNTED}) AS counted)
+        AS ${status}`,
     );
-    const counted = new Map(rows.map(({ status, count }) => [status, count]));
-    const count = (status: (typeof JOB_STATUSES)[number]) => counted.get(status) ?? 0;
-    return {
-      queued: count('queued'),
-      printing: count('printing'),
-      printed: count('printed'),
-      failed: count('failed'),
-      canceled: count('canceled'),
-      held: count('held'),
-    };
+    const sums = JOB_STATUSES.map(
+      (status) => `least(coalesce(sum(${status}), 0), ${MOST_COUNTED})::integer AS ${status}`,
+    );
+    const sql = `SELECT ${sums.join(', ')} FROM (SELECT ${counted.join(', ')} FROM platen.tenants t
+      ${this.#ofTenant(where, filter.tenant)}) AS found`;
+    return await onlyRow(this.#pool, jobCounts, sql, where.values);
   }
 
   #ofTenant(where: Conditions, tenant: string | undefined): string {
