@@ -56,3 +56,34 @@ test('a process that serves 250 idle lanes asks for all their leases in three co
   await expect.poll(() => commands.includes('ping')).toBe(true);
   expect(commands).toEqual([...Array.from({ length: 9 }, () => 'evalsha'), 'ping']);
 });
+
+test('heartbeats that say nothing new are not called out, and are handed over all the same', async () => {
+  const backend = await onRedis().open();
+  onTestFinished(() => backend.close());
+  const queues = await openQueues({ ...backend, logger: keepingLogger() });
+  onTestFinished(() => queues.close({ timeoutMs: 0 }));
+  const listening = new Redis(inject('redisUrl'));
+  onTestFinished(() => listening.disconnect());
+  const called: string[] = [];
+  listening.on('message', (_channel: string, name: string) => called.push(name));
+  await listening.subscribe(`${backend.prefix}:@reports`);
+  const got = new Collected<string>();
+  await queues.consumeReports(async (batch) => {
+    for (const { report } of batch) got.add(report.at);
+  });
+  const times = ['10:00:00', '10:00:15', '10:00:30'].map((time) => `2026-11-21T${time}.000Z`);
+  const agentIds = ['agent-one-1', 'agent-two-2'];
+  for (const at of times) {
+    for (const agentId of agentIds) {
+      const content = { name: 'one', version: '1', tenantId: null, online: at !== times[2], printers: [] };
+      await queues.publish({ kind: 'agent', agentId, at, ...content }, null);
+    }
+    // The last one says something new.
+    await got.reach(agentIds.length * (times.indexOf(at) + 1));
+  }
+  expect(called.filter((name) => name !== '')).toEqual(
+    [1, 3].flatMap(() => ['/agent-one-1', '/agent-two-2']),
+  );
+  expect(called).toHaveLength(6);
+  expect(got.values.toSorted()).toEqual(times.flatMap((at) => [at, at]));
+});
