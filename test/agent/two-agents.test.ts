@@ -98,8 +98,8 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       const one = await two.startProcess(ONE, lease);
       await two.servedBy(ONE);
       await two.startAgent(OTHER, lease);
-      // It hears of the other with its next question but one, each after a quarter of a lease.
-      await wait(lease / 2 + 500);
+      // Idle and alone it asks after two thirds of a lease, and hears of the other then.
+      await wait((lease * 2) / 3 + 500);
       const killed = performance.now();
       await kill(one);
       await two.servedBy(OTHER);

@@ -14,8 +14,9 @@ export interface Fault {
   begin(): Promise<() => Promise<void>>;
 }
 
-/** How long a loss at a printer may stay the only thing that is wrong, ms. */
-const NOTICE_MS = 4_000;
+/** How long a loss at a printer is waited for, ms; and, once it is there, until an agent has read the counter behind it. */
+const LOSS_MS = 4_000;
+const NOTICE_MS = 60_000;
 
 const none = async (): Promise<void> => {};
 
@@ -183,10 +184,15 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
  * the next answer are not to be told from a loss at the end, by anybody who does not see the paper.
  */
 async function noticed(printer: PaperPrinter, lostBefore: number): Promise<void> {
-  const over = AbortSignal.timeout(NOTICE_MS);
+  let over = AbortSignal.timeout(LOSS_MS);
   let told: number | undefined;
-  while (!over.aborted && !(told !== undefined && printer.counterTold >= told + 2)) {
-    if (printer.lost > lostBefore) told ??= printer.counterTold;
+  for (;;) {
+    if (told === undefined && printer.lost > lostBefore) {
+      told = printer.counterTold;
+      // One that has no counter is never asked for it.
+      if (printer.options.odometer) over = AbortSignal.timeout(NOTICE_MS);
+    }
+    if (over.aborted || (told !== undefined && printer.counterTold >= told + 2)) return;
     await pause(20);
   }
 }
