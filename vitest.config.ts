@@ -10,6 +10,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    // By default 1 s, which a busy machine takes for less than what is waited for.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       { extends: true, test: { name: 'pure', include: [PURE], isolate: false, sequence: { groupOrder: 0 } } },
       {

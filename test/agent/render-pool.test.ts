@@ -178,9 +178,9 @@ test('threads come with jobs, no more than there may be, and go when none needs 
   const sessions = ['a', 'b', 'c'].map((n) => pool.open(jobFor(PRINTER, [n]), { from: 0, maxCopies: 8 }));
   expect(pool.threads).toBe(2);
   expect(await Promise.all(sessions.map(drain))).toEqual([['0+1 a 1'], ['0+1 b 1'], ['0+1 c 1']]);
-  await vi.waitFor(() => expect(pool.threads).toBe(0));
+  await vi.waitFor(() => expect(pool.threads).toBe(0), 15_000);
   expect(await drain(pool.open(jobFor(PRINTER, ['d']), { from: 0, maxCopies: 8 }))).toEqual(['0+1 d 1']);
-  await vi.waitFor(() => expect(pool.threads).toBe(0));
+  await vi.waitFor(() => expect(pool.threads).toBe(0), 15_000);
 });
 
 test('a thread that a job has come back to in time is kept', async () => {

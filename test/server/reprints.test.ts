@@ -130,7 +130,8 @@ describe('never twice by accident', () => {
     const asked = reprint(id, {});
     await expect
       .poll(async () => {
-        const sql = `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE%'`;
+        const sql = `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE%'
+          AND datname = current_database()`;
         return z.array(z.object({ count: z.int() })).parse((await service.pool.query(sql)).rows)[0]?.count;
       })
       .toBe(1);

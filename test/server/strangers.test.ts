@@ -146,12 +146,11 @@ test('a request that is being worked on keeps its connection', async () => {
   // Another has the tenant's key, so this one waits in the database.
   await using taken = await takeKey(service.pool, 'globex', key);
   const waiting = globex.enqueue({ data: [{}] }, { key });
-  await vi.waitFor(async () => {
-    const { rows } = await service.pool.query(
-      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
-    );
-    expect(rows).toHaveLength(1);
-  });
+  const locks = async () => {
+    const sql = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    return (await service.pool.query(sql)).rows.length;
+  };
+  await expect.poll(locks).toBe(1);
   for (let one = 0; one < CONNECTIONS + 5; one++) await dial();
   await taken.release();
   expect((await waiting).status).toBe(201);
