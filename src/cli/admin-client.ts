@@ -7,49 +7,30 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import {
-  type AgentView,
-  agentView,
-  type IntegrationCreated,
-  type IntegrationRotated,
-  type IntegrationView,
-  integrationCreated,
-  integrationRotated,
-  integrationView,
-  type PrinterView,
-  printerView,
-  type TemplateView,
-  type TenantView,
-  templateView,
-  tenantView,
-  type ValidationResult,
-  validationResult,
+import type {
+  IntegrationCreated,
+  IntegrationRotated,
+  IntegrationView,
+  TemplateView,
+  TenantView,
+  ValidationResult,
 } from '../contract/admin.ts';
-import { type JobView, jobView } from '../contract/job.ts';
-import {
-  type JobBulkResult,
-  type JobReprint,
-  type JobTarget,
-  type jobBulk,
-  jobBulkResult,
-  type jobCancel,
-  jobReprinted,
-  type jobResume,
+import type { JobView } from '../contract/job.ts';
+import type {
+  JobBulkResult,
+  JobReprint,
+  JobTarget,
+  jobBulk,
+  jobCancel,
+  jobResume,
 } from '../contract/job-actions.ts';
-import { type JobFilter, jobPage } from '../contract/job-search.ts';
-import {
-  type AuditPage,
-  auditPage,
-  type InvitationCreated,
-  invitationCreated,
-  type PersonView,
-  personView,
-  type SignInLink,
-  signInLink,
-} from '../contract/people.ts';
+import type { JobFilter } from '../contract/job-search.ts';
+import type { AuditPage, InvitationCreated, PersonView, SignInLink } from '../contract/people.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
-import { printerCleared, printerLane, printerTested } from '../contract/printer-actions.ts';
-import { CommandFailure, EXIT, explain } from './failure.ts';
+import type { PrinterDetails } from '../contract/printer-actions.ts';
+import { type AgentView, agentView, type PrinterView, printerView } from '../contract/printer-view.ts';
+import { explain } from './explain.ts';
+import { CommandFailure, EXIT } from './failure.ts';
 import { STATE } from './linux-service/unit.ts';
 import { askService } from './service-request.ts';
 
@@ -92,13 +73,18 @@ export class ServiceRefusal extends CommandFailure {
 
 /** A printer, and which of two with the same ID. */
 export type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
-const printerState = printerView.extend(printerLane);
-export type PrinterState = z.infer<typeof printerState>;
 
 function pathOf({ id, tenant }: PrinterMeant, action?: string): string {
   const path = `/app/printers/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}`;
   return `${path}?scope=${encodeURIComponent(tenant ?? 'shared')}`;
 }
+
+/** Loaded by who asks: making the schemas of every route takes longer than a short command does otherwise. */
+const admin = () => import('../contract/admin.ts');
+const jobs = () => import('../contract/job.ts');
+const jobActions = () => import('../contract/job-actions.ts');
+const people = () => import('../contract/people.ts');
+const printerActions = () => import('../contract/printer-actions.ts');
 
 export class AdminClient {
   readonly #url: string;
@@ -109,42 +95,50 @@ export class AdminClient {
     this.#token = service.adminToken;
   }
 
-  createTenant(tenant: { id: string; name?: string }): Promise<TenantView> {
+  async createTenant(tenant: { id: string; name?: string }): Promise<TenantView> {
+    const { tenantView } = await admin();
     return this.#call(tenantView, 'POST', '/app/tenants', tenant);
   }
-  tenants(): Promise<TenantView[]> {
+  async tenants(): Promise<TenantView[]> {
+    const { tenantView } = await admin();
     return this.#call(z.array(tenantView), 'GET', '/app/tenants');
   }
-  setQuota(tenant: string, labels: number | null): Promise<TenantView> {
+  async setQuota(tenant: string, labels: number | null): Promise<TenantView> {
+    const { tenantView } = await admin();
     return this.#call(tenantView, 'PUT', `/app/tenants/${encodeURIComponent(tenant)}/quota`, { labels });
   }
 
-  setPrinterCommands(tenant: string, allowed: boolean): Promise<TenantView> {
+  async setPrinterCommands(tenant: string, allowed: boolean): Promise<TenantView> {
+    const { tenantView } = await admin();
     const path = `/app/tenants/${encodeURIComponent(tenant)}/printer-commands`;
     return this.#call(tenantView, 'PUT', path, { allowed });
   }
 
-  createIntegration(
+  async createIntegration(
     tenant: string,
     integration: { name: string; scope?: string[] },
   ): Promise<IntegrationCreated> {
+    const { integrationCreated } = await admin();
     return this.#call(integrationCreated, 'POST', this.#of(tenant, 'integrations'), integration);
   }
-  integrations(tenant: string): Promise<IntegrationView[]> {
+  async integrations(tenant: string): Promise<IntegrationView[]> {
+    const { integrationView } = await admin();
     return this.#call(z.array(integrationView), 'GET', this.#of(tenant, 'integrations'));
   }
   /** @param oldForHours how long the old secret works; undefined: until it is removed */
-  rotateIntegration(
+  async rotateIntegration(
     tenant: string,
     apiKey: string,
     oldForHours: number | undefined,
   ): Promise<IntegrationRotated> {
+    const { integrationRotated } = await admin();
     const path = `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}/secrets`;
     return this.#call(integrationRotated, 'POST', path, {
       ...(oldForHours !== undefined && { oldForHours }),
     });
   }
-  removeSecret(tenant: string, apiKey: string, which: 'old' | 'new'): Promise<IntegrationView> {
+  async removeSecret(tenant: string, apiKey: string, which: 'old' | 'new'): Promise<IntegrationView> {
+    const { integrationView } = await admin();
     const path = `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}/secrets/${which}`;
     return this.#call(integrationView, 'DELETE', path);
   }
@@ -156,22 +150,27 @@ export class AdminClient {
     );
   }
 
-  importTemplate(tenant: string, template: unknown): Promise<TemplateView> {
+  async importTemplate(tenant: string, template: unknown): Promise<TemplateView> {
+    const { templateView } = await admin();
     return this.#call(templateView, 'POST', this.#of(tenant, 'templates'), template);
   }
-  templates(tenant: string): Promise<TemplateView[]> {
+  async templates(tenant: string): Promise<TemplateView[]> {
+    const { templateView } = await admin();
     return this.#call(z.array(templateView), 'GET', this.#of(tenant, 'templates'));
   }
-  template(tenant: string, id: string): Promise<TemplateView & { template: unknown }> {
+  async template(tenant: string, id: string): Promise<TemplateView & { template: unknown }> {
+    const { templateView } = await admin();
     const schema = templateView.extend({ template: z.unknown() });
     return this.#call(schema, 'GET', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
   }
 
-  renameTemplate(tenant: string, id: string, name: string): Promise<TemplateView> {
+  async renameTemplate(tenant: string, id: string, name: string): Promise<TemplateView> {
+    const { templateView } = await admin();
     const path = `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}/name`;
     return this.#call(templateView, 'PUT', path, { name });
   }
-  deleteTemplate(tenant: string, id: string): Promise<TemplateView> {
+  async deleteTemplate(tenant: string, id: string): Promise<TemplateView> {
+    const { templateView } = await admin();
     return this.#call(templateView, 'DELETE', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
   }
 
@@ -183,23 +182,31 @@ export class AdminClient {
     });
     return this.#call(z.array(printerView), 'GET', `/app/printers?${query}`);
   }
-  holdPrinter(printer: PrinterMeant, why?: string): Promise<PrinterState> {
-    return this.#call(printerState, 'POST', pathOf(printer, 'hold'), why === undefined ? {} : { why });
+  async holdPrinter(printer: PrinterMeant, why?: string): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'POST', pathOf(printer, 'hold'), why === undefined ? {} : { why });
   }
-  resumePrinter(printer: PrinterMeant): Promise<PrinterState> {
-    return this.#call(printerState, 'POST', pathOf(printer, 'resume'), {});
+  async resumePrinter(printer: PrinterMeant): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'POST', pathOf(printer, 'resume'), {});
   }
-  clearPrinter(printer: PrinterMeant, options: { dryRun: boolean; why?: string }): Promise<JobBulkResult> {
+  async clearPrinter(
+    printer: PrinterMeant,
+    options: { dryRun: boolean; why?: string },
+  ): Promise<JobBulkResult> {
+    const { printerCleared } = await printerActions();
     return this.#call(printerCleared, 'POST', pathOf(printer, 'clear'), options);
   }
   /** @param name null: as its agent calls it */
-  renamePrinter(printer: PrinterMeant, name: string | null): Promise<PrinterState> {
-    return this.#call(printerState, 'PUT', pathOf(printer, 'name'), { name });
+  async renamePrinter(printer: PrinterMeant, name: string | null): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'PUT', pathOf(printer, 'name'), { name });
   }
   forgetPrinter(printer: PrinterMeant): Promise<unknown> {
     return this.#call(z.null(), 'DELETE', pathOf(printer));
   }
   async testPrinter(printer: PrinterMeant, body: { tenant: string; format?: string }): Promise<string> {
+    const { printerTested } = await printerActions();
     return (await this.#call(printerTested, 'POST', pathOf(printer, 'test'), body)).id;
   }
 
@@ -218,66 +225,81 @@ export class AdminClient {
     );
     return typeof ids === 'string' ? ids : ids[0];
   }
-  validate(tenant: string, request: PrintRequestInput): Promise<ValidationResult> {
+  async validate(tenant: string, request: PrintRequestInput): Promise<ValidationResult> {
+    const { validationResult } = await admin();
     return this.#call(validationResult, 'POST', `${this.#of(tenant, 'jobs')}/validate`, request);
   }
 
   /** The newest that the filter lets through. */
   async jobs(filter: Partial<Record<keyof JobFilter, string | number | undefined>> = {}): Promise<JobView[]> {
+    const { jobPage } = await import('../contract/job-search.ts');
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filter))
       if (value !== undefined) query.set(name, String(value));
     return (await this.#call(jobPage, 'GET', `/app/jobs?${query}`)).jobs;
   }
-  job(id: string, signal?: AbortSignal): Promise<JobView> {
+  async job(id: string, signal?: AbortSignal): Promise<JobView> {
+    const { jobView } = await jobs();
     return this.#call(jobView, 'GET', `/app/jobs/${encodeURIComponent(id)}`, undefined, signal);
   }
-  cancelJob(id: string, body: z.input<typeof jobCancel> = {}): Promise<JobView> {
+  async cancelJob(id: string, body: z.input<typeof jobCancel> = {}): Promise<JobView> {
+    const { jobView } = await jobs();
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`, body);
   }
   /** Without `from`, the first label that is printed now, the service knows which. */
-  resumeJob(id: string, body: z.input<typeof jobResume> = {}): Promise<JobView> {
+  async resumeJob(id: string, body: z.input<typeof jobResume> = {}): Promise<JobView> {
+    const { jobView } = await jobs();
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/resume`, body);
   }
-  moveJob(id: string, to: JobTarget & { from?: number; why?: string }): Promise<JobView> {
+  async moveJob(id: string, to: JobTarget & { from?: number; why?: string }): Promise<JobView> {
+    const { jobView } = await jobs();
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/move`, to);
   }
   /** @returns the new job's ID */
   async reprintJob(id: string, reprint: JobReprint): Promise<string> {
+    const { jobReprinted } = await jobActions();
     return (await this.#call(jobReprinted, 'POST', `/app/jobs/${encodeURIComponent(id)}/reprint`, reprint))
       .id;
   }
-  bulk(body: z.input<typeof jobBulk>): Promise<JobBulkResult> {
+  async bulk(body: z.input<typeof jobBulk>): Promise<JobBulkResult> {
+    const { jobBulkResult } = await jobActions();
     return this.#call(jobBulkResult, 'POST', '/app/jobs/bulk', body, undefined, BULK_TIMEOUT_MS);
   }
 
-  people(tenant: string): Promise<PersonView[]> {
+  async people(tenant: string): Promise<PersonView[]> {
+    const { personView } = await people();
     return this.#call(z.array(personView), 'GET', this.#of(tenant, 'people'));
   }
-  invite(
+  async invite(
     tenant: string,
     person: { login: string; name?: string; role?: string },
   ): Promise<InvitationCreated> {
+    const { invitationCreated } = await people();
     return this.#call(invitationCreated, 'POST', this.#of(tenant, 'people'), person);
   }
-  inviteAgain(tenant: string, id: string): Promise<InvitationCreated> {
+  async inviteAgain(tenant: string, id: string): Promise<InvitationCreated> {
+    const { invitationCreated } = await people();
     return this.#call(
       invitationCreated,
       'POST',
       `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}/invitation`,
     );
   }
-  setRole(tenant: string, id: string, role: string): Promise<PersonView> {
+  async setRole(tenant: string, id: string, role: string): Promise<PersonView> {
+    const { personView } = await people();
     return this.#call(personView, 'PUT', `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}`, { role });
   }
-  revokePerson(tenant: string, id: string): Promise<PersonView> {
+  async revokePerson(tenant: string, id: string): Promise<PersonView> {
+    const { personView } = await people();
     return this.#call(personView, 'DELETE', `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}`);
   }
   /** A link to the console that signs its person in once. */
-  signInLink(person: { tenant?: string; login?: string } = {}): Promise<SignInLink> {
+  async signInLink(person: { tenant?: string; login?: string } = {}): Promise<SignInLink> {
+    const { signInLink } = await people();
     return this.#call(signInLink, 'POST', '/app/links', person);
   }
-  auditPage(filter: { tenant?: string; before?: string; limit?: number }): Promise<AuditPage> {
+  async auditPage(filter: { tenant?: string; before?: string; limit?: number }): Promise<AuditPage> {
+    const { auditPage } = await people();
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filter))
       if (value !== undefined) query.set(name, String(value));

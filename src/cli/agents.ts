@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { AgentView } from '../contract/admin.ts';
+import type { AgentView } from '../contract/printer-view.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';

@@ -12,7 +12,7 @@ import {
   type Queues,
   type QueuesOptions,
 } from '../queue/index.ts';
-import { explain } from './failure.ts';
+import { explain } from './explain.ts';
 
 /** How long a server may keep silent before that is said, ms, and how often it is said while it is away. */
 const SILENT_MS = 1_500;

@@ -4,7 +4,7 @@ import metadata from '../../package.json' with { type: 'json' };
 import { DESCRIPTIONS } from './command-descriptions.ts';
 import { completionCommand } from './completion.ts';
 import { done } from './ending.ts';
-import { CommandFailure, EXIT, explain } from './failure.ts';
+import { CommandFailure, EXIT } from './failure.ts';
 
 /** Every command by its name. A command's code is loaded when it is asked for, so that short ones start quickly. */
 export type Commands = Readonly<Record<string, () => Promise<Command>>>;
@@ -19,6 +19,7 @@ export async function runCommandLine(commands: Commands): Promise<void> {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
     } else {
+      const { explain } = await import('./explain.ts');
       process.stderr.write(`platen: ${explain(error)}\n`);
       process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
     }

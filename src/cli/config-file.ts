@@ -8,7 +8,8 @@ import { z } from 'zod';
 import { agentConfig } from '../agent/config.ts';
 import { nearest } from '../contract/nearest.ts';
 import { serverConfig } from '../server/config.ts';
-import { CommandFailure, EXIT, explain } from './failure.ts';
+import { explain } from './explain.ts';
+import { CommandFailure, EXIT } from './failure.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const places = {

@@ -10,7 +10,7 @@ import { type PrinterEvent, Printers } from '../agent/printer/printers.ts';
 import { createLogger } from '../log.ts';
 import { agentConfigOf, EVERYWHERE } from './agent-config.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';
-import { explain } from './failure.ts';
+import { explain } from './explain.ts';
 import { append, numberFrom } from './option-values.ts';
 import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';

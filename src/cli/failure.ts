@@ -2,9 +2,6 @@
  * How a command ends: 0 done, 1 refused or failed, 2 wrong usage. Errors go to stderr; stdout carries results
  * only, so that `--json` output can always be piped.
  */
-import { z } from 'zod';
-import { withoutCredentials } from '../contract/without-credentials.ts';
-
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Ends the command with a message for a person, and without a stack trace. */
@@ -16,13 +13,4 @@ export class CommandFailure extends Error {
     this.name = 'CommandFailure';
     this.exitCode = exitCode;
   }
-}
-
-/** What a person reads of any error; credentials in connection strings are left out. */
-export function explain(error: unknown): string {
-  if (error instanceof z.ZodError) return z.prettifyError(error);
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(explain).join('; ');
-  if (!(error instanceof Error)) return withoutCredentials(String(error));
-  const cause = error.cause === undefined ? '' : ` (${explain(error.cause)})`;
-  return withoutCredentials(error.message) + cause;
 }

@@ -7,7 +7,8 @@ import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
 import { programText } from '../zpl/raw/encoding.ts';
-import { CommandFailure, explain } from './failure.ts';
+import { explain } from './explain.ts';
+import { CommandFailure } from './failure.ts';
 
 /** A file's text; `-` is standard input. */
 async function readText(file: string): Promise<string> {

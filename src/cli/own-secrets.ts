@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SERVICE_FILE, serviceFile } from './admin-client.ts';
-import { CommandFailure, explain } from './failure.ts';
+import { explain } from './explain.ts';
+import { CommandFailure } from './failure.ts';
 
 const KEY_FILE = 'platen.key';
 

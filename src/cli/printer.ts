@@ -1,12 +1,7 @@
 import { Command } from 'commander';
-import type { PrinterView } from '../contract/admin.ts';
-import {
-  type AdminClient,
-  connect,
-  type PrinterState,
-  type ServiceOptions,
-  withService,
-} from './admin-client.ts';
+import type { PrinterDetails } from '../contract/printer-actions.ts';
+import type { PrinterView } from '../contract/printer-view.ts';
+import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 import { show } from './job-bulk.ts';
 import { followFor, nextStep } from './job-progress.ts';
@@ -121,7 +116,7 @@ async function thePrinter(
   );
 }
 
-function told(printer: PrinterState, { json }: Options): void {
+function told(printer: PrinterDetails, { json }: Options): void {
   const { id, name, held, jobs } = printer;
   const hold =
     held === null

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { AgentView, PrinterView } from '../contract/admin.ts';
+import type { AgentView, PrinterView } from '../contract/printer-view.ts';
 import { connect, type ServiceOptions, withService } from './admin-client.ts';
 import { noAgent, UNREACHED, unreachedRows } from './agents.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';

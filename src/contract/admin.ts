@@ -3,9 +3,7 @@
  * deployment's admin token as bearer credential, and may change without notice.
  */
 import { z } from 'zod';
-import { printerFormat } from './format.ts';
-import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
-import { templateName } from './template.ts';
+import { templateName } from './template-name.ts';
 import { templateProblem } from './template-problem.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -114,45 +112,6 @@ export const templateView = z.object({
   warnings: z.array(templateProblem).optional(),
 });
 export type TemplateView = z.infer<typeof templateView>;
-
-// GET /app/printers?tenant=
-export const printerView = z.object({
-  id: z.string(),
-  /** Whose it is; null: shared. Two tenants may have printers with the same ID. */
-  tenant: tenantId.nullable(),
-  name: z.string(),
-  status: z.union([printerState, z.literal('offline')]),
-  reasons: z.array(printerReason),
-  formats: z.array(printerFormat),
-  agents: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      online: z.boolean(),
-      /** The printer's jobs go to this one. null: the queue did not say. */
-      serves: z.boolean().nullable(),
-    }),
-  ),
-  uri: z.string(),
-  model: z.string().nullable(),
-  /** null: not known yet. */
-  confirmedBy: confirmedBy.nullable().default(null),
-});
-export type PrinterView = z.infer<typeof printerView>;
-
-// GET /app/agents?tenant=
-export const agentView = z.object({
-  id: z.string(),
-  tenant: z.string().nullable(),
-  name: z.string(),
-  version: z.string(),
-  online: z.boolean(),
-  /** When it was last heard of. */
-  seenAt: z.iso.datetime(),
-  printers: z.int(),
-  unreached: z.array(unreachedPrinter),
-});
-export type AgentView = z.infer<typeof agentView>;
 
 // POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; the other routes of jobs: `job-search.ts`,
 // `job-details.ts`, `job-actions.ts`

@@ -1,8 +1,8 @@
 /** Finding jobs: `GET /app/jobs` (a page of them, the newest first) and `GET /app/jobs/counts`. */
 import { z } from 'zod';
 import { jobView } from './job.ts';
+import { jobId } from './job-id.ts';
 import { JOB_STATUSES, type JobStatus, jobStatus } from './job-life.ts';
-import { jobId } from './queued-job.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** PostgreSQL knows no year 0. */

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { jobBulkResult, why } from './job-actions.ts';
+import { printerView } from './printer-view.ts';
 import { tenantId } from './tenant-id.ts';
 
 export const printerTarget = z.strictObject({
@@ -45,8 +46,8 @@ export const printerTested = z.object({ id: z.string() });
 export const printerHeld = z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() });
 export type PrinterHeld = z.infer<typeof printerHeld>;
 
-/** What `GET /app/printers` says besides (`printerView`). */
-export const printerLane = {
+/** A printer with its lane: what `GET /app/printers` says of each. */
+export const printerDetails = printerView.extend({
   /** As its agents call it. */
   reportedName: z.string(),
   held: printerHeld.nullable(),
@@ -62,7 +63,8 @@ export const printerLane = {
   gone: z.boolean(),
   /** It is a virtual one that this very installation runs. */
   virtual: z.boolean().default(false),
-};
+});
+export type PrinterDetails = z.infer<typeof printerDetails>;
 
 /** What a person can do to a virtual printer, in the words of `platen virtual fault`. */
 export const VIRTUAL_FAULTS = ['media-empty', 'cover-open', 'power-off'] as const;

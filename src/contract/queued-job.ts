@@ -4,15 +4,11 @@
  */
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
+import { jobId, round } from './job-id.ts';
 import { scope } from './lane.ts';
 import { labelRecord, orientation } from './print-request.ts';
 import { printerId } from './printer.ts';
 import { template } from './template.ts';
-
-export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-
-/** How often a person has had the job go on after it had ended; 0 (left out): never. */
-export const round = z.int().min(1).max(10_000);
 
 export const queuedJob = z.object({
   /**

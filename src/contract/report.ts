@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { jobFault } from './fault.ts';
+import { jobId, round } from './job-id.ts';
 import { scope } from './lane.ts';
 import { printerDescription, printerId, printerReason, unreachedPrinter } from './printer.ts';
-import { jobId, round } from './queued-job.ts';
 
 export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 

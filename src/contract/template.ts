@@ -12,6 +12,7 @@ import { LIMITS } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';
+import { templateName } from './template-name.ts';
 
 const mm = z.number().min(-LIMITS.labelSide).max(LIMITS.labelSide);
 const length = z.number().positive().max(LIMITS.labelSide);
@@ -307,7 +308,6 @@ export type ImageElement = z.infer<typeof imageElement>;
 export type NamedImage = z.infer<typeof namedImage>;
 export type Symbology = z.infer<typeof symbology>;
 
-export const templateName = z.string().trim().min(1).max(200);
 const uniqueFields = z
   .array(templateField)
   .max(LIMITS.fieldsPerRecord)

@@ -1,10 +1,9 @@
 /** What a person does to a printer: hold and resume, clear its lane, rename, forget, a test label. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { printerView } from '../../src/contract/admin.ts';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { laneOf } from '../../src/contract/lane.ts';
-import { printerLane, printerTested } from '../../src/contract/printer-actions.ts';
+import { printerDetails, printerTested } from '../../src/contract/printer-actions.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { type Answer, codeOf, jobIdOf, PRINTER } from '../kit/service/harness.ts';
@@ -12,7 +11,6 @@ import { useService } from '../kit/service/use-service.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
 const OWN = 'serial-bbbbbbbbbbbb';
-const printer = printerView.extend(printerLane);
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
   const queue = new BreakableQueue();
@@ -37,7 +35,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   const act = (action: string, body: object = {}, id: string = PRINTER): Promise<Answer> =>
     service.admin('POST', `/printers/${id}/${action}`, body);
   const seen = async (id: string = PRINTER) =>
-    printer.parse((await service.admin('GET', `/printers/${id}`)).body);
+    printerDetails.parse((await service.admin('GET', `/printers/${id}`)).body);
   const show = async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body;
 
   async function enqueue(tenant = 'acme'): Promise<string> {
@@ -56,7 +54,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   test('held, its jobs say who holds it, and its agent is told; resumed, nothing of it is left', async () => {
     expect(await held()).toBe(false);
     const answer = await act('hold', { why: 'new ribbon' });
-    expect(printer.parse(answer.body).held).toMatchObject({ by: 'admin', why: 'new ribbon' });
+    expect(printerDetails.parse(answer.body).held).toMatchObject({ by: 'admin', why: 'new ribbon' });
     expect(await held()).toBe(true);
     const id = await enqueue();
     expect(await show(id)).toMatchObject({
@@ -118,7 +116,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       name: 'Dock 3 <img src=x>',
       reportedName: 'Zebra',
     });
-    const listed = z.array(printer).parse((await service.admin('GET', '/printers')).body);
+    const listed = z.array(printerDetails).parse((await service.admin('GET', '/printers')).body);
     expect(listed.find(({ id }) => id === PRINTER)?.name).toBe('Dock 3 <img src=x>');
     expect((await rename(null)).body).toMatchObject({ name: 'Zebra' });
     expect(codeOf(await rename('  '))).toBe('payload-invalid');

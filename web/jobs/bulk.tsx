@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
-import { printerView } from '../../src/contract/admin.ts';
 import { type JobBulk, type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
+import { printerView } from '../../src/contract/printer-view.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField } from '../controls/field.tsx';
 import { Problem, refusalWords } from '../controls/problem.tsx';

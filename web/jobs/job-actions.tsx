@@ -1,11 +1,11 @@
 /** What a person can do to a job, each with a question that says what it does. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
-import { printerView } from '../../src/contract/admin.ts';
 import { jobView } from '../../src/contract/job.ts';
 import { jobReprinted } from '../../src/contract/job-actions.ts';
 import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
 import { labelRanges } from '../../src/contract/label-ranges.ts';
+import { printerView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField, TextField } from '../controls/field.tsx';

@@ -2,11 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
-import { printerView, templateView } from '../../src/contract/admin.ts';
+import { templateView } from '../../src/contract/admin.ts';
 import type { JobView } from '../../src/contract/job.ts';
 import { BULK_ACTIONS } from '../../src/contract/job-actions.ts';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
 import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
+import { printerView } from '../../src/contract/printer-view.ts';
 import { place, refine, to } from '../address/place.ts';
 import { Choice } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';

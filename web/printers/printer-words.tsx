@@ -1,13 +1,12 @@
 /** How a printer's state is said: in words, and since when. */
 import { z } from 'zod';
-import { printerView } from '../../src/contract/admin.ts';
-import { printerLane } from '../../src/contract/printer-actions.ts';
+import { type PrinterDetails, printerDetails } from '../../src/contract/printer-actions.ts';
 import { may } from '../service/session.ts';
 import { listed, t, when } from '../texts/texts.ts';
 
-export const printer = printerView.extend(printerLane);
+export const printer = printerDetails;
 export const printerList = z.array(printer);
-export type Printer = z.infer<typeof printer>;
+export type Printer = PrinterDetails;
 
 const TONE: Readonly<Record<Printer['status'], string>> = {
   idle: 'good',

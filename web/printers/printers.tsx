@@ -1,6 +1,6 @@
 /** The printers and the agents that have them. */
 import { z } from 'zod';
-import { type AgentView, agentView } from '../../src/contract/admin.ts';
+import { type AgentView, agentView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';

@@ -1,7 +1,8 @@
 /** The first page: what is to be done now; in an empty installation, how one comes to the first label. */
 import { z } from 'zod';
-import { agentView, templateView } from '../../src/contract/admin.ts';
+import { templateView } from '../../src/contract/admin.ts';
 import { jobCounts, jobPage } from '../../src/contract/job-search.ts';
+import { agentView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Page, Shown } from '../controls/page.tsx';

@@ -15,7 +15,7 @@ import metadata from '../../../package.json' with { type: 'json' };
 import type { JobView } from '../../contract/job.ts';
 import { readJson } from '../config-file.ts';
 import { CRASHES } from '../crash-report.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { Secrets, withoutSecrets } from '../redaction.ts';
 import type { Finding } from './finding.ts';
 import { type Subject, unitOf } from './subject.ts';

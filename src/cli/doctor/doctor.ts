@@ -4,7 +4,8 @@
  */
 import { Command } from 'commander';
 import { withService } from '../admin-client.ts';
-import { CommandFailure, explain } from '../failure.ts';
+import { explain } from '../explain.ts';
+import { CommandFailure } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
 import { writeBundle } from './bundle.ts';
 import { type Finding, failed } from './finding.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync, type Stats, statfsSync, statSync } 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import metadata from '../../../package.json' with { type: 'json' };
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
 

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
 

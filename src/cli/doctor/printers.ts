@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { configuredPrinters } from '../../agent/discovery/providers/configured.ts';
 import { standardDrivers } from '../../agent/drivers.ts';
 import { Printers } from '../../agent/printer/printers.ts';
-import type { AgentView, PrinterView } from '../../contract/admin.ts';
+import type { AgentView, PrinterView } from '../../contract/printer-view.ts';
 import { createLogger } from '../../log.ts';
 import type { AdminClient } from '../admin-client.ts';
 import { localTime } from '../times.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
 import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
 import { serverAt } from '../awaiting.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { LIMIT_MS } from './network.ts';
 import { type Subject, unitOf } from './subject.ts';

@@ -13,7 +13,7 @@ import {
 } from '../admin-client.ts';
 import { agentConfigOf } from '../agent-config.ts';
 import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { type Places, placesFromEnv, placesOver } from '../places.ts';
 import { type Finding, failed, ok } from './finding.ts';
 

@@ -1,7 +1,7 @@
 /** A label that says where it comes from, and no data of anybody: printed when a person asks for it. */
 import { hostname } from 'node:os';
 import type { AdminClient } from '../admin-client.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { followJob, nextStep } from '../job-progress.ts';
 import { type Finding, failed, ok } from './finding.ts';
 import type { Subject } from './subject.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { LONGEST_ENVELOPE, type Manifest } from './manifest.ts';
 import { UpdateError } from './update-error.ts';
 

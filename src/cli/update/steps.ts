@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { readStatus } from '../../agent/status-file.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../explain.ts';
 import { beside, bringArchive, bringManifest } from './bring.ts';
 import type { Home } from './home.ts';
 import { type Manifest, readManifest } from './manifest.ts';

@@ -1,7 +1,8 @@
 /** The agent as a Windows service: its log is a file, and the service manager says when it stops. */
 import type { Command } from 'commander';
 import { createLogger, type Logger, logInto } from '../../log.ts';
-import { CommandFailure, EXIT, explain } from '../failure.ts';
+import { explain } from '../explain.ts';
+import { CommandFailure, EXIT } from '../failure.ts';
 import { Loops, type ServiceManager, tellInstead } from '../service-manager.ts';
 import { LogFile } from './log-file.ts';
 import { type ServiceProcess, serviceProcess } from './service-process.ts';

@@ -1,7 +1,6 @@
 /** The internal interface's printers: what is seen of them, and what a person does to them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { PrinterView } from '../../contract/admin.ts';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { MOST_AT_ONCE } from '../../contract/job-actions.ts';
 import type { Lane } from '../../contract/lane.ts';
@@ -15,6 +14,7 @@ import {
   VIRTUAL_FAULTS,
   virtualFaults,
 } from '../../contract/printer-actions.ts';
+import type { PrinterView } from '../../contract/printer-view.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { TestPrints } from '../jobs/accept/test-prints.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';

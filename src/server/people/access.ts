@@ -6,8 +6,8 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
+import { jobId } from '../../contract/job-id.ts';
 import type { Need } from '../../contract/people.ts';
-import { jobId } from '../../contract/queued-job.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, rowOf } from '../store/pool.ts';

@@ -1,7 +1,7 @@
 /** Agents, as they report themselves. */
 import { z } from 'zod';
-import type { AgentView } from '../../contract/admin.ts';
 import { unreachedPrinter } from '../../contract/printer.ts';
+import type { AgentView } from '../../contract/printer-view.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
 import { HEARTBEAT_LOST } from './printers.ts';
 

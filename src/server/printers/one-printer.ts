@@ -1,9 +1,9 @@
 /** The one printer that a person means, and what is known of its lane beside what agents say. */
 import { z } from 'zod';
-import type { PrinterView } from '../../contract/admin.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { printerId } from '../../contract/printer.ts';
-import type { printerLane } from '../../contract/printer-actions.ts';
+import type { PrinterDetails } from '../../contract/printer-actions.ts';
+import type { PrinterView } from '../../contract/printer-view.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 
@@ -21,7 +21,7 @@ const LANE_FIELDS = z.object({
   since: z.date().nullable(),
 });
 
-type LaneFacts = z.infer<z.ZodObject<typeof printerLane>>;
+type LaneFacts = Omit<PrinterDetails, keyof PrinterView>;
 
 /** Jobs of one state that are counted. */
 const MOST_COUNTED = 1_000;

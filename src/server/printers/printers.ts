@@ -4,10 +4,10 @@
  * to one lane, and to the same each time.
  */
 import { z } from 'zod';
-import type { PrinterView } from '../../contract/admin.ts';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { confirmedBy, printerReason, printerState } from '../../contract/printer.ts';
+import type { PrinterView } from '../../contract/printer-view.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
 
 /** s without a report after which an agent counts as offline; it reports every 15 s. */

@@ -2,8 +2,9 @@
  * The virtual printers that run in this very process, with the service and its own agent. That a printer is one of them
  * is known by that agent and its address in this process, and by nothing that a printer or another agent says.
  */
-import type { PrinterView } from '../../contract/admin.ts';
+
 import type { VirtualPrinterView } from '../../contract/printer-actions.ts';
+import type { PrinterView } from '../../contract/printer-view.ts';
 
 export interface VirtualPort {
   readonly uri: string;

@@ -6,8 +6,9 @@
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import { type JobReprint, jobReprint } from '../../../contract/job-actions.ts';
+import { jobId } from '../../../contract/job-id.ts';
 import { hasEnded, jobStatus, statesIn } from '../../../contract/job-life.ts';
-import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';

@@ -8,8 +8,9 @@
  */
 
 import { z } from 'zod';
+import { jobId } from '../../../contract/job-id.ts';
 import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
-import { jobId, type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';

@@ -1,6 +1,6 @@
 /** One job, as it is shown. */
 import type { JobView } from '../../../contract/job.ts';
-import { jobId } from '../../../contract/queued-job.ts';
+import { jobId } from '../../../contract/job-id.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from '../shown/job-row.ts';

@@ -1,8 +1,8 @@
 /** A job that is locked while a person's decision about it is written down. */
 import { z } from 'zod';
+import { jobId } from '../../../contract/job-id.ts';
 import { jobStatus } from '../../../contract/job-life.ts';
 import { type Lane, lane } from '../../../contract/lane.ts';
-import { jobId } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Also, type Queryable, rowOf } from '../../store/pool.ts';
 import { LOCK_LANE } from '../dispatch/dispatcher.ts';

@@ -13,9 +13,10 @@
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import type { jobMove } from '../../../contract/job-actions.ts';
+import { jobId } from '../../../contract/job-id.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
 import { type Lane, laneOf } from '../../../contract/lane.ts';
-import { jobId, queuedJob, queueId } from '../../../contract/queued-job.ts';
+import { queuedJob, queueId } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError, payloadInvalid, shorten } from '../../problems.ts';

@@ -8,8 +8,8 @@ import {
   type JobRecords,
   jobEventKind,
 } from '../../../contract/job-details.ts';
+import { jobId } from '../../../contract/job-id.ts';
 import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
-import { jobId } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';

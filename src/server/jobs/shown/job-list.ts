@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
+import { jobId } from '../../../contract/job-id.ts';
 import { JOB_STATUSES } from '../../../contract/job-life.ts';
 import {
   type JobCountFilter,
@@ -17,7 +18,6 @@ import {
   MOST_COUNTED,
 } from '../../../contract/job-search.ts';
 import type { Lane } from '../../../contract/lane.ts';
-import { jobId } from '../../../contract/queued-job.ts';
 import { onlyRow, type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 

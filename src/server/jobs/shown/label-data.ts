@@ -1,8 +1,9 @@
 /** What a job prints, some of its records at a time: for whoever looks at its values or its labels' pictures. */
 
 import { z } from 'zod';
+import { jobId } from '../../../contract/job-id.ts';
 import { type LabelRecord, labelRecord } from '../../../contract/print-request.ts';
-import { jobId, queuedJob } from '../../../contract/queued-job.ts';
+import { queuedJob } from '../../../contract/queued-job.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf, sqlState } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';

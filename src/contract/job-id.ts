@@ -1,0 +1,7 @@
+/** Which job, and which of its rounds: beside what waits in a queue, so that who only names a job does not load templates. */
+import { z } from 'zod';
+
+export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+
+/** How often a person has had the job go on after it had ended; 0 (left out): never. */
+export const round = z.int().min(1).max(10_000);

@@ -1,0 +1,44 @@
+/** Printers and agents as the internal interface shows them; `admin.ts` has its other routes. */
+import { z } from 'zod';
+import { printerFormat } from './format.ts';
+import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
+import { tenantId } from './tenant-id.ts';
+
+// GET /app/printers?tenant=
+export const printerView = z.object({
+  id: z.string(),
+  /** Whose it is; null: shared. Two tenants may have printers with the same ID. */
+  tenant: tenantId.nullable(),
+  name: z.string(),
+  status: z.union([printerState, z.literal('offline')]),
+  reasons: z.array(printerReason),
+  formats: z.array(printerFormat),
+  agents: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      online: z.boolean(),
+      /** The printer's jobs go to this one. null: the queue did not say. */
+      serves: z.boolean().nullable(),
+    }),
+  ),
+  uri: z.string(),
+  model: z.string().nullable(),
+  /** null: not known yet. */
+  confirmedBy: confirmedBy.nullable().default(null),
+});
+export type PrinterView = z.infer<typeof printerView>;
+
+// GET /app/agents?tenant=
+export const agentView = z.object({
+  id: z.string(),
+  tenant: z.string().nullable(),
+  name: z.string(),
+  version: z.string(),
+  online: z.boolean(),
+  /** When it was last heard of. */
+  seenAt: z.iso.datetime(),
+  printers: z.int(),
+  unreached: z.array(unreachedPrinter),
+});
+export type AgentView = z.infer<typeof agentView>;
