@@ -71,6 +71,8 @@ export const TEXTS: Readonly<Record<string, () => unknown>> = {
   'objects in objects': () => refused(filled('{"a":', BODY)),
   'arrays without number': () => refused(`[${filled('[],', BODY)}1]`),
   'members without number': () => refused(`{${filled('"a":1,', BODY)}"b":1}`),
+  'a name twice, behind all others': () =>
+    refused(`[${filled(`{"a":"${'a'.repeat(170)}"},`, BODY - 20)}{"b":1,"b":2}]`),
   'a string without an end': () => refused(`["${'a'.repeat(BODY)}`),
   'quotes that are none': () => refused(`["${filled('\\\\"', BODY)}`),
   'thousands of a long number': () =>

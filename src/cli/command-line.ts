@@ -19,8 +19,12 @@ export async function runCommandLine(commands: Commands): Promise<void> {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
     } else {
-      const { explain } = await import('./explain.ts');
-      process.stderr.write(`platen: ${explain(error)}\n`);
+      const [{ explain }, { forTerminal }] = await Promise.all([
+        import('./explain.ts'),
+        import('./output.ts'),
+      ]);
+      process.stderr.write(`platen: ${forTerminal(explain(error))}
+`);
       process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
     }
   }

@@ -1,21 +1,36 @@
 /** Files that commands are given: templates and records. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
+import { buffer as readAll } from 'node:stream/consumers';
 import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
+import { InexactNumber, readJson as readExactly } from '../server/json-body.ts';
+import { valueAt } from '../server/problems.ts';
+import { whole } from '../server/stretches.ts';
 import { programText } from '../zpl/raw/encoding.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
 
+/** How much is in a file is its owner's matter. */
+const NO_LIMITS = { values: Number.POSITIVE_INFINITY, holders: Number.POSITIVE_INFINITY };
+
+/** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** A file's text; `-` is standard input. */
 async function readText(file: string): Promise<string> {
+  let bytes: Buffer;
   try {
-    return file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8');
+    bytes = file === '-' ? await readAll(process.stdin) : await readFile(file);
   } catch (error) {
     throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`);
+  }
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new CommandFailure(`${file} is not UTF-8: save it in that encoding.`);
   }
 }
 
@@ -30,10 +45,11 @@ async function readProgram(file: string): Promise<string> {
   return text;
 }
 
+/** As the service reads it: no digit of a number is lost, no name stands for two values. */
 async function readJson(file: string): Promise<unknown> {
   const text = await readText(file);
   try {
-    return JSON.parse(text);
+    return whole(readExactly(text, NO_LIMITS));
   } catch (error) {
     throw new CommandFailure(`${file} is not JSON: ${explain(error)}`);
   }
@@ -114,6 +130,10 @@ export async function readRecords(file: string): Promise<LabelRecord[]> {
 
 function parse<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
   const result = schema.safeParse(value);
-  if (!result.success) throw new CommandFailure(`${file}:\n${z.prettifyError(result.error)}`);
-  return result.data;
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => {
+    const found = valueAt(value, issue.path);
+    return found instanceof InexactNumber ? { ...issue, message: found.detail } : issue;
+  });
+  throw new CommandFailure(`${file}:\n${z.prettifyError({ issues })}`);
 }

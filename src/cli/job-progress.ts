@@ -4,6 +4,7 @@ import type { JobView } from '../contract/job.ts';
 import { hasEnded } from '../contract/job-life.ts';
 import type { AdminClient } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
+import { forTerminal } from './output.ts';
 
 const POLL_MS = 200;
 
@@ -57,7 +58,8 @@ function progressOnStderr(): (job: JobView) => void {
   const inPlace = process.stderr.isTTY;
   return (job) => {
     const ended = hasEnded(job.status);
-    process.stderr.write(inPlace ? `\r\x1b[K${jobLine(job)}${ended ? '\n' : ''}` : `${jobLine(job)}\n`);
+    const line = forTerminal(jobLine(job));
+    process.stderr.write(inPlace ? `\r\x1b[K${line}${ended ? '\n' : ''}` : `${line}\n`);
   };
 }
 

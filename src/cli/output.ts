@@ -1,8 +1,22 @@
-/** What commands print on stdout: tables for people, JSON for programs. */
+/**
+ * What commands print on stdout: tables for people, JSON for programs. Much of it others wrote (tenants, printers on the
+ * network, agents), so nothing of it may tell a terminal to do something.
+ */
 import { widthOf, wrapped } from './text-width.ts';
 
+/** Control characters but the line break, and those that turn the direction of the text around. */
+const COMMANDING = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text for a terminal: what would be a command to it is written as in JSON. */
+export function forTerminal(text: string): string {
+  return text.replace(
+    COMMANDING,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 export function printLine(text = ''): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${forTerminal(text)}\n`);
 }
 
 export function printJson(value: unknown): void {
@@ -24,7 +38,9 @@ const GAP = 2;
  * Columns as wide as their widest cell; no border, so that a cell can be selected and copied. Where that does not fit
  * the page, the widest columns are made narrower, and their cells take several lines.
  */
-export function table(header: string[], rows: string[][], page = process.stdout.columns ?? PAGE): string {
+export function table(header: string[], told: string[][], page = process.stdout.columns ?? PAGE): string {
+  // A line break in a name is none of the table.
+  const rows = told.map((row) => row.map((cell) => forTerminal(cell.replaceAll('\n', ' '))));
   const widths = header.map((title, column) =>
     Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
   );

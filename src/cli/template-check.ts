@@ -6,7 +6,7 @@ import { type CheckTarget, templateProblems } from '../render/template-check.ts'
 import { CommandFailure, EXIT } from './failure.ts';
 import { readTemplateSource, templateSchemaFor } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
-import { printJson, printLine } from './output.ts';
+import { forTerminal, printJson, printLine } from './output.ts';
 
 interface CheckOptions {
   dpi?: number;
@@ -39,7 +39,7 @@ export function checkCommand(): Command {
 
 /** On stderr: what a command prints on stdout stays what it is asked for. */
 export function printProblem({ severity, code, pointer, message }: TemplateProblem): void {
-  process.stderr.write(`${severity} ${pointer || '/'}: ${message} (${code})\n`);
+  process.stderr.write(forTerminal(`${severity} ${pointer || '/'}: ${message} (${code})\n`));
 }
 
 async function problemsIn(source: unknown, options: CheckOptions): Promise<TemplateProblem[]> {

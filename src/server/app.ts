@@ -13,10 +13,12 @@ import Fastify, {
 import { z } from 'zod';
 import type { Logger } from '../log.ts';
 import { BodyRoom } from './body-room.ts';
+import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
 import { BodyTooRich, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError } from './problems.ts';
+import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
 import { Turns } from './turns.ts';
 import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
@@ -82,6 +84,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 300 },
+    clientErrorHandler: clientErrors(logger),
     frameworkErrors: (error, request, reply) => {
       sendProblem(
         request,
@@ -101,7 +104,13 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => {
+    async (request: FastifyRequest, body: Buffer) => {
+      if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+        throw new ProblemError(
+          'content-type-unsupported',
+          'send the body as it is, without Content-Encoding',
+        );
+      }
       try {
         return await inStretches(readBody(body, most), body.length / RECORD);
       } catch (error) {
@@ -210,11 +219,19 @@ function whereInText(error: unknown): string {
   return position === undefined ? '' : ` (at character ${position})`;
 }
 
+/** SQLSTATE of a text with a NUL, which PostgreSQL stores and compares nowhere. */
+const UNSTORABLE = '22021';
+
 const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string().optional() });
 
 /** Errors that are not ours: Fastify's about the request are the caller's fault, all others are internal. */
 function asProblem(error: unknown, config: ServerConfig): ProblemError {
   if (error instanceof ProblemError) return error;
+  if (sqlState(error) === UNSTORABLE) {
+    return new ProblemError('payload-invalid', 'a text in the request has the character U+0000', {
+      cause: error,
+    });
+  }
   const known = foreign.safeParse(error);
   if (!known.success) {
     return new ProblemError('internal', 'the request could not be completed; send it again', {

@@ -1,7 +1,8 @@
 /**
  * JSON bodies, read without losing anything. `JSON.parse` turns 340123450000000018123 into another number and says
  * nothing; on a label that is another parcel. Such a number is replaced by an `InexactNumber`, which no schema
- * accepts, so that the answer points at it.
+ * accepts, so that the answer points at it. Of a name that an object has twice it would keep the last: which of two
+ * values is meant nobody knows, so such a body is refused.
  *
  * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
@@ -23,12 +24,8 @@ export class InexactNumber {
   }
 }
 
-/** zod drops a key `__proto__` in silence, so a field of that name would not be printed. */
-export class ForbiddenKey extends Error {
-  constructor() {
-    super('the key "__proto__" is not allowed');
-  }
-}
+/** A name in the body that cannot be taken as it is; the message says which. */
+export class ForbiddenKey extends Error {}
 
 /** Characters: more than any double has when it is written out without an exponent. */
 const LONGEST_NUMBER = 400;
@@ -50,17 +47,18 @@ const MOST_NAMES = 2_000;
 /** Objects and arrays: each costs as much as ten values, and `JSON.parse` makes them all at one stretch. */
 export const MOST_HOLDERS = 30_000;
 const DEEPEST = 100;
-/** Characters: a shorter body cannot hold too much. */
-const POOR = 1_000;
+/** Characters of a name that an error repeats. */
+const SHOWN = 60;
 
 /** @throws SyntaxError, ForbiddenKey, BodyTooRich */
 export function* readJson(
   text: string,
   { values = MOST_VALUES, holders = MOST_HOLDERS }: { values?: number; holders?: number } = {},
 ): Long<unknown> {
-  if (text.length > POOR) yield* checkRichness(text, values, holders);
+  const named = yield* checkRichness(text, values, holders);
   const value: unknown = JSON.parse(text);
   yield;
+  if (named !== (yield* countNames(value))) throw yield* repeatedName(text);
   if (!SUSPICIOUS.test(text)) return value;
   const root = { value };
   let faults = 0;
@@ -77,18 +75,21 @@ export function* readJson(
 
 /**
  * Counts what there is before any of it is made. The text may be anything yet: what is no JSON is counted too.
+ * @returns how many names the objects of a valid text have, repeated ones too
  * @throws BodyTooRich
  */
-function* checkRichness(text: string, mostValues: number, mostHolders: number): Long<void> {
+function* checkRichness(text: string, mostValues: number, mostHolders: number): Long<number> {
   /** Members so far of each object or array around the place, and whether it is an object. */
   const members: number[] = [];
   const objects: boolean[] = [];
   let values = 0;
   let holders = 0;
+  let names = 0;
   for (let at = 0; at < text.length; at++) {
     if (at % LONG === 0) yield;
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COLON) names += 1;
     else if (code === COMMA || code === OBJECT || code === ARRAY) {
       values += 1;
       if (values > mostValues) throw new BodyTooRich(`it has more than ${mostValues} values`);
@@ -113,6 +114,47 @@ function* checkRichness(text: string, mostValues: number, mostHolders: number): 
       objects.pop();
     }
   }
+  return names;
+}
+
+/** How many names the objects in it have. */
+function* countNames(value: unknown): Long<number> {
+  const holders = [value];
+  let names = 0;
+  for (let at = 0; at < holders.length; at++) {
+    const holder = holders[at];
+    if (typeof holder !== 'object' || holder === null) continue;
+    const members: unknown[] = Object.values(holder);
+    if (!Array.isArray(holder)) names += members.length;
+    for (const member of members) if (typeof member === 'object' && member !== null) holders.push(member);
+    yield;
+  }
+  return names;
+}
+
+/** The first name that an object in a valid text has twice. */
+function* repeatedName(text: string): Long<ForbiddenKey> {
+  const objects: Set<string>[] = [];
+  let string = '';
+  for (let at = 0; at < text.length; at++) {
+    if (at % LONG === 0) yield;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      string = text.slice(at, end + 1);
+      at = end;
+    } else if (code === OBJECT) objects.push(new Set());
+    else if (code === OBJECT_END) objects.pop();
+    else if (code === COLON) {
+      const name = String(JSON.parse(string));
+      if (objects.at(-1)?.has(name)) {
+        return new ForbiddenKey(`one of its objects has ${JSON.stringify(name.slice(0, SHOWN))} twice`);
+      }
+      objects.at(-1)?.add(name);
+      yield;
+    }
+  }
+  return new ForbiddenKey('one of its objects has a name twice');
 }
 
 type Step = string | number;
@@ -150,7 +192,8 @@ function* numbers(text: string): Generator<NumberToken | undefined> {
       at = end;
     } else if (code === COLON && frame !== undefined) {
       const name: unknown = JSON.parse(string);
-      if (name === '__proto__') throw new ForbiddenKey();
+      // zod drops it in silence, so a field of that name would not be printed.
+      if (name === '__proto__') throw new ForbiddenKey('the key "__proto__" is not allowed');
       frame.key = String(name);
     } else if (code === OBJECT || code === ARRAY) {
       frame = { key: 0, array: code === ARRAY };

@@ -30,6 +30,8 @@ export const PROBLEMS = {
   'payload-invalid': kind(400, 'The payload is missing data or has invalid data'),
   'labels-limit': kind(400, 'The job has too many labels'),
   'request-malformed': kind(400, 'The request could not be read'),
+  'request-late': kind(408, 'The request did not come in in time', true),
+  'headers-too-large': kind(431, 'The headers are too large'),
   'template-not-found': kind(404, 'The template does not exist in the tenant'),
   'printer-unknown': kind(400, 'The printer is not known'),
   'printer-ambiguous': kind(400, 'Several printers have this name'),
@@ -165,7 +167,8 @@ export function shorten(value: unknown): string {
   return json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
 }
 
-function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+/** What is there in a body; undefined: nothing. */
+export function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
   let value = body;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

@@ -44,6 +44,18 @@ export function roundDecimal({ units, scale }: Decimal, places: number): Decimal
   return { units: (units + half) / step, scale: places };
 }
 
+/** A finite number's digits without an exponent, which a label shows to nobody: `1e-7` is 0.0000001. */
+export function numberText(number: number): string {
+  const text = String(number);
+  const [mantissa = '', exponent] = text.split('e');
+  if (exponent === undefined) return text;
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  const sign = number < 0 ? '-' : '';
+  return point > 0 ? sign + digits.padEnd(point, '0') : `${sign}0.${'0'.repeat(-point)}${digits}`;
+}
+
 /** `1234567` as `1,234,567`. */
 function grouped(digits: string, group: string): string {
   const first = digits.length % 3;

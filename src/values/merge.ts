@@ -9,6 +9,7 @@ import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
 import { fieldName } from '../contract/template.ts';
 import { isConstant, type Scope } from './built-ins.ts';
+import { numberText } from './decimal.ts';
 import { compileFilters, type Filter, FilterFault, ValueFault } from './filters.ts';
 
 export interface Placeholder {
@@ -61,9 +62,10 @@ function refusal(found: string, reason: string, element: string | undefined): Jo
   );
 }
 
-/** How a value is printed: numbers and booleans as JavaScript writes them, null as nothing. */
+/** How a value is printed: numbers in digits, booleans as JavaScript writes them, null as nothing. */
 export function valueText(value: RecordValue | undefined, fallback: string): string {
   if (value === undefined || value === null) return fallback;
+  if (typeof value === 'number') return numberText(value);
   return typeof value === 'string' ? value : String(value);
 }
 

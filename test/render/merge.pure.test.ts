@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { templateFields } from '../../src/render/template-fields.ts';
 import { fieldDefaults } from '../../src/values/built-ins.ts';
@@ -9,6 +10,9 @@ describe('merging', () => {
     ['a string', '[{{v}}]', { v: 'x' }, '[x]'],
     ['blanks in the braces', '[{{ v }}]', { v: 'x' }, '[x]'],
     ['a number', '{{v}}', { v: 12.5 }, '12.5'],
+    ['a number that JavaScript writes with an exponent', '{{v}}', { v: 1e21 }, '1000000000000000000000'],
+    ['a small number', '{{v}}', { v: -1.5e-7 }, '-0.00000015'],
+    ['a small number with a filter', '{{v | number:8}}', { v: 0.0000001 }, '0.00000010'],
     ['a boolean', '{{v}}', { v: false }, 'false'],
     ['null', '[{{v}}]', { v: null }, '[]'],
     ['nothing', '[{{v}}]', {}, '[]'],
@@ -23,6 +27,16 @@ describe('merging', () => {
   ])('%s', (_, text, record, expected) => {
     const defaults = fieldDefaults([{ name: 'd', default: 'dee' }]);
     expect(compileText(text, defaults).fill(record)).toBe(expected);
+  });
+
+  test('a number is printed in digits, and is the same number', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (v) => {
+        const text = compileText('{{v}}', new Map()).fill({ v });
+        expect(text).toMatch(/^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/);
+        expect(Number(text)).toBe(v === 0 ? 0 : v);
+      }),
+    );
   });
 
   test.each(['{{}}', '{{ a\nb }}'])('%j is not a placeholder', (text) => {

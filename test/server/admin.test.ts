@@ -193,6 +193,22 @@ describe('/app', () => {
     expect([answer.status, codeOf(answer), pointersOf(answer)]).toEqual([400, 'payload-invalid', [pointer]]);
   });
 
+  test('a text that the database cannot store is refused, and is no failure of ours', async () => {
+    const [idT, name] = [await service.template('acme', { ...TEMPLATE, name: 'Without' }), 'a\0b'];
+    const asked = [
+      ['POST', '/tenants/acme/templates', { ...TEMPLATE, name }],
+      ['PUT', `/tenants/acme/templates/${idT}/name`, { name }],
+      ['POST', '/tenants/acme/integrations', { name, scope: ['jobs:enqueue'] }],
+      ['POST', `/printers/${PRINTER}/hold`, { why: name }],
+      ['GET', '/tenants/a%00b', undefined],
+      ['GET', '/printers?tenant=a%00b', undefined],
+    ] as const;
+    for (const [method, path, body] of asked) {
+      const answer = await service.admin(method, path, body);
+      expect([answer.status, codeOf(answer)], path).toEqual([400, 'payload-invalid']);
+    }
+  });
+
   test('jobs: print without a key, validate, list, show', async () => {
     const idT = await service.template('acme', { ...TEMPLATE, name: 'For jobs' });
     const body = { idT, printerId: PRINTER, data: [{ sku: 'a', name: 'b' }] };
@@ -232,6 +248,9 @@ test('GET /v2/jobs/{id}: with jobs:read, in the tenant', async () => {
     expect(codeOf(await service.call(`/v2/jobs/${none}`, { token: both, tenant })), none).toBe(
       'job-not-found',
     );
+  }
+  for (const method of ['GET', 'POST']) {
+    expect(codeOf(await service.call('/v2/jobs/', { method, token: both, tenant }))).toBe('not-found');
   }
   const wrong = await service.call('/v2/jobs/validate', { method: 'GET', token: both, tenant });
   expect([codeOf(wrong), wrong.headers.get('allow')]).toEqual(['method-not-allowed', 'POST']);
@@ -314,6 +333,8 @@ describe('documents', () => {
       'not-found',
       'method-not-allowed',
       'request-malformed',
+      'request-late',
+      'headers-too-large',
       'session-ended',
       'sign-in-refused',
       'sign-in-too-often',

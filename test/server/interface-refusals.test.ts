@@ -2,6 +2,7 @@
  * What the interface document (`shared/interface.md`) refuses: one case for each row and rule of it, with the status
  * and the problem code. `rule` says which.
  */
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll } from 'vitest';
 import { FORMAT_203, FORMAT_PDF, PRINTER } from '../kit/service/harness.ts';
 import { GLOBEX_PRINTER, InterfaceSite, LEFT, PDF_ONLY } from '../kit/service/interface-site.ts';
@@ -37,6 +38,21 @@ const PAYLOAD_CASES: Refusal[] = [
     code: 'body-missing',
   },
   { rule: 'an empty body is none', request: () => ({ raw: ' ' }), status: 400, code: 'body-missing' },
+  {
+    rule: 'a field that is there twice',
+    request: () => ({ raw: JSON.stringify(site.payload()).replace('}', ',"sku":"A-2"}') }),
+    status: 400,
+    code: 'json-invalid',
+  },
+  {
+    rule: 'a body that is compressed',
+    request: () => ({
+      raw: new Uint8Array(gzipSync(JSON.stringify(site.payload()))),
+      headers: { 'content-encoding': 'gzip' },
+    }),
+    status: 400,
+    code: 'content-type-unsupported',
+  },
   { rule: 'Errors 400: not JSON', request: () => ({ raw: '{"idT":' }), status: 400, code: 'json-invalid' },
   {
     rule: 'Errors 400: not UTF-8',

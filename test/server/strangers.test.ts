@@ -97,6 +97,26 @@ describe('what is the same for everybody', () => {
     expect(body.length).toBeLessThan(1.5 * MIB);
   });
 
+  test.each([
+    ['no HTTP', '\x16\x03\x01\r\n\r\n', 400, 'request-malformed'],
+    ['a body without its length', `${head('/v2/jobs')}{}`, 400, 'request-malformed'],
+    [
+      'two lengths',
+      `${head('/v2/jobs', { 'content-length': '2\r\ncontent-length: 3' })}{}`,
+      400,
+      'request-malformed',
+    ],
+    ['too long headers', head('/v2/jobs', { 'x-long': 'x'.repeat(20_000) }), 431, 'headers-too-large'],
+  ])('%s is refused in the form of all errors', async (_, request, status, code) => {
+    const socket = await dial();
+    await written(socket, request);
+    const answer = await text(socket);
+    expect(answer).toMatch(`HTTP/1.1 ${status} `);
+    expect(answer).toMatch(/\r\ncontent-type: application\/problem\+json/);
+    const problem: unknown = JSON.parse(answer.slice(answer.lastIndexOf('\r\n\r\n')));
+    expect(problem).toMatchObject({ status, code, requestId: expect.any(String) });
+  });
+
   test('slow readers without number share it', async () => {
     await service.call('/docs/js/scalar.js');
     const before = buffered();

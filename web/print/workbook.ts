@@ -53,11 +53,16 @@ function numberOf(column: string): number {
   return [...column.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }
 
-/** A number with the 15 digits that Excel has, and no exponent: `4.00638133393E+12` is 4006381333930. */
+/**
+ * A number with the 15 digits that Excel has, and no exponent: `4.00638133393E+12` is 4006381333930. Other programs write
+ * longer ones, an SSCC: all digits where they are there; else it stays as it is, for whoever looks at it.
+ */
 export function digitsOf(text: string): string {
   const value = Number(text);
-  if (!Number.isFinite(value)) return text;
-  const [mantissa = '', exponent] = String(Number(value.toPrecision(15))).split('e');
+  if (!Number.isFinite(value) || /^-?\d+$/.test(text)) return text;
+  const rounded = Number(value.toPrecision(15));
+  if (rounded !== value && Math.abs(value) >= 1e15) return text;
+  const [mantissa = '', exponent] = String(rounded).split('e');
   if (exponent === undefined) return mantissa;
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const sign = mantissa.startsWith('-') ? '-' : '';

@@ -61,7 +61,7 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
 
   if (parts.publicJobStatus) {
     // GET on `validate` is 405, not a job that does not exist.
-    app.get('/v2/jobs/:id(^(?!validate$).*$)', { onRequest: allow('jobs:read') }, async (request) =>
+    app.get('/v2/jobs/:id(^(?!validate$).+$)', { onRequest: allow('jobs:read') }, async (request) =>
       parts.table.get(idParam.parse(request.params).id, callerOf(request).tenantId),
     );
   }

@@ -18,6 +18,8 @@ export const refusals: Readonly<Record<string, string>> = {
   'payload-invalid': 'Eine Angabe fehlt oder ist falsch',
   'labels-limit': 'Das sind zu viele Etiketten für einen Auftrag',
   'request-malformed': 'Die Anfrage ist nicht zu lesen',
+  'request-late': 'Die Anfrage kam nicht rechtzeitig an',
+  'headers-too-large': 'Die Kopfzeilen der Anfrage sind zu lang',
   'template-not-found': 'Diese Vorlage gibt es nicht',
   'printer-unknown': 'Diesen Drucker gibt es nicht',
   'printer-ambiguous': 'Mehrere Drucker heißen so',
