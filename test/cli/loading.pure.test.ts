@@ -43,7 +43,7 @@ test('the help names every command, and loads none', async () => {
     expect(stdout).toContain(`\n  ${name} `);
   expect(loaded.length).toBeLessThanOrEqual(16);
   expect(
-    loaded.filter((file) => /^(drivers|src\/(agent|server|queue|render)|node_modules\/pino)/.test(file)),
+    loaded.filter((file) => /^(drivers|src\/(agent|server|queue|render|contract)|node_modules\/(pino|zod))/.test(file)),
   ).toEqual([]);
 });
 
@@ -57,6 +57,7 @@ test('a list of printers loads what asks a service, and nothing that runs one', 
     'node_modules/zod',
   ]);
   expect(loaded.filter((file) => /^(drivers|src\/(agent|server|queue|render)\/)/.test(file))).toEqual([]);
+  expect(loaded.filter((file) => /\/contract\/(admin|job|people|template)\.ts$/.test(file))).toEqual([]);
   // Of Node's own parts the one that takes the longest: `fetch`.
   expect(loaded.filter((file) => file.includes('undici'))).toEqual([]);
 });
