@@ -33,17 +33,19 @@ import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { STATE } from './linux-service/unit.ts';
 import { askService } from './service-request.ts';
+import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** For a thousand jobs. */
 const BULK_TIMEOUT_MS = 300_000;
 
+const INSTALLED_DATA = process.platform === 'win32' ? windowsPlaces().data : STATE;
 /**
  * Where `up` keeps its state, unless it is told otherwise; a package says where its service does, and beside a clone the
  * service is what `service install` has made.
  */
 export const USUAL_DATA =
-  process.env['PLATEN_DATA'] || (!existsSync('data') && existsSync(STATE) ? STATE : 'data');
+  process.env['PLATEN_DATA'] || (!existsSync('data') && existsSync(INSTALLED_DATA) ? INSTALLED_DATA : 'data');
 
 /** The file in a data directory by which commands find the service that `up` runs there; mode 0600. */
 export const SERVICE_FILE = 'service.json';

@@ -205,9 +205,14 @@ test('a configuration that cannot be used: said in the log, and not started agai
   configure();
   const file = onDrive(`${HOME}\\agent.json`);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"printers"', '"printer"'));
-  await expect(platen(unpacked, 'service', 'install')).rejects.toThrow(`${SERVICE} has ended with 2`);
+  await expect(platen(unpacked, 'service', 'install')).rejects.toThrow(
+    `${SERVICE} has ended with 2: "platen config check" says what is wrong`,
+  );
   expect(await status(unpacked)).toMatchObject({ state: 'stopped', exitCode: 2 });
   const log = readFileSync(onDrive(`${HOME}\\logs\\agent.log`), 'utf8');
+  await expect(platen(unpacked, 'doctor')).rejects.toThrow(
+    `→ platen service start; the end of ${HOME}\\logs\\agent.log says why.`,
+  );
   expect(log).toContain('unknown key \\"printer\\"; did you mean \\"printers\\"?');
   await platen(unpacked, 'service', 'uninstall');
   configure();
@@ -218,6 +223,11 @@ test('by the installer: it runs, and prints through the spooler, byte for byte',
   expect(await status()).toMatchObject({ state: 'running' });
   expect(await wine.run(['reg', 'query', ENVIRONMENT, '/v', 'PATH'])).toContain(`${INSTALLED}\\bin`);
   const raw = jobFor(await printerId('labels'), ['1', '2', '3']);
+  // Without a word of where things are: it is the installed one that it looks at.
+  const examined = (await platen(INSTALLED, 'doctor')).split('\r\n').join('\n');
+  expect(examined).toContain(`configuration: ${HOME}\\agent.json is in order`);
+  expect(examined).toContain(`ok       ${SERVICE}: runs\n`);
+  expect(examined).toMatch(/^ok +agent: dock \(.*, runs and reports$/m);
   await site.queues.enqueue(raw);
   expect(await site.reports.end(raw.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   expect(await device.document(0)).toEqual(await bytesOf(raw));

@@ -17,6 +17,7 @@ import { readJson } from '../config-file.ts';
 import { CRASHES } from '../crash-report.ts';
 import { explain } from '../explain.ts';
 import { Secrets, withoutSecrets } from '../redaction.ts';
+import { windowsPlaces } from '../windows-service/windows-places.ts';
 import type { Finding } from './finding.ts';
 import { type Subject, unitOf } from './subject.ts';
 
@@ -136,10 +137,15 @@ const KEPT = [
   'delivery round status code kind retryMs loops signal url method route path statusCode ms provider uri',
 ].flatMap((names) => names.split(' '));
 
-/** The journal of the unit, reduced to what is known to hold no contents. */
+/** What its service has said, reduced to what is known to hold no contents. */
 async function log(subject: Subject): Promise<string> {
   const unit = unitOf(subject);
-  if (unit === null || process.platform === 'win32') return 'kept by whoever started it';
+  if (unit === null) return 'kept by whoever started it';
+  if (process.platform === 'win32') {
+    // A file that a new one takes the place of at 10 MB.
+    const text = readFileSync(join(windowsPlaces().logs, 'agent.log'), 'utf8');
+    return text.split('\n').slice(-LOG_LINES).map(logLine).join('\n');
+  }
   const { stdout } = await promisify(execFile)(
     'journalctl',
     ['-u', unit, '-n', String(LOG_LINES), '-o', 'cat', '--no-pager'],

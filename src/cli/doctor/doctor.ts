@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { withService } from '../admin-client.ts';
+import { INSTALLED_FILES } from '../config-file.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
@@ -40,7 +41,7 @@ const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>>
 export function doctorCommand(): Command {
   return withService(new Command('doctor'))
     .description('say why it does not print: look at this machine, its service, its agents and printers')
-    .option('--config <file>', 'agent.json or platen.json; by default the one in /etc/platen')
+    .option('--config <file>', `by default the one that is installed: ${INSTALLED_FILES.join(' or ')}`)
     .option('--print <printer>', 'print a test label on this printer, by its name or ID')
     .option(
       '--bundle <file>',

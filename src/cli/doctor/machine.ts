@@ -6,6 +6,7 @@ import metadata from '../../../package.json' with { type: 'json' };
 import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
+import { SYSTEM } from './system-words.ts';
 
 /** Below the first the disk is nearly full; below the second nothing can be accepted or journalled for long. */
 const SPACE = { low: 1024 ** 3, none: 100 * 1024 ** 2 };
@@ -64,7 +65,7 @@ export async function permissions({ dataDir, file }: Subject): Promise<Finding[]
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    const advice = 'Run this command as root or as the user of the service: sudo platen doctor';
+    const advice = `Run this command ${SYSTEM.asAdministrator}`;
     return [...found, failed(check, `${dataDir} is not for the user of this command`, advice)];
   }
   const strange = foreignFiles(dataDir, stats);

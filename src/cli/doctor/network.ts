@@ -5,6 +5,7 @@ import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
 import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
+import { SYSTEM } from './system-words.ts';
 
 export const LIMIT_MS = 3_000;
 /** A `Date` header has whole seconds. */
@@ -71,8 +72,7 @@ async function resolved(host: string): Promise<Finding> {
     const found = await Promise.race([lookup(host, { all: true }), late]);
     return ok(check, found.map(({ address }) => address).join(', '));
   } catch (error) {
-    const advice =
-      'Look whether the name is spelt right, and which name server this machine asks (/etc/resolv.conf).';
+    const advice = `Look whether the name is spelt right, and which name server this machine asks (${SYSTEM.resolver}).`;
     return failed(check, explain(error), advice);
   }
 }

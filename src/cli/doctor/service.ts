@@ -10,13 +10,16 @@ import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { LIMIT_MS } from './network.ts';
 import { type Subject, unitOf } from './subject.ts';
+import { SYSTEM } from './system-words.ts';
 
 const run = promisify(execFile);
 
-/** What systemd says of it, where a package installed it. */
+/** What the system says of it, where it is installed as a service. */
 export async function unit(subject: Subject): Promise<Finding[]> {
   const name = unitOf(subject);
-  if (name === null || !existsSync('/run/systemd/system')) return [];
+  if (name === null) return [];
+  if (process.platform === 'win32') return await windowsService(name);
+  if (!existsSync('/run/systemd/system')) return [];
   const { stdout } = await run('systemctl', ['show', name, '-p', 'ActiveState,SubState,NRestarts,Result'], {
     timeout: LIMIT_MS,
   });
@@ -27,7 +30,7 @@ export async function unit(subject: Subject): Promise<Finding[]> {
     NRestarts: restarts = '0',
     Result: result,
   } = told;
-  const journal = `journalctl -u ${name} -n 30 says why.`;
+  const journal = `${SYSTEM.log(name)} says why.`;
   if (state === 'active') {
     return restarts === '0'
       ? [ok(name, 'runs')]
@@ -35,7 +38,18 @@ export async function unit(subject: Subject): Promise<Finding[]> {
   }
   const waits = state === 'activating' && sub === 'start';
   if (waits) return [failed(name, 'starts, and waits for what it needs', journal)];
-  return [failed(name, `does not run: ${state}, ${result}`, `systemctl start ${name}; ${journal}`)];
+  return [failed(name, `does not run: ${state}, ${result}`, `${SYSTEM.start(name)}; ${journal}`)];
+}
+
+async function windowsService(name: string): Promise<Finding[]> {
+  const { serviceStatus } = await import('../windows-service/service-registry.ts');
+  const status = await serviceStatus(name);
+  if (status === null) return [failed(name, 'is not a service of this machine', 'platen service install')];
+  const { state, exitCode } = status;
+  if (state === 'running') return [ok(name, 'runs')];
+  const ended = exitCode === 0 ? '' : `, ended with ${exitCode}`;
+  const advice = `${SYSTEM.start(name)}; ${SYSTEM.log(name)} says why.`;
+  return [failed(name, `does not run: ${state}${ended}`, advice)];
 }
 
 const problem = z.object({ detail: z.string() });
@@ -44,7 +58,7 @@ const problem = z.object({ detail: z.string() });
 export async function service({ service, client, isAgent, dataDir }: Subject): Promise<Finding[]> {
   if (service === null || client === null) {
     if (isAgent) return [];
-    const advice = 'Start it (systemctl start platen, or platen up), or name it with --data or --url.';
+    const advice = `Start it (${SYSTEM.start('platen')}, or platen up), or name it with --data or --url.`;
     return [warning('service', `none has run on ${dataDir} yet`, advice)];
   }
   try {
@@ -67,7 +81,7 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
     }
     return found;
   } catch (error) {
-    const advice = `Start it (systemctl start platen, or platen up --data ${dataDir}), and look at its log.`;
+    const advice = `Start it (${SYSTEM.start('platen')}, or platen up --data ${dataDir}), and look at its log.`;
     return [failed('service', explain(error), advice)];
   }
 }
@@ -123,7 +137,11 @@ export async function agents({ isAgent, status, client, places, dataDir }: Subje
     }
   } else if (isAgent) {
     found.push(
-      failed('agent', `none runs on ${dataDir}`, 'systemctl start platen-agent, or platen agent --config …'),
+      failed(
+        'agent',
+        `none runs on ${dataDir}`,
+        `${SYSTEM.start('platen-agent')}, or platen agent --config …`,
+      ),
     );
   }
   const listed = (await client?.agents().catch(() => null)) ?? null;

@@ -1,6 +1,6 @@
 /** What is examined: this machine's configuration, where its state is, and the service that can be asked. */
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { resolve } from 'node:path';
 import type { AgentConfig } from '../../agent/config.ts';
 import { type AgentStatus, readStatus } from '../../agent/status-file.ts';
 import { configFromEnv } from '../../server/config.ts';
@@ -19,7 +19,7 @@ import { type Finding, failed, ok } from './finding.ts';
 
 export interface Subject {
   dataDir: string;
-  /** null: none was named, and none is in /etc/platen. */
+  /** null: none was named, and none is installed. */
   file: string | null;
   /** An agent alone, whose service is elsewhere. */
   isAgent: boolean;
@@ -91,8 +91,8 @@ async function readFileOf(
   return { written: written ?? {}, agent: await agentConfigOf(written?.agent, undefined, { dataDir }) };
 }
 
-/** The unit of a package that runs it. */
+/** The service of this machine that runs it. */
 export function unitOf({ file, isAgent }: Subject): string | null {
-  if (file === null || !INSTALLED_FILES.includes(join('/etc/platen', basename(file)))) return null;
+  if (file === null || !INSTALLED_FILES.includes(resolve(file))) return null;
   return isAgent ? 'platen-agent' : 'platen';
 }

@@ -31,7 +31,7 @@ export function updateCommand(): Command {
     .argument('<manifest>', 'file or address of the .update.json beside the archive')
     .option('--key <file>', 'public key that has to have signed it (PEM); by default the one of this version')
     .option('--data <dir>', 'where the agent has its journal', USUAL_DATA)
-    .option('--config <file>', 'what the new version has to understand; by default the one in /etc/platen')
+    .option('--config <file>', 'what the new version has to understand; by default the one that is installed')
     .option('--allow-older', 'also to a version that is older than this one')
     .option('--again', 'also to a version that did not come up before')
     .option('--patience <seconds>', 'how long the new version has to come up', numberFrom(5, 3_600), 180)

@@ -1,5 +1,6 @@
 /** What the service manager of Windows knows of a service: made, changed, started, stopped and removed here. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { EXIT } from '../failure.ts';
 import { ServiceFault, WINDOWS_ERROR } from './service-fault.ts';
 import { serviceFunctions } from './service-functions.ts';
 
@@ -150,7 +151,8 @@ async function reached(name: string, wanted: ServiceState, ms: number): Promise<
     const { state, exitCode } = status;
     if (state === wanted) return;
     if (wanted === 'running' && state === 'stopped') {
-      throw new ServiceFault('state-not-reached', `${name} has ended with ${exitCode}`);
+      const why = exitCode === EXIT.usage ? ': "platen config check" says what is wrong' : '';
+      throw new ServiceFault('state-not-reached', `${name} has ended with ${exitCode}${why}`);
     }
     if (deadline.aborted) {
       throw new ServiceFault('state-not-reached', `${name} is not ${wanted} after ${ms / 1_000} s: ${state}`);

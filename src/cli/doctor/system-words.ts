@@ -1,0 +1,27 @@
+/** How a person has this system start a service, and where to look: what an advice says in its own words. */
+import { windowsPlaces } from '../windows-service/windows-places.ts';
+
+interface SystemWords {
+  start(unit: string): string;
+  /** What the service says. */
+  log(unit: string): string;
+  resolver: string;
+  /** To run a command with the rights to look at everything. */
+  asAdministrator: string;
+}
+
+const LINUX: SystemWords = {
+  start: (unit) => `systemctl start ${unit}`,
+  log: (unit) => `journalctl -u ${unit} -n 30`,
+  resolver: '/etc/resolv.conf',
+  asAdministrator: 'as root or as the user of the service: sudo platen doctor',
+};
+
+const WINDOWS: SystemWords = {
+  start: () => 'platen service start',
+  log: () => `the end of ${windowsPlaces().logs}\\agent.log`,
+  resolver: 'ipconfig /all',
+  asAdministrator: 'as administrator: platen doctor',
+};
+
+export const SYSTEM = process.platform === 'win32' ? WINDOWS : LINUX;
