@@ -43,7 +43,9 @@ test('the help names every command, and loads none', async () => {
     expect(stdout).toContain(`\n  ${name} `);
   expect(loaded.length).toBeLessThanOrEqual(16);
   expect(
-    loaded.filter((file) => /^(drivers|src\/(agent|server|queue|render|contract)|node_modules\/(pino|zod))/.test(file)),
+    loaded.filter((file) =>
+      /^(drivers|src\/(agent|server|queue|render|contract)|node_modules\/(pino|zod))/.test(file),
+    ),
   ).toEqual([]);
 });
 
