@@ -18,17 +18,15 @@ const METADATA = 'package.json';
 export interface Bundle {
   /** Root of the checkout. */
   root: string;
-  /** The command line, from the root. */
-  entry: string;
-  /** What the entry's file is called. */
-  name: string;
+  /** What is to be run, by the name of its file there; from the root. */
+  entries: Readonly<Record<string, string>>;
   /** Everything goes into this directory, and finds `package.json` in the one above it. */
   into: string;
 }
 
 /** @returns the npm packages that went into it, by their directory */
-export async function bundle({ root, entry, name, into }: Bundle): Promise<string[]> {
-  const sources = new Map([[resolve(root, entry), name]]);
+export async function bundle({ root, entries, into }: Bundle): Promise<string[]> {
+  const sources = new Map(Object.entries(entries).map(([name, entry]) => [resolve(root, entry), name]));
   const directories = new Set<string>();
   const found: Plugin = {
     name: 'files by their address',

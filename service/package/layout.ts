@@ -59,7 +59,7 @@ export async function layOut({
   const metadata = { name: PACKAGE_NAMES[edition], version, type: 'module', license: 'UNLICENSED' };
   mkdirSync(join(into, 'bin'), { recursive: true });
   writeFileSync(join(into, 'package.json'), `${JSON.stringify(metadata, null, 2)}\n`);
-  const bundled = await bundle({ root, entry: ENTRIES[edition], name: 'platen', into: join(into, 'app') });
+  const bundled = await bundle({ root, entries: { platen: ENTRIES[edition] }, into: join(into, 'app') });
   const { launcher, node } = platform.startsWith('win32') ? WINDOWS : UNIX;
   cpSync(join(root, 'service/package', launcher), join(into, 'bin', launcher));
   const runtime = await npmPackage(root, platform, `node-${platform.replace('win32', 'win')}`);

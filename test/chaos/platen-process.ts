@@ -2,9 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { join } from 'node:path';
+import { PLATEN } from '../kit/programs/built.ts';
 
-const PLATEN = join(import.meta.dirname, '..', '..', 'service', 'platen');
 const START_TIMEOUT_MS = 120_000;
 /** Longer than any stop may take. */
 const STOP_TIMEOUT_MS = 90_000;

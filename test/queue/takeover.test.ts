@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { Client, Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,11 +9,12 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type LeaseLength, openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { postgresTurns } from '../../src/queue/postgres-turns.ts';
 import { RedisTurns } from '../../src/queue/redis-turns.ts';
+import { processFile } from '../kit/programs/built.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { administer, backends, type OpenBackend } from '../kit/servers/backends.ts';
 
-const program = fileURLToPath(new URL('./consumer-process.ts', import.meta.url));
+const program = processFile('test/queue/consumer-process.ts');
 
 describe.each(backends())('a job that is taken from its worker, on $name', ({ kind, open }) => {
   let backend: OpenBackend;

@@ -8,7 +8,8 @@ import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
-import { PLATEN, PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PLATEN } from '../kit/programs/built.ts';
+import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const LOOPBACK = '127.0.0.1';
 const cleanUp: (() => unknown)[] = [];

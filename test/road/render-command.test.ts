@@ -13,7 +13,8 @@ import { readEpl, readTspl } from '../kit/judges/label-printers.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { drawPwgRaster } from '../kit/judges/printed.ts';
 import { OCR_B } from '../kit/judges/sample-fonts.ts';
-import { PLATEN, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PLATEN } from '../kit/programs/built.ts';
+import { platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', '..', 'templates', 'shelf-50x25');
 const run = promisify(execFile);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bench, Client, decode, temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import { processFile } from '../kit/programs/built.ts';
 
 interface Mortal {
   child: ChildProcess;
@@ -14,7 +15,7 @@ interface Mortal {
 }
 
 async function startProcess(outDir: string): Promise<Mortal> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'printer-process.ts'), outDir], {
+  const child = spawn(process.execPath, [processFile('test/virtual/printer-process.ts'), outDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => {

@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Agent, type AgentOptions } from '../../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../../src/agent/config.ts';
@@ -17,6 +16,7 @@ import { pdfPool } from '../../../src/virtual/drawing/pdf-pool.ts';
 import { rasterPool } from '../../../src/virtual/drawing/raster-pool.ts';
 import type { VirtualIppPrinterOptions } from '../../../src/virtual/ipp/ipp-printer.ts';
 import type { VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
+import { processFile } from '../programs/built.ts';
 import { type BackendCase, onRedis } from '../servers/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
 import { TestIppPrinter } from './ipp-site.ts';
@@ -34,7 +34,7 @@ import {
 
 /** Of virtual printers: kept from one test to the next, since each takes long to start. */
 const DRAWING = [rasterPool, pdfPool];
-const SCRIPT = join(import.meta.dirname, 'agent-process.ts');
+const SCRIPT = processFile('test/kit/agent/agent-process.ts');
 
 interface Stoppable {
   stop(): unknown;

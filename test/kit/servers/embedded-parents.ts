@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client, type ClientConfig } from 'pg';
 import { afterEach } from 'vitest';
 import { z } from 'zod';
+import { processFile } from '../programs/built.ts';
 
-const parentProgram = fileURLToPath(new URL('../../store/embedded-parent.ts', import.meta.url));
+const parentProgram = processFile('test/store/embedded-parent.ts');
 export const answerOf = z.object({
   pid: z.number().optional(),
   kept: z.array(z.string()).optional(),

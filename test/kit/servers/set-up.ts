@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { build } from '../programs/built.ts';
 import { WINE } from '../programs/wine-prefix.ts';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
 import { makeMigratedDatabase } from './migrated-database.ts';
@@ -24,14 +25,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // The hundreds of processes that tests start take half the time to start when one need not compile what another has.
   const compiled = mkdtempSync(join(tmpdir(), 'platen-test-compiled-'));
   process.env['NODE_COMPILE_CACHE'] = compiled;
+  const built = mkdtempSync(join(tmpdir(), 'platen-test-built-'));
+  const building = build(built);
   // Nobody needs these databases after a power failure.
   const servers = await startServers({ durable: false });
-  await makeMigratedDatabase(servers.databaseUrl);
+  await Promise.all([makeMigratedDatabase(servers.databaseUrl), building]);
   project.provide('redisUrl', servers.redisUrl);
   project.provide('databaseUrl', servers.databaseUrl);
   return async () => {
     await servers.stop();
-    rmSync(compiled, { recursive: true, force: true });
+    for (const made of [compiled, built]) rmSync(made, { recursive: true, force: true });
   };
 }
 

@@ -12,14 +12,13 @@ import { followJob } from '../../../src/cli/job-progress.ts';
 import type { IntegrationCreated } from '../../../src/contract/admin.ts';
 import type { JobView } from '../../../src/contract/job.ts';
 import type { PrintRequestInput } from '../../../src/contract/print-request.ts';
+import { PLATEN } from '../programs/built.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..', '..');
-export const PLATEN = join(ROOT, 'service', 'platen');
 const START_TIMEOUT_MS = 90_000;
 
 export interface UpOptions {
   dataDir: string;
-  /** Another one than this checkout's. */
+  /** Another one than what was built for this run. */
   program?: string;
   args?: string[];
   env?: Record<string, string>;

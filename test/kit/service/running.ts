@@ -1,6 +1,6 @@
 /** The programs that run on, each as the process that it is, for tests that look at how it comes up and how it ends. */
+import { PLATEN } from '../programs/built.ts';
 import { type Program, Programs } from '../programs/programs.ts';
-import { PLATEN } from './platen.ts';
 
 export interface Running extends Program {
   /** From its ready line, as long as that is among the last that it said. @throws Error otherwise */
