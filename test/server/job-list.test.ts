@@ -81,6 +81,26 @@ describe('pages', () => {
     expect(jobs.filter((job) => !fits(job))).toEqual([]);
   });
 
+  test('by a name that nothing has any more, and by one that two have had', async () => {
+    const old = 'serial-dddddddddddd';
+    const replaced = async (name: string) =>
+      await service.pool.query('UPDATE platen.jobs SET printer_id = $1, printer_name = $2 WHERE id = $3', [
+        old,
+        name,
+        (await page('tenant=globex&limit=1')).jobs[0]?.id,
+      ]);
+    await replaced('Old line');
+    const { jobs } = await page('tenant=globex&printer=Old%20line');
+    expect(jobs).toMatchObject([{ printer: { id: old, name: 'Old line' } }]);
+    expect(await page('tenant=acme&printer=Old%20line')).toEqual({ jobs: [], next: null });
+    expect(await counts('tenant=globex&printer=Old%20line')).toMatchObject({ printed: 1 });
+    await replaced('Line 1');
+    const both = await page('tenant=globex&printer=Line%201&limit=50');
+    expect(new Set(both.jobs.map(({ printer }) => printer.id))).toEqual(new Set([old, PRINTERS[1]]));
+    const times = both.jobs.map(({ createdAt }) => createdAt);
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+
   test('by how an ID begins, and by account', async () => {
     const { jobs } = await page('tenant=acme&account=key-3&limit=1');
     const [job] = jobs;
@@ -137,6 +157,11 @@ describe('what a page reads does not grow with what was printed', () => {
     `tenant=acme&printer=${PRINTERS[0]}`,
     'tenant=acme&account=key-1',
     'tenant=acme&template=template-3',
+    'tenant=acme&template=Template%203',
+    'tenant=acme&template=Template%203&printer=Line%200',
+    'tenant=acme&printer=no%20such%20printer',
+    'template=no%20such%20template',
+    'tenant=acme&printer=serial-',
     'tenant=acme&until=2026-11-01T02:00:00Z',
     'tenant=globex',
     '',

@@ -41,6 +41,23 @@ test('a job that is over is deleted after 400 days with its history; one that wa
   expect(rows).toEqual([]);
 });
 
+test('what only jobs that are deleted were for is called nothing any more', async () => {
+  const id = await newJob('printed', 401);
+  await service.pool.query('UPDATE platen.jobs SET printer_id = $2, printer_name = $3 WHERE id = $1', [
+    id,
+    'serial-gone',
+    'Gone',
+  ]);
+  const names = async () =>
+    (await service.pool.query('SELECT DISTINCT name FROM platen.job_names ORDER BY name')).rows.map(
+      ({ name }) => name,
+    );
+  const before = await names();
+  expect(before).toContain('Gone');
+  await forgetJobs(service.pool, serverConfig.parse({}).retention);
+  expect(await names()).toEqual(before.filter((name) => name !== 'Gone'));
+});
+
 test('how long can be set', async () => {
   const [first, second] = [await newJob('printed', 3), await newJob('failed', 6)];
   const retention = serverConfig.parse({ retention: { labelDataHours: 24 * 30, jobDays: 5 } }).retention;

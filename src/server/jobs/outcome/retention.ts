@@ -33,6 +33,13 @@ export async function forgetJobs(pool: Pool, retention: ServerConfig['retention'
        LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
     retention.jobDays,
   );
+  for (const kind of ['printer', 'template'] as const) {
+    // Each name by its index: without OFFSET, which changes nothing else, all jobs would be read.
+    await pool.query(
+      `DELETE FROM platen.job_names n WHERE kind = '${kind}' AND NOT EXISTS (
+         SELECT FROM platen.jobs j WHERE j.tenant_id = n.tenant_id AND j.${kind}_id = n.id OFFSET 0)`,
+    );
+  }
   await forgetTemplates(pool);
 }
 

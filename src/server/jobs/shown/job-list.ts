@@ -24,12 +24,17 @@ import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 /** Printers or templates that a name may stand for. */
 const MOST_NAMED = 100;
 
+/** What jobs were accepted for, by what it was called then: it may be gone, or be called otherwise. */
+const ONCE_NAMED = (kind: 'printer' | 'template') => `SELECT id FROM platen.job_names
+    WHERE kind = '${kind}' AND (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)`;
 const PRINTERS_NAMED = `SELECT p.printer_id AS id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
     WHERE (p.name = $1 OR starts_with(p.printer_id, $1)) AND ($2::text IS NULL OR coalesce(a.tenant_id, $2) = $2)
   UNION SELECT regexp_replace(lane, '^.*/', '') FROM platen.lane_settings
-    WHERE display_name = $1 AND ($2::text IS NULL OR position('/' in lane) = 0 OR starts_with(lane, $2 || '/'))`;
+    WHERE display_name = $1 AND ($2::text IS NULL OR position('/' in lane) = 0 OR starts_with(lane, $2 || '/'))
+  UNION ${ONCE_NAMED('printer')}`;
 const TEMPLATES_NAMED = `SELECT id FROM platen.templates
-  WHERE (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)`;
+    WHERE (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)
+  UNION ${ONCE_NAMED('template')}`;
 
 /** Sorts as the time does, to the microsecond. */
 const KEY_TIME = `to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -39,6 +44,14 @@ const listedRow = jobRow.extend({ key_time: z.string() });
 class Conditions {
   readonly values: unknown[] = [];
   readonly sql: string[] = ['j.tenant_id = t.id'];
+  /** What is looked for one after the other, each along its index. */
+  from = 'platen.tenants t';
+  readonly #newest: boolean;
+
+  /** @param newest the newest are wanted; otherwise it is how many there are */
+  constructor({ newest }: { newest: boolean }) {
+    this.#newest = newest;
+  }
 
   /** @param sql with `?` for the value */
   add(sql: string, value: unknown): this {
@@ -50,6 +63,17 @@ class Conditions {
   value(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
+  }
+
+  /** Any of these. The newest of each are found at once, of several together only among all of them. */
+  addOneOf(column: 'printer_id' | 'template_id', ids: readonly string[]): void {
+    if (ids.length === 0) this.sql.push('false');
+    else if (ids.length === 1) this.add(`j.${column} = ?`, ids[0]);
+    else if (!this.#newest || this.from.includes('unnest')) this.add(`j.${column} = ANY(?)`, ids);
+    else {
+      this.from += ` CROSS JOIN unnest(${this.value(ids)}::text[]) AS one (id)`;
+      this.sql.push(`j.${column} = one.id`);
+    }
   }
 
   get text(): string {
@@ -66,7 +90,7 @@ export class JobList {
 
   /** @param filter without a tenant: of all of them */
   async page(filter: JobFilter): Promise<JobPage> {
-    const where = await this.#conditions(filter);
+    const where = await this.#conditions(filter, { newest: true });
     if (filter.status !== undefined) {
       // One is looked up as it is; any of several would be looked for among all others.
       where.add(
@@ -83,7 +107,7 @@ export class JobList {
       this.#pool,
       listedRow,
       `SELECT ${COLUMNS}, ${KEY_TIME} AS key_time FROM platen.jobs
-       WHERE id IN (SELECT found.id FROM platen.tenants t CROSS JOIN LATERAL (
+       WHERE id IN (SELECT found.id FROM ${where.from} CROSS JOIN LATERAL (
          SELECT j.id, j.created_at FROM platen.jobs j WHERE ${where.text}
          ORDER BY j.created_at DESC, j.id DESC LIMIT ${limit}) AS found
          ${this.#ofTenant(where, filter.tenant)} ORDER BY found.created_at DESC, found.id DESC LIMIT ${limit})
@@ -123,7 +147,7 @@ export class JobList {
 
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */
   async counts(filter: JobCountFilter): Promise<JobCounts> {
-    const where = await this.#conditions(filter);
+    const where = await this.#conditions(filter, { newest: false });
     // Each state by name: of one that is a value, PostgreSQL does not know that it is rare, and reads a million others.
     const counted = JOB_STATUSES.map(
       (status) => `(SELECT count(*) FROM (
@@ -142,30 +166,24 @@ export class JobList {
     return tenant === undefined ? '' : `WHERE t.id = ${where.value(tenant)}`;
   }
 
-  async #conditions(filter: JobCountFilter): Promise<Conditions> {
+  async #conditions(filter: JobCountFilter, wanted: { newest: boolean }): Promise<Conditions> {
     const { id, tenant, printer, template, account, since, until } = filter;
-    const where = new Conditions();
+    const where = new Conditions(wanted);
     if (id !== undefined) {
       const [first, last] = ['0', 'f'].map(filledWith(id));
       where.add('j.id >= ?', first).add('j.id <= ?', last);
     }
-    if (printer !== undefined) {
-      const ids = await this.#named(PRINTERS_NAMED, printer, tenant);
-      if (ids.length > 0) where.add(oneOf('j.printer_id', ids), ids);
-      else where.add('(j.printer_name = ? OR starts_with(j.printer_id, ?))', storable(printer));
-    }
-    if (template !== undefined) {
-      const ids = await this.#named(TEMPLATES_NAMED, template, tenant);
-      if (ids.length > 0) where.add(oneOf('j.template_id', ids), ids);
-      else where.add('(j.template_name = ? OR starts_with(j.template_id, ?))', storable(template));
-    }
+    if (printer !== undefined)
+      where.addOneOf('printer_id', await this.#named(PRINTERS_NAMED, printer, tenant));
+    if (template !== undefined)
+      where.addOneOf('template_id', await this.#named(TEMPLATES_NAMED, template, tenant));
     if (account !== undefined) where.add('j.account = ?', storable(account));
     if (since !== undefined) where.add('j.created_at >= ?', since);
     if (until !== undefined) where.add('j.created_at < ?', until);
     return where;
   }
 
-  /** IDs that a name, or the beginning of an ID, stands for now; none: it may be one that is gone. */
+  /** IDs that a name, or the beginning of an ID, stands for now or stood for when a job was accepted. */
   async #named(sql: string, name: string, tenant: string | undefined): Promise<string[]> {
     const found = await rowsOf(this.#pool, z.object({ id: z.string() }), `${sql} LIMIT ${MOST_NAMED}`, [
       storable(name),
@@ -178,11 +196,6 @@ export class JobList {
 /** PostgreSQL refuses a text with a NUL: nothing has such a name, and nothing is found by what takes its place. */
 function storable(text: string): string {
   return text.includes('\0') ? '\u{10ffff}' : text;
-}
-
-/** Of one the index tells the newest at once. */
-function oneOf(column: string, ids: readonly string[]): string {
-  return ids.length === 1 ? `${column} = (?::text[])[1]` : `${column} = ANY(?)`;
 }
 
 /** The first or the last UUID that begins so. */
