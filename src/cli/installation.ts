@@ -171,8 +171,8 @@ export class Installation {
 
     const service = serviceFile.parse({ url, adminToken: config.adminToken });
     this.#client = new AdminClient(service);
-    const names = virtual.flatMap(({ name }) => name ?? []);
-    await this.#printersRegistered(this.#client, names, signal);
+    const addresses = virtual.map(({ uri }) => uri);
+    await this.#printersRegistered(this.#client, addresses, signal);
     await writeSecret(join(dataDir, SERVICE_FILE), JSON.stringify(service));
     this.#running = stack.move();
     return {
@@ -229,20 +229,21 @@ export class Installation {
     return { entries: started.map(({ entry }): VirtualEntry => entry), printers: printers.map(portOf) };
   }
 
-  async #printersRegistered(client: AdminClient, names: string[], signal: AbortSignal): Promise<void> {
-    if (names.length === 0) return;
+  /** By their addresses: people may call them otherwise, or another printer the same. */
+  async #printersRegistered(client: AdminClient, addresses: string[], signal: AbortSignal): Promise<void> {
+    if (addresses.length === 0) return;
     const deadline = AbortSignal.timeout(READY_TIMEOUT_MS);
     for (;;) {
       // The database may be away for a moment: then the list is asked for again.
       const printers = await client.printers().catch(() => []);
       const online = printers.filter(
-        ({ name, agents }) => names.includes(name) && agents.some((agent) => agent.online),
+        ({ uri, agents }) => addresses.includes(uri) && agents.some((agent) => agent.online),
       );
-      if (online.length >= names.length) return;
+      if (online.length >= addresses.length) return;
       signal.throwIfAborted();
       if (deadline.aborted) {
         throw new CommandFailure(
-          `Only ${online.length} of ${names.length} virtual printers came up in ${READY_TIMEOUT_MS} ms.`,
+          `Only ${online.length} of ${addresses.length} virtual printers came up in ${READY_TIMEOUT_MS} ms.`,
         );
       }
       await pause(50, undefined, { signal });

@@ -19,6 +19,14 @@ const MOST_ELEMENTS = 5_000;
 const DEEPEST = 100;
 /** Elements of a picture with dashed lines: each may come to a million dashes. */
 const MOST_DASHED = 100;
+/**
+ * Characters of outlines: of the whole picture, and of one that is stroked. Those of 100,000 take the drawing library
+ * 6 s and 600 MB where its curves cross each other, those of 30,000 a tenth of a second.
+ */
+const MOST_OUTLINE = 400_000;
+const MOST_STROKED = 30_000;
+const OUTLINE = /\s(?:d|points)\s*=\s*(?:"([^"]*)"|'([^']*)')/i;
+const STROKE = /\bstroke\s*[:=]\s{0,9}["']?(\w{0,9})/gi;
 /** What see-through and clipped elements cost more than others; those within each other are a picture each. */
 const LAYER = 4;
 const DEEPEST_LAYERS = 10;
@@ -57,6 +65,8 @@ function elementsIn(svg: string): number {
   let layers = 0;
   let inClip = 0;
   let dashed = false;
+  const stroked = isStroked(svg);
+  let outlines = 0;
   for (let at = svg.indexOf('<'); at >= 0; at = svg.indexOf('<', at)) {
     if (svg.startsWith('<!--', at)) {
       const end = svg.indexOf('-->', at);
@@ -79,6 +89,19 @@ function elementsIn(svg: string): number {
       throw new PictureFault('an SVG on a label has no clipped clip paths: join them');
     const layer = clipped || /opacity/i.test(tag);
     elements += layer ? 1 + LAYER : 1;
+    const [, double, single] = OUTLINE.exec(tag) ?? [];
+    const outline = (double ?? single ?? '').length;
+    outlines += outline;
+    if (outlines > MOST_OUTLINE) {
+      throw new PictureFault(
+        `the SVG has more than ${MOST_OUTLINE} characters of outlines: simplify it, or take a PNG`,
+      );
+    }
+    if (stroked && outline > MOST_STROKED) {
+      throw new PictureFault(
+        `the SVG has an outline of more than ${MOST_STROKED} characters that is stroked: simplify it, or take a PNG`,
+      );
+    }
     dashed ||= /stroke-dasharray/i.test(tag);
     if (elements > MOST_ELEMENTS)
       throw new PictureFault(`the SVG has more than ${MOST_ELEMENTS} elements: simplify it`);
@@ -100,6 +123,13 @@ function elementsIn(svg: string): number {
       throw new PictureFault(`the SVG has elements within elements, more than ${DEEPEST} deep`);
   }
   return elements;
+}
+
+/** Whether anything in it may be stroked. */
+function isStroked(svg: string): boolean {
+  for (const [, paint] of svg.matchAll(STROKE)) if (paint?.toLowerCase() !== 'none') return true;
+  // In a style one could hide behind a comment.
+  return svg.includes('/*');
 }
 
 /** Where the tag that begins at `from` ends, before its `>`; quotes may hold one. -1: it does not. */

@@ -42,3 +42,14 @@ test('an agent that has no printer', async () => {
   expect(up.output).toContain('no printer: none is configured');
   expect(await up.stop()).toBe(0);
 });
+
+test('a virtual printer that people call otherwise does not keep the others waiting', async () => {
+  const options = { dataDir: join(directory.path, 'renamed'), args: ['--virtual', '1'] };
+  const up = await PlatenUp.start(options);
+  const at = ['--data', options.dataDir];
+  expect(await platen(['printer', 'rename', 'virtual-1', 'Dock 3', ...at])).toMatchObject({ code: 0 });
+  expect(await up.stop()).toBe(0);
+  const again = await PlatenUp.start(options);
+  expect((await again.admin.printers()).map(({ name }) => name)).toEqual(['Dock 3']);
+  expect(await again.stop()).toBe(0);
+});
