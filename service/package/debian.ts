@@ -20,6 +20,8 @@ export interface Build {
   version: string;
   /** The newest that anything in the package may be. */
   time: Date;
+  /** How hard it is compressed, 1 to 9. */
+  level?: number;
 }
 
 const HOME = 'usr/lib/platen';
@@ -75,7 +77,7 @@ export async function serviceDeb(build: Build): Promise<string[]> {
 }
 
 export async function cjkFontsDeb(build: Build): Promise<string[]> {
-  const { root, out, version, time } = build;
+  const { root } = build;
   return await inStage(async (stage) => {
     const name = 'platen-fonts-cjk';
     const packages = await layOutCjkFonts(root, join(stage, HOME));
@@ -88,7 +90,7 @@ export async function cjkFontsDeb(build: Build): Promise<string[]> {
       description: ['Labels of Platen with characters of these scripts need them; other labels', 'do not.'],
       relations: ['Enhances: platen, platen-agent'],
     };
-    return [pack(stage, out, control, version, time), bill(build, name, packages)];
+    return [pack(stage, build, control), bill(build, name, packages)];
   });
 }
 
@@ -101,7 +103,7 @@ interface Program {
 }
 
 async function programDeb(build: Build, edition: Edition, program: Program): Promise<string[]> {
-  const { root, out, version, time } = build;
+  const { root, version } = build;
   const { name, relations } = program.control;
   const { unit, config } = program.service;
   return await inStage(async (stage) => {
@@ -144,7 +146,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
         ...relations,
       ],
     };
-    return [pack(stage, out, control, version, time), bill(build, name, packages)];
+    return [pack(stage, build, control), bill(build, name, packages)];
   });
 }
 
@@ -184,7 +186,11 @@ function bill({ out, version, time }: Build, name: string, packages: readonly Np
 }
 
 /** @returns the package's file name */
-export function pack(stage: string, out: string, control: Control, version: string, time: Date): string {
+export function pack(
+  stage: string,
+  { out, version, time, level = 6 }: Omit<Build, 'root'>,
+  control: Control,
+): string {
   const files = treeOf(stage).filter((path) => !path.startsWith('DEBIAN/') && path !== 'DEBIAN');
   const plain = files.filter((path) => lstatSync(join(stage, path)).isFile());
   const size = plain.reduce((sum, path) => sum + Math.ceil(statSync(join(stage, path)).size / 1024), 0);
@@ -210,7 +216,7 @@ export function pack(stage: string, out: string, control: Control, version: stri
   settle(stage, time);
   const file = `${control.name}_${version}_${control.architecture}.deb`;
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(time.getTime() / 1000) };
-  const args = ['--root-owner-group', '-Zgzip', '-z6', '--build', stage, join(out, file)];
+  const args = ['--root-owner-group', '-Zgzip', `-z${level}`, '--build', stage, join(out, file)];
   execFileSync('dpkg-deb', args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   return basename(file);
 }

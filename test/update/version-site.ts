@@ -10,6 +10,7 @@ import { readStatus } from '../../src/agent/status-file.ts';
 import { Home } from '../../src/cli/update/home.ts';
 import type { Step } from '../../src/cli/update/steps.ts';
 import { DockPrinter } from '../kit/printers/dock-printer.ts';
+import { processFile } from '../kit/programs/built.ts';
 import { type Program, Programs } from '../kit/programs/programs.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
@@ -17,7 +18,7 @@ import type { UpdateProcessOptions } from './update-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TIME = new Date('2026-11-01T12:00:00Z');
-const UPDATE = join(import.meta.dirname, 'update-process.ts');
+const UPDATE = processFile('test/update/update-process.ts');
 /** What its agents find out of order in `agent`: a version like the others, until it is to run. */
 export type Fault = 'ends at once' | 'does nothing';
 
@@ -133,7 +134,8 @@ export class VersionSite {
   #pack(stage: string, version: string, signingKey = this.#keys.privateKey): string {
     const out = join(this.directory, 'archives');
     mkdirSync(out, { recursive: true });
-    const [, manifest = ''] = packArchive(stage, 'platen-agent', { out, version, time: TIME, signingKey });
+    const build = { out, version, time: TIME, signingKey, level: 1 };
+    const [, manifest = ''] = packArchive(stage, 'platen-agent', build);
     rmSync(stage, { recursive: true });
     return join(out, manifest);
   }

@@ -14,6 +14,7 @@ const PROCESSES = [
   'test/kit/agent/agent-process.ts',
   'test/queue/consumer-process.ts',
   'test/store/embedded-parent.ts',
+  'test/update/update-process.ts',
   'test/virtual/printer-process.ts',
 ] as const;
 
