@@ -23,8 +23,7 @@ export async function runCommandLine(commands: Commands): Promise<void> {
         import('./explain.ts'),
         import('./output.ts'),
       ]);
-      process.stderr.write(`platen: ${forTerminal(explain(error))}
-`);
+      process.stderr.write(`platen: ${forTerminal(explain(error))}\n`);
       process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
     }
   }
