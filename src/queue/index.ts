@@ -4,7 +4,7 @@ export { lookAtPostgres, lookAtRedis, type ServerLook } from './look.ts';
 export { openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres-away.ts';
-export { PostgresClient } from './postgres-client.ts';
+export { PostgresClient, refuseLentConnections } from './postgres-client.ts';
 export { QueueError } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export {

@@ -1,5 +1,6 @@
 /** A connection to PostgreSQL that ends in bounded time, whether the server answers or not, and compiles no statement. */
 import { Client, type ClientConfig } from 'pg';
+import { QueueError } from './queue-error.ts';
 
 /** How long a server has to close a connection after the goodbye, ms. */
 const GOODBYE_MS = 1_000;
@@ -7,16 +8,41 @@ const GOODBYE_MS = 1_000;
 /**
  * node-postgres says goodbye and waits until the server closes the connection: one that has fallen silent never does,
  * and the socket would keep whoever waits for the end, and the process, alive.
+ *
+ * What holds for the connection is set by its first statement, since a pooler (PgBouncer) takes none of it with the greeting.
+ * `jit`: PostgreSQL compiles a statement that it takes for costly, as it does in tables that it has not counted yet: 0.5
+ * to 5 s of a core for what then runs in milliseconds.
  */
 export class PostgresClient extends Client {
-  /**
-   * PostgreSQL compiles a statement that it takes for costly, as it does in tables that it has not counted yet: 0.5 to
-   * 5 s of a core for what then runs in milliseconds. Options of the URL take the place of these.
-   */
+  readonly #settings: string;
+
   constructor(config: ClientConfig = {}) {
-    const options = `${process.env['PGOPTIONS'] ?? ''} -c jit=off`;
+    const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...others } = config;
     // A pool hides the password from those who list what it hands over.
-    super({ options, ...config, password: config.password });
+    super({ ...others, password: config.password });
+    const limits = Object.entries({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout });
+    this.#settings = [
+      'SET jit = off',
+      ...limits.flatMap(([name, ms]) => (typeof ms === 'number' ? [`SET ${name} = ${ms}`] : [])),
+    ].join('; ');
+  }
+
+  override connect(): Promise<this>;
+  override connect(callback: (error: Error | null, client?: this) => void): void;
+  override connect(callback?: (error: Error | null, client?: this) => void): Promise<this> | undefined {
+    const connected = super.connect().then(async () => {
+      try {
+        await this.query(this.#settings);
+        return this;
+      } catch (error) {
+        // A pool that is told of an error takes the connection for closed.
+        this.connection.stream.destroy();
+        throw error;
+      }
+    });
+    if (callback === undefined) return connected;
+    connected.then((client) => callback(null, client), callback);
+    return undefined;
   }
 
   override end(): Promise<void>;
@@ -24,5 +50,33 @@ export class PostgresClient extends Client {
   override end(callback?: (error: Error) => void): Promise<void> | void {
     setTimeout(() => this.connection.stream.destroy(), GOODBYE_MS).unref();
     return callback === undefined ? super.end() : super.end(callback);
+  }
+}
+
+const PROCESS = 'SELECT pg_backend_pid() AS pid';
+
+/**
+ * Refuses a pooler that lends a connection for one transaction only: locks, settings and notifications of one client
+ * would be another's. It gives the one that is free, which is that of the client before.
+ * @param first connected, and in no transaction
+ * @throws QueueError `refused`
+ */
+export async function refuseLentConnections(first: Client, config: ClientConfig): Promise<void> {
+  const second = new PostgresClient(config);
+  second.on('error', () => undefined);
+  try {
+    await second.connect();
+    const processes = [];
+    for (const client of [first, second]) {
+      processes.push((await client.query<{ pid: number }>(PROCESS)).rows[0]?.pid);
+    }
+    if (processes[0] !== processes[1]) return;
+    throw new QueueError(
+      'refused',
+      'PostgreSQL is behind a pooler that lends connections for one transaction: have it lend them for a session ' +
+        '(PgBouncer: pool_mode = session), or name the server itself',
+    );
+  } finally {
+    await second.end().catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@ import { LaneConsumer } from './lane-consumer.ts';
 import type { LaneStore } from './lane-store.ts';
 import { isConnectionError } from './postgres-away.ts';
 import { PostgresBell } from './postgres-bell.ts';
-import { PostgresClient } from './postgres-client.ts';
+import { PostgresClient, refuseLentConnections } from './postgres-client.ts';
 import { postgresLeases } from './postgres-lease.ts';
 import { postgresReports } from './postgres-reports.ts';
 import { makeLanes } from './postgres-schema.ts';
@@ -68,7 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
   // Of a connection that is checked out: whoever holds it is told by its next statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
   try {
-    await migrate(pool, options.startTimeoutMs, options.signal);
+    await migrate(pool, config, options);
   } catch (error) {
     await pool.end();
     throw error;
@@ -145,18 +145,24 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
   };
 }
 
-async function migrate(pool: Pool, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+async function migrate(
+  pool: Pool,
+  config: PoolConfig,
+  { startTimeoutMs: timeoutMs, signal }: PostgresOptions,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
       const client = await pool.connect();
       try {
+        await refuseLentConnections(client, config);
         await makeLanes(client);
       } finally {
         client.release();
       }
       return;
     } catch (error) {
+      if (error instanceof QueueError) throw error;
       if (!isConnectionError(error)) {
         throw new QueueError('refused', `The database cannot hold the queues: ${reasonOf(error)}`);
       }

@@ -9,7 +9,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Logger } from '../../log.ts';
-import { PostgresClient } from '../../queue/index.ts';
+import { PostgresClient, refuseLentConnections } from '../../queue/index.ts';
 import { rowsOf, TIMEOUTS } from './pool.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
@@ -24,17 +24,19 @@ const migration = z.object({ name: z.string(), sha256: z.string() });
 export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<void> {
   const files = (await readdir(DIRECTORY)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   // A connection of its own: the pool's timeouts are those of requests, and its end frees the lock in any case.
-  const client = new PostgresClient({
+  const config = {
     ...database,
     application_name: 'platen-migration',
     connectionTimeoutMillis: TIMEOUTS.connect,
     statement_timeout: STATEMENT_TIMEOUT,
     lock_timeout: STATEMENT_TIMEOUT,
     query_timeout: STATEMENT_TIMEOUT,
-  });
+  };
+  const client = new PostgresClient(config);
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await refuseLentConnections(client, config);
     await client.query(`SELECT pg_advisory_lock(${LOCK})`);
     await client.query(`
       CREATE SCHEMA IF NOT EXISTS platen;

@@ -43,6 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Debian package → whether it is there. The tesseract languages judge labels in those scripts. */
 const NEEDED: Needed = {
   ...SERVER_PACKAGES,
+  pgbouncer: () => existsSync('/usr/sbin/pgbouncer'),
   'poppler-utils': () => onPath('pdftoppm') !== undefined,
   // Says what the system was asked for, and breaks a disk.
   strace: () => onPath('strace') !== undefined,
