@@ -38,10 +38,9 @@ test('of one job are applied in their order, and those of others with them in on
 
 test('are applied although one of them cannot be stored, and one comes too early', async () => {
   const [first, second, third] = [await newJob(), await newJob(), await newJob()];
-  const error = { code: 'internal', message: 'a NUL: \0' };
   const batch = batchOf(
     jobReport(first, { status: 'printed', labels: counts }),
-    jobReport(second, { status: 'failed', error }),
+    jobReport(second, { delivery: 3_000_000_000, status: 'printed', labels: counts }),
     jobReport(second, { seq: 1, agentId: 'agent-stranger', status: 'printed', labels: counts }),
     { ...agentReport(), agentId: 'agent-newcomer' },
     jobReport(third, { agentId: 'agent-newcomer', status: 'printed', labels: counts }),
@@ -52,6 +51,20 @@ test('are applied although one of them cannot be stored, and one comes too early
   expect(await job(second)).toMatchObject({ status: 'queued' });
   expect(await job(third)).toMatchObject({ status: 'printed' });
   expect(service.log).toContain('a report cannot be stored');
+});
+
+test('what a fault says may be anything', async () => {
+  const id = await newJob();
+  const error = { code: 'internal', message: 'half of \ud83d, and \0' };
+  expect(
+    await new Reports(service.pool, service.logger).apply(
+      batchOf(jobReport(id, { status: 'failed', error })),
+    ),
+  ).toEqual([]);
+  expect(await job(id)).toMatchObject({
+    status: 'failed',
+    error: { message: 'half of \ufffd, and \ufffd' },
+  });
 });
 
 function agentReport(): object {

@@ -313,8 +313,26 @@ describe('of an agent', () => {
     ]);
   });
 
+  test('half a character and a NUL, as a device may have them, take no other printer away', async () => {
+    const half = `${'x'.repeat(199)}\ud83d`;
+    const uri = 'socket://\0';
+    const unreached = [{ uri, name: half, why: '\0' }];
+    await service.agent([{}, { id: 'serial-222222222222', name: half, model: 'a\0b', uri }], {
+      unreached,
+    });
+    expect(await printers()).toMatchObject([
+      { name: `${'x'.repeat(199)}\ufffd`, model: 'a\ufffdb', uri: 'socket://\ufffd' },
+      shown,
+    ]);
+    expect((await service.admin('GET', '/agents')).body).toMatchObject([
+      { unreached: [{ uri: 'socket://\ufffd', why: '\ufffd' }] },
+    ]);
+    await service.agent([{}], { name: half, version: '0\0' });
+    expect((await service.admin('GET', '/agents')).body).toMatchObject([{ version: '0\ufffd' }]);
+  });
+
   test('a report that the database cannot hold is dropped, not tried for ever', async () => {
-    await service.agent([{ name: 'bad\0name' }]);
+    await service.agent([{ name: 'Renamed' }], { at: '0000-01-01T00:00:00.000Z' });
     expect(service.log).toContain('a report cannot be stored');
     expect(await printers()).toMatchObject([shown]);
   });

@@ -127,10 +127,10 @@ export class Printer {
     const confirmed = this.#confirmedBy();
     const { languages: _, ...size } = this.#model();
     const evidence = this.#known.endpoints.flatMap(({ told }) => told.model ?? []);
-    const model = (identity?.model ?? evidence[0])?.slice(0, 200);
+    const model = (identity?.model ?? evidence[0])?.slice(0, 200).toWellFormed();
     return {
       id: this.id,
-      name: (driver.name ?? identity?.name ?? model ?? placeOf(uri)).slice(0, 200),
+      name: (driver.name ?? identity?.name ?? model ?? placeOf(uri)).slice(0, 200).toWellFormed(),
       evidence: evidenceOf(this.id),
       uri,
       ...(model !== undefined && { model }),

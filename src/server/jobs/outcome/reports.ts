@@ -25,6 +25,18 @@ const CLOCK_DOUBTED = 30;
 const applied = z.object({ has: z.boolean().nullable(), applied: z.boolean() });
 const answered = z.object({ applied: z.array(applied) });
 
+/** What PostgreSQL takes in no text, as JSON has it: NUL, and half a character. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
+
+/** A report's text as JSON for the database: for one character of a device's name no report is lost. */
+function storable(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!UNSTORABLE.test(json)) return json;
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'string' ? inner.toWellFormed().replaceAll('\0', '\ufffd') : inner,
+  );
+}
+
 type OfJob = Reported & { report: JobReport };
 
 export class Reports {
@@ -91,13 +103,13 @@ export class Reports {
              OR a.seen_at < now() - make_interval(secs => ${HEARTBEAT_LOST}))`,
         [
           report.agentId,
-          report.name,
-          report.version,
+          report.name.replaceAll('\0', '\ufffd'),
+          report.version.replaceAll('\0', '\ufffd'),
           report.tenantId,
           report.online,
           report.at,
           ageMs / 1_000,
-          JSON.stringify(report.unreached ?? []),
+          storable(report.unreached ?? []),
         ],
       );
       if (rowCount === 0) return await this.#notTaken(client, report);
@@ -115,7 +127,7 @@ export class Reports {
          WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.formats::text, p.confirmed_by, p.gone_at) IS DISTINCT FROM
            (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.formats::text,
             coalesce(excluded.confirmed_by, p.confirmed_by), NULL)`,
-        [report.agentId, JSON.stringify(printers)],
+        [report.agentId, storable(printers)],
       );
       await client.query(
         `UPDATE platen.agent_printers SET gone_at = now()
@@ -147,7 +159,7 @@ export class Reports {
         answered,
         `SELECT set_config('synchronous_commit', $3, true), platen.apply_job_reports($1, $2) AS applied`,
         [
-          JSON.stringify(batch.map(({ report }, index) => rowOf(index, report))),
+          storable(batch.map(({ report }, index) => rowOf(index, report))),
           statesChangedBy('agent'),
           this.#commit,
         ],
