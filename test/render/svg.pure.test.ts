@@ -14,7 +14,7 @@ describe('an SVG on a label', () => {
     ['a gradient of its own', svg('<linearGradient id="g"/><rect fill="url(#g)"/><stop href="#g"/>')],
     ['a style sheet', svg('<style>.a{fill:#000}</style><path class="a"/>')],
     ['a long outline', svg(`<path d="${'M0 0'.repeat(90_000)}" stroke="none"/>`)],
-    ['many stroked outlines', svg(`<path d="${'M0 0'.repeat(5_000)}" stroke="red"/>`.repeat(10))],
+    ['many stroked outlines', svg(`<path d="${'M0 0'.repeat(5_000)}" stroke="red"/>`.repeat(4))],
     ['escaped markup', svg('<title>a &lt; b &amp; c</title>')],
   ])('%s is drawn', (_, bytes) => {
     expect(svgElements(bytes)).toBeGreaterThan(0);
@@ -28,6 +28,10 @@ describe('an SVG on a label', () => {
     ['foreign content', svg('<foreignObject><p/></foreignObject>')],
     ['text in a font of the host', svg('<text>A</text>')],
     ['outlines without end', svg(`<path d="${'M0 0'.repeat(30_000)}"/>`.repeat(4))],
+    [
+      'more and more stroked outlines',
+      svg(`${`<path d="${'M0 0'.repeat(5_000)}"/>`.repeat(5)}<path stroke="red" d="M0 0z"/>`),
+    ],
     ['a long stroked outline', svg(`<g stroke="red"><path d="${'M0 0'.repeat(8_000)}"/></g>`)],
     ['one that a style strokes', svg(`<style>*{stroke:red}</style><path d='${'M0 0'.repeat(8_000)}'/>`)],
     ['a stroke in hiding', svg(`<path style="stroke/**/:red" d="${'M0 0'.repeat(8_000)}"/>`)],
