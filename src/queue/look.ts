@@ -67,8 +67,6 @@ export async function lookAtPostgres(connectionString: string, limitMs: number):
     connectionTimeoutMillis: limitMs,
     query_timeout: limitMs,
   });
-  // A connection that breaks fails the statement in hand; between two it must not end the process.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     const { rows } = await client.query<{ version: string; now: Date }>(

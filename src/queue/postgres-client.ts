@@ -21,6 +21,8 @@ export class PostgresClient extends Client {
     // A pool hides the password from those who list what it hands over.
     super({ ...others, password: config.password });
     const limits = Object.entries({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout });
+    // A connection that breaks fails the statement in hand, and the next one; between two it must not end the process.
+    this.on('error', () => undefined);
     this.#settings = [
       'SET jit = off',
       ...limits.flatMap(([name, ms]) => (typeof ms === 'number' ? [`SET ${name} = ${ms}`] : [])),
@@ -63,7 +65,6 @@ const PROCESS = 'SELECT pg_backend_pid() AS pid';
  */
 export async function refuseLentConnections(first: Client, config: ClientConfig): Promise<void> {
   const second = new PostgresClient(config);
-  second.on('error', () => undefined);
   try {
     await second.connect();
     const processes = [];

@@ -65,8 +65,6 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
     // `pool.end` does not wait for its connections' ends: a database that stops right after may still be heard.
     if (!pool.ending) errors.report('queue connection lost', error);
   });
-  // Of a connection that is checked out: whoever holds it is told by its next statement.
-  pool.on('connect', (client) => client.on('error', () => undefined));
   try {
     await migrate(pool, config, options);
   } catch (error) {

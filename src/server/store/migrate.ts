@@ -33,7 +33,6 @@ export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<
     query_timeout: STATEMENT_TIMEOUT,
   };
   const client = new PostgresClient(config);
-  client.on('error', () => undefined);
   await client.connect();
   try {
     await refuseLentConnections(client, config);
