@@ -48,7 +48,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const journal = new Journal(dataDir.db);
   const { languagesModule } = standardDrivers;
   const pool = new RenderPool({ threads: config.renderThreads, languagesModule, stuckMs: 60_000, logger });
-  const reporter = new Reporter({ source: { publish: async () => {} }, journal, logger });
+  const reporter = new Reporter({ source: { publish: async () => null }, journal, logger });
   const device = deviceFor(entry, config, standardDrivers);
   const probe = await device.probe(AbortSignal.timeout(10_000));
   if (probe?.reachable !== true || probe.identity === null) throw new Error('the printer does not answer');
@@ -133,7 +133,7 @@ function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
         resolve(handle);
         return { pause: nothing, resume: nothing, stop: nothing };
       },
-      publish: nothing,
+      publish: async () => null,
     },
   };
 }

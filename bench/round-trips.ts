@@ -122,6 +122,7 @@ function holding(
     markCanceled: (...of) => real.markCanceled(...of),
     markHeld: (...of) => real.markHeld(...of),
     leaseHolders: (lanes) => real.leaseHolders(lanes),
+    hasUnread: (...of) => real.hasUnread(...of),
     consumeReports: (handler) =>
       real.consumeReports(async (batch) => {
         await handler(batch);

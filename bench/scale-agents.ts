@@ -57,10 +57,13 @@ async function startAgent(number: number, uris: readonly string[], redisUrl: str
     source: {
       ...source,
       publish: async (report, scope) => {
-        await source.publish(report, scope);
-        if (report.kind !== 'agent') return;
-        const there = report.printers.filter(({ reasons }) => !reasons.includes('offline'));
+        const place = await source.publish(report, scope);
+        const there =
+          report.kind === 'agent'
+            ? report.printers.filter(({ reasons }) => !reasons.includes('offline'))
+            : [];
         if (there.length === uris.length) told.resolve();
+        return place;
       },
     },
     logger,

@@ -126,8 +126,9 @@ export class Agent {
       source: {
         publish: async (report) => {
           try {
-            await source.publish(report, config.tenantId);
+            const place = await source.publish(report, config.tenantId);
             this.#told({ at: new Date().toISOString(), error: null });
+            return place;
           } catch (error) {
             this.#told({ error: withoutCredentials(String(error)) });
             throw error;

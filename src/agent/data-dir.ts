@@ -33,6 +33,8 @@ const SCHEMA = `
     document TEXT,
     final_report TEXT,
     unpublished TEXT,
+    told_in TEXT,
+    told_at TEXT,
     updated_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS jobs_unpublished ON jobs (updated_at) WHERE unpublished IS NOT NULL;
@@ -61,10 +63,16 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     db = new DatabaseSync(file);
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
-    // A directory of a version that knew no documents.
-    const columns = db.prepare('PRAGMA table_info(jobs)').all();
-    if (!columns.some(({ name }) => name === 'document'))
-      db.exec('ALTER TABLE jobs ADD COLUMN document TEXT');
+    // A directory of a version that knew no documents, or not what a queue has lost.
+    const columns = new Set(
+      db
+        .prepare('PRAGMA table_info(jobs)')
+        .all()
+        .map(({ name }) => name),
+    );
+    for (const added of ['document', 'told_in', 'told_at'])
+      if (!columns.has(added)) db.exec(`ALTER TABLE jobs ADD COLUMN ${added} TEXT`);
+    db.exec('CREATE INDEX IF NOT EXISTS jobs_told ON jobs (told_in, told_at) WHERE told_in IS NOT NULL');
     // Of a version that had other names for what is kept of a printer.
     db.exec(`UPDATE printers SET seen = replace(replace(seen, '"ways":', '"endpoints":'), '"candidate":', '"driver":')
       WHERE seen LIKE '%"ways":%'`);

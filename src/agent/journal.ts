@@ -4,7 +4,8 @@
  * `intent` is committed before the first byte of the labels it covers, so after a crash no label at or beyond it
  * can have reached the printer. `printed` is what the printer itself confirmed, so no label before it needs to be
  * sent again. What lies between is uncertain, and for the odometer to tell, unless another job of ours has used the
- * printer since. A final report is committed together with the job's end, and stays until it is published.
+ * printer since. A final report is committed together with the job's end, and stays until it is published; and again, if the
+ * queue should lose it.
  *
  * The wait for the disk (`journal-sync.ts`) is not the process's: what all printers have written by then goes together.
  */
@@ -12,6 +13,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
+import type { ReportPlace } from '../queue/index.ts';
 import { JournalSync } from './journal-sync.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
@@ -54,6 +56,17 @@ function text(report: JobReport): string {
   return JSON.stringify(jobReport.parse(report));
 }
 
+/** Reports that are read at a time. */
+const PAGE = 100;
+const unpublishedRows = z.array(z.object({ unpublished: z.string(), updated_at: z.int(), number: z.int() }));
+
+/** A report to be published, and its place among such. */
+export interface Unpublished {
+  report: JobReport;
+  updatedAt: number;
+  number: number;
+}
+
 export interface JournalRecord {
   entry: JournalEntry;
   /** The job's outcome, when it has one. */
@@ -70,6 +83,8 @@ export class Journal {
   readonly #put: StatementSync;
   readonly #unpublished: StatementSync;
   readonly #published: StatementSync;
+  readonly #told: StatementSync;
+  readonly #tellAgain: StatementSync;
   readonly #prune: StatementSync;
 
   constructor(db: DatabaseSync) {
@@ -104,10 +119,17 @@ export class Journal {
         printed = excluded.printed, document = excluded.document,
         final_report = excluded.final_report, unpublished = excluded.unpublished,
         updated_at = excluded.updated_at`);
-    this.#unpublished = db.prepare(
-      'SELECT unpublished FROM jobs WHERE unpublished IS NOT NULL ORDER BY updated_at',
+    this.#unpublished = db.prepare(`
+      SELECT unpublished, updated_at, rowid AS number FROM jobs
+      WHERE unpublished IS NOT NULL AND (updated_at, rowid) > (?, ?) ORDER BY updated_at, rowid LIMIT ${PAGE}`);
+    this.#published = db.prepare(`
+      UPDATE jobs SET unpublished = NULL, told_in = :stream, told_at = :at
+      WHERE job_id = :queueId AND unpublished = :report`);
+    const lost = 'told_in = ? AND told_at > ? AND final_report IS NOT NULL';
+    this.#told = db.prepare(`SELECT 1 FROM jobs WHERE ${lost} LIMIT 1`);
+    this.#tellAgain = db.prepare(
+      `UPDATE jobs SET unpublished = final_report, told_in = NULL, told_at = NULL WHERE ${lost}`,
     );
-    this.#published = db.prepare('UPDATE jobs SET unpublished = NULL WHERE job_id = ? AND unpublished = ?');
     this.#prune = db.prepare(
       `DELETE FROM jobs
        WHERE (final_report IS NOT NULL OR intent = printed) AND unpublished IS NULL AND updated_at < ?`,
@@ -173,17 +195,43 @@ export class Journal {
     return this.#sync.close();
   }
 
-  /** Reports that have not been published, oldest first. */
-  unpublished(): JobReport[] {
-    return this.#unpublished.all().map((found) => jobReport.parse(JSON.parse(String(found['unpublished']))));
+  /** The oldest reports that have not been published, some at a time. @param after the last one of those before */
+  unpublished(after?: Unpublished): Unpublished[] {
+    return unpublishedRows
+      .parse(this.#unpublished.all(after?.updatedAt ?? -1, after?.number ?? -1))
+      .map(({ unpublished, updated_at: updatedAt, number }) => ({
+        report: jobReport.parse(JSON.parse(unpublished)),
+        updatedAt,
+        number,
+      }));
   }
 
   /**
    * Ends the duty to publish this report, unless a newer one has taken its place. Not durable before the next write
    * is: a report that is out twice changes nothing, and a wait for the disk less is a job's time.
    */
-  published(report: JobReport): void {
-    this.#unsynced(() => this.#published.run(queueId(report.jobId, report.round ?? 0), text(report)));
+  published(report: JobReport, place: ReportPlace | null): void {
+    this.#unsynced(() =>
+      this.#published.run({
+        queueId: queueId(report.jobId, report.round ?? 0),
+        report: text(report),
+        stream: place?.stream ?? null,
+        at: place?.at ?? null,
+      }),
+    );
+  }
+
+  /**
+   * Makes it a duty again to publish the final reports that the queue does not know any more, as the place of a newer one
+   * says. Returns how many.
+   */
+  lost({ stream, before }: ReportPlace): number {
+    if (this.#told.get(stream, before) === undefined) return 0;
+    let lost = 0;
+    this.#unsynced(() => {
+      lost = Number(this.#tellAgain.run(stream, before).changes);
+    });
+    return lost;
   }
 
   /**

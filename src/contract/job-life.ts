@@ -104,7 +104,7 @@ export const JOB_CHANGES: readonly {
     from: ['queued', 'printing'],
     to: ['held'],
     by: 'service',
-    when: 'The queue has lost the job, and some of it may be out.',
+    when: 'The queue has lost the job, or how it ended, and some of it may be out.',
   },
 ];
 

@@ -14,6 +14,8 @@ export interface JobInQueue {
   deliveries: number;
   /** A consumer has left a note with it. */
   begun: boolean;
+  /** How long ago it ended, ms; null: it has not, or that is not known. */
+  endedMs: number | null;
 }
 
 export interface LaneStore {

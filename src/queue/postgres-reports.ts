@@ -52,7 +52,17 @@ const takenRows = z.array(z.object({ rows: z.array(z.unknown()) }));
 
 export function postgresReports(pool: Pool, bell: PostgresBell, turns: Turns): ReportStore {
   return {
-    publish: (report, of) => turns.publish(nameOf({ scope: of, agentId: report.agentId }), report),
+    async publish(report, of) {
+      await turns.publish(nameOf({ scope: of, agentId: report.agentId }), report);
+      // A job is in the same database, and its lane.
+      return null;
+    },
+    async unread({ scope, agentId }) {
+      const { rows } = await pool.query('SELECT FROM lanes.report WHERE name = $1', [
+        nameOf({ scope, agentId }),
+      ]);
+      return rows.length;
+    },
     reader: (plan) => new PostgresReportReader(pool, bell, plan),
   };
 }

@@ -40,6 +40,7 @@ const lookedAt = z.object({
   state: z.enum(['waiting', 'active', 'ended']),
   deliveries: z.int(),
   begun: z.boolean(),
+  endedMs: z.number().nullable(),
 });
 const takenOut = z.object({ out: z.boolean() });
 const counted = z.object({ jobs: z.int() });
@@ -103,7 +104,8 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
     async look(lane, queueId) {
       const { rows } = await pool.query(
         `SELECT CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN term IS NULL THEN 'waiting' ELSE 'active' END AS state,
-           deliveries, note IS NOT NULL AS begun
+           deliveries, note IS NOT NULL AS begun,
+           (extract(epoch FROM now() - ended_at) * 1000)::float8 AS "endedMs"
          FROM lanes.job WHERE queue_id = $1 AND lane = $2`,
         [queueId, lane],
       );

@@ -15,7 +15,7 @@ import { parseJob, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
-import type { ReportHandler, ReportPlan } from './report-batch.ts';
+import type { ReportHandler, ReportPlace, ReportPlan } from './report-batch.ts';
 import type { StopOptions } from './stop-options.ts';
 
 export interface QueuesOptions {
@@ -159,10 +159,17 @@ export class Queues {
   /**
    * Hands a report to whichever service instance is next.
    * @param scope of the agent's printers
+   * @returns where it is among the agent's reports, if the server may lose some of them
    * @throws QueueError `unavailable`, `closed`
    */
-  async publish(report: Report, scope: Scope): Promise<void> {
-    await this.#command('publishing a report', () => this.#store.reports.publish(report, scope));
+  async publish(report: Report, scope: Scope): Promise<ReportPlace | null> {
+    return await this.#command('publishing a report', () => this.#store.reports.publish(report, scope));
+  }
+
+  /** Whether reports of an agent wait to be handled. @throws QueueError `unavailable`, `closed` */
+  async hasUnread(agentId: string, scope: Scope): Promise<boolean> {
+    const asking = () => this.#store.reports.unread({ scope, agentId });
+    return (await this.#command('looking for reports', asking)) > 0;
   }
 
   /**

@@ -14,7 +14,7 @@ import type { ErrorLog } from './queue-log.ts';
 import { RedisBell } from './redis-bell.ts';
 import { redisLeases } from './redis-lease.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
-import { noteIn, RedisTurns, TERM_OF_LEASE } from './redis-turns.ts';
+import { KNOWN, noteIn, RedisTurns, TERM_OF_LEASE } from './redis-turns.ts';
 import type { ReportPlan, ReportStore } from './report-batch.ts';
 import { Turns } from './turns.ts';
 
@@ -45,7 +45,7 @@ const LOOK = new RedisScript(`
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
     if id == ARGV[1] and state == 'waiting' then state = 'active' end
   end
-  return {state, tonumber(job[1]) or 0, job[2] or ''}`);
+  return {state, tonumber(job[1]) or 0, job[2] or '', redis.call('PTTL', KEYS[1])}`);
 
 /** A job that a version before took has no term, and BullMQ's lock. */
 const TAKE_OUT = new RedisScript(`
@@ -63,7 +63,10 @@ const TAKE_OUT = new RedisScript(`
   redis.call('DEL', KEYS[1])
   return 1`);
 
-const looked = z.union([z.tuple([z.enum(['waiting', 'active', 'ended']), z.int(), z.string()]), z.tuple([])]);
+const looked = z.union([
+  z.tuple([z.enum(['waiting', 'active', 'ended']), z.int(), z.string(), z.int()]),
+  z.tuple([]),
+]);
 
 export class RedisLanes implements LaneStore {
   readonly kind = 'redis';
@@ -114,8 +117,10 @@ export class RedisLanes implements LaneStore {
     const keys = [queueId, 'active'].map((name) => this.#keyOf(lane, name));
     const found = looked.parse(await LOOK.run(this.#redis, keys, [queueId]));
     if (found.length === 0) return null;
-    const [state, deliveries, progress] = found;
-    return { state, deliveries, begun: noteIn(progress) !== null };
+    const [state, deliveries, progress, left] = found;
+    // What a version before has ended is kept without a limit at first.
+    const endedMs = state === 'ended' && left >= 0 ? KNOWN - left : null;
+    return { state, deliveries, begun: noteIn(progress) !== null, endedMs };
   }
 
   async remove(lane: Lane, queueId: string): Promise<boolean> {

@@ -17,7 +17,7 @@ import { type Connection, RedisScript } from './redis-script.ts';
 import type { TakenJob, TurnServer } from './turns.ts';
 
 /** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
-const KNOWN = 48 * 3_600_000;
+export const KNOWN = 48 * 3_600_000;
 /**
  * A longer payload (bytes) comes in an answer of its own, one at a time: a server cuts off a connection that hears bells and
  * lets more than 32 MB wait for it.

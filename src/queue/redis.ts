@@ -28,6 +28,7 @@ export async function openRedis(options: RedisOptions): Promise<LaneStore> {
   const streams = new ReportStreams(redis, prefix, onPublished);
   const reports = {
     publish: streams.publish.bind(streams),
+    unread: streams.unread.bind(streams),
     reader: (plan: ReportPlan) => new ReportReader(streams, plan),
   };
   return new RedisLanes({ redis, prefix, errors, reports });

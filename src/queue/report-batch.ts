@@ -6,7 +6,7 @@ import type { Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName } from './report-stream.ts';
+import { nameOf, parseName, type ReportOrigin } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
 export interface Reported {
@@ -35,9 +35,24 @@ export interface ReportSource {
   stop(options?: StopOptions): Promise<void>;
 }
 
+/** Where a report is among its agent's others, which tells the agent what the server has lost of them. */
+export interface ReportPlace {
+  /** Of which these are places. */
+  stream: string;
+  /** Comes later in the order of texts than that of any report before. */
+  at: string;
+  /** The newest that the server knew before: what came after it is lost. */
+  before: string;
+}
+
 export interface ReportStore {
-  /** Resolves when it is as durable as the server makes it. */
-  publish(report: Report, of: Scope): Promise<void>;
+  /**
+   * Resolves when it is as durable as the server makes it. null: what is stored here is not lost, or without what it was
+   * reported of; or the server does not say.
+   */
+  publish(report: Report, of: Scope): Promise<ReportPlace | null>;
+  /** How many reports of an agent nobody has handled yet. */
+  unread(of: ReportOrigin): Promise<number>;
   reader(plan: ReportPlan): ReportSource;
 }
 

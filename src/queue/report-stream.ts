@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { type Scope, scope } from '../contract/lane.ts';
 import { agentId, type Report } from '../contract/report.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
+import type { ReportPlace } from './report-batch.ts';
 
 /** Whose reports are in a stream. */
 export interface ReportOrigin {
@@ -26,11 +27,21 @@ const origin = z.object({ scope, agentId });
 /** Called out when the reader need not hurry: no stream's name. How many hear it, it says all the same. */
 const NO_HURRY = '';
 
+/**
+ * A stream knows its newest ID also when that was deleted; a server that took the place of one that died may know an older
+ * one. A user made for a version before must not ask.
+ */
 const PUBLISH = new RedisScript(`
+  local before, about = '', redis.pcall('XINFO', 'STREAM', KEYS[1])
+  if about.err and string.find(about.err, 'no such key', 1, true) then before = '0-0' end
+  for at = 1, #about, 2 do
+    if about[at] == 'last-generated-id' then before = about[at + 1] end
+  end
   local id = redis.call('XADD', KEYS[1], '*', 'json', ARGV[1])
   redis.call('PEXPIRE', KEYS[1], ${KEPT})
-  return {id, redis.call('XLEN', KEYS[1]), redis.call('PUBLISH', ARGV[2], ARGV[3])}`);
-const published = z.tuple([z.string(), z.int(), z.int()]);
+  return {id, redis.call('XLEN', KEYS[1]), redis.call('PUBLISH', ARGV[2], ARGV[3]), before}`);
+const entry = z.string().regex(/^\d+-\d+$/);
+const published = z.tuple([entry, z.int(), z.int(), entry.or(z.literal(''))]);
 
 export class ReportStreams {
   readonly redis: Connection;
@@ -63,7 +74,7 @@ export class ReportStreams {
     return key.slice(`${this.#prefix}:{@reports/`.length, -'}:stream'.length);
   }
 
-  async publish(report: Report, of: Scope): Promise<void> {
+  async publish(report: Report, of: Scope): Promise<ReportPlace | null> {
     const name = nameOf({ scope: of, agentId: report.agentId });
     const key = this.keyOf(name, 'stream');
     // A heartbeat that says nothing new is read with all others, some seconds later.
@@ -71,13 +82,28 @@ export class ReportStreams {
     const before = report.kind === 'agent' ? this.#lastState.get(name) : undefined;
     const called = content !== '' && content === before?.content ? NO_HURRY : name;
     const told = await PUBLISH.run(this.redis, [key], [JSON.stringify(report), this.bell, called]);
-    const [id, length, services] = published.parse(told);
+    const [id, length, services, newest] = published.parse(told);
     // In a cluster the server counts those alone that hear it from itself.
     if (!this.redis.isCluster) this.#onPublished(services);
-    if (report.kind !== 'agent') return;
-    if (before !== undefined && length > BACKLOG) await this.redis.xdel(key, before.id);
-    this.#lastState.set(name, { id, content });
+    if (report.kind === 'agent') {
+      if (before !== undefined && length > BACKLOG) await this.redis.xdel(key, before.id);
+      this.#lastState.set(name, { id, content });
+    }
+    return newest === '' ? null : { stream: name, at: ordered(id), before: ordered(newest) };
   }
+
+  /** How many reports of an agent nobody has handled yet. */
+  async unread(of: ReportOrigin): Promise<number> {
+    return await this.redis.xlen(this.keyOf(nameOf(of), 'stream'));
+  }
+}
+
+/** `<ms>-<number>`, both of 64 bits, so that the order of texts is theirs. */
+function ordered(id: string): string {
+  return id
+    .split('-')
+    .map((part) => part.padStart(20, '0'))
+    .join('-');
 }
 
 /** `<tenant>/<agent>`, and of an agent of shared printers `/<agent>`. */

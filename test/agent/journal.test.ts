@@ -83,12 +83,12 @@ test('reports stay until they are published, and a newer one takes the place of 
   const final = { ...report(entry(1), 'printed'), delivery: 2 };
   journal.handBack(entry(1), back);
   journal.finish(entry(2), report(entry(2), 'printed'));
-  expect(journal.unpublished()).toEqual([back, report(entry(2), 'printed')]);
+  expect(journal.unpublished().map((one) => one.report)).toEqual([back, report(entry(2), 'printed')]);
   journal.finish(entry(1, { delivery: 2 }), final);
   // The older one being published ends nothing.
-  journal.published(back);
+  journal.published(back, null);
   expect(journal.unpublished()).toHaveLength(2);
-  for (const open of journal.unpublished()) journal.published(open);
+  for (const open of journal.unpublished()) journal.published(open.report, null);
   expect(journal.unpublished()).toEqual([]);
   expect(journal.look(entry(1).queueId)?.final).toEqual(final);
   close();
@@ -103,10 +103,10 @@ test('what is written after a report is out is durable as ever, also when that c
   const durable = () => expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   durable();
   db.exec('PRAGMA query_only = 1');
-  expect(() => journal.published(final)).toThrow();
+  expect(() => journal.published(final, null)).toThrow();
   durable();
   db.exec('PRAGMA query_only = 0');
-  journal.published(final);
+  journal.published(final, null);
   durable();
   close();
 });
@@ -119,7 +119,7 @@ test('what is finished and reported is forgotten after its time; what may be und
   const underWay = entry(3);
   const handedBack = entry(4, { intent: 2 });
   journal.finish(finished, report(finished, 'printed'));
-  journal.published(report(finished, 'printed'));
+  journal.published(report(finished, 'printed'), null);
   journal.finish(unpublished, report(unpublished, 'printed'));
   journal.write(underWay);
   journal.write(handedBack);

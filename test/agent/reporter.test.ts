@@ -4,6 +4,7 @@ import { type DataDir, openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
 import { Reporter } from '../../src/agent/reports/reporter.ts';
 import { type AgentStateReport, type JobReport, jobReport, type Report } from '../../src/contract/report.ts';
+import type { ReportPlace } from '../../src/queue/index.ts';
 import { Directories, logger, Reports } from '../kit/agent/site.ts';
 
 const directories = new Directories();
@@ -17,15 +18,21 @@ class Road {
   away = false;
   failures = 0;
   readonly arrived = new Reports();
+  /** What the queue knows to have been published, as a number; null: it does not say. */
+  published: number | null = null;
   #failed: () => void = () => undefined;
 
-  async publish(report: Report): Promise<void> {
+  async publish(report: Report): Promise<ReportPlace | null> {
     if (this.away) {
       this.failures++;
       this.#failed();
       throw new Error('the queue is away');
     }
     this.arrived.add(report);
+    if (this.published === null) return null;
+    const before = String(this.published).padStart(3, '0');
+    this.published += 1;
+    return { stream: 'reports', before, at: String(this.published).padStart(3, '0') };
   }
 
   async fails(): Promise<void> {
@@ -75,6 +82,12 @@ function report(job: 0 | 1, seq: number, status: JobReport['status'] = 'printing
     labels,
     reasons: [],
   });
+}
+
+function heartbeat(name: string): AgentStateReport {
+  const at = '2026-11-21T10:00:00.000Z';
+  const who = { agentId: 'agent-of-test', name, version: '1', tenantId: null };
+  return { kind: 'agent', ...who, at, online: true, printers: [] };
 }
 
 function entryOf({ jobId, printerId, delivery }: JobReport): JournalEntry {
@@ -165,26 +178,65 @@ test('an outcome that could not be published is, after a restart', async () => {
   expect(second.journal.unpublished()).toEqual([]);
 });
 
+test('outcomes that the queue has lost are told again, and no others', async () => {
+  const { road, reporter, journal, directory, dataDir } = setUp();
+  road.published = 0;
+  const finals = [report(0, 3, 'printed'), report(1, 4, 'printed')] as const;
+  for (const final of finals) {
+    journal.finish(entryOf(final), final);
+    reporter.lasting(final);
+    await road.arrived.end(final.jobId);
+  }
+  reporter.agent(heartbeat('one'));
+  await road.arrived.agent(({ name }) => name === 'one');
+  await reporter.stop(1_000);
+  expect(road.arrived.of(JOBS[0])).toHaveLength(1);
+  dataDir.close();
+
+  // Another server has taken the place of the queue's, and knows the first one alone; and so does another stream.
+  const second = setUp(directory);
+  second.road.published = 1;
+  second.reporter.start();
+  second.reporter.agent(heartbeat('two'));
+  expect(await second.road.arrived.end(JOBS[1])).toEqual(finals[1]);
+  second.reporter.agent(heartbeat('three'));
+  await second.reporter.stop(1_000);
+  expect(second.journal.unpublished()).toEqual([]);
+  expect(second.road.arrived.all.map((one) => (one.kind === 'agent' ? one.name : one.jobId))).toEqual([
+    'two',
+    JOBS[1],
+    'three',
+  ]);
+});
+
+test('many outcomes that the queue has lost are all told again', async () => {
+  const { road, reporter, journal } = setUp();
+  const finals = Array.from({ length: 250 }, (_, n) => {
+    const jobId = `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
+    return jobReport.parse({ ...report(0, 1, 'printed'), jobId });
+  });
+  for (const [n, final] of finals.entries()) {
+    journal.finish(entryOf(final), final);
+    journal.published(final, { stream: 'reports', before: '500', at: String(500 + n) });
+  }
+  road.published = 400;
+  reporter.agent(heartbeat('one'));
+  await Promise.all(finals.map(({ jobId }) => road.arrived.end(jobId)));
+  await reporter.stop(1_000);
+  expect(journal.unpublished()).toEqual([]);
+  expect(road.arrived.all).toHaveLength(251);
+});
+
 test('of the agent only the newest state is told', async () => {
   const { road, reporter } = setUp();
   road.away = true;
-  const state = (name: string): AgentStateReport => ({
-    kind: 'agent',
-    agentId: 'agent-of-test',
-    name,
-    version: '1',
-    tenantId: null,
-    at: '2026-11-21T10:00:00.000Z',
-    online: true,
-    printers: [],
-  });
-  reporter.agent(state('one'));
-  reporter.agent(state('two'));
-  reporter.agent(state('three'));
+  reporter.agent(heartbeat('one'));
+  reporter.agent(heartbeat('two'));
+  reporter.agent(heartbeat('three'));
   await road.fails();
   road.away = false;
   await road.arrived.agent(({ name }) => name === 'three');
-  expect(road.arrived.all).toEqual([state('three')]);
+  expect(road.arrived.all).toEqual([heartbeat('three')]);
 });
 
 test('a disk that is full keeps no report from the service, and does not end the process', async () => {

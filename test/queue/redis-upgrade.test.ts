@@ -71,6 +71,7 @@ test('jobs of before come in their order, what was in hand first, with its note 
     state: 'active',
     deliveries: 1,
     begun: true,
+    endedMs: null,
   });
   expect(await queues.depth(lane)).toBe(3);
   // Its lock says that the agent of before may have it still.

@@ -86,6 +86,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
           state: 'waiting',
           deliveries: 0,
           begun: false,
+          endedMs: null,
         });
       }
       queue.broken = false;

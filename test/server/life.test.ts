@@ -41,6 +41,7 @@ describe('health', () => {
         markCanceled: (lane, jobId, canceled) => real.markCanceled(lane, jobId, canceled),
         markHeld: (lane, held) => real.markHeld(lane, held),
         leaseHolders: (lanes) => (away ? Promise.reject(new Error('away')) : real.leaseHolders(lanes)),
+        hasUnread: (agentId, scope) => real.hasUnread(agentId, scope),
         consumeReports: (handler) =>
           away ? Promise.reject(new Error('away')) : real.consumeReports(handler),
       }),

@@ -15,8 +15,9 @@ const agent = new Agent({
   source: {
     ...source,
     async publish(report, scope) {
-      await source.publish(report, scope);
+      const place = await source.publish(report, scope);
       if (report.kind === 'job' && !['queued', 'printing'].includes(report.status)) end();
+      return place;
     },
   },
   // The renderer's canvas has a Windows binary too, but not where these tests get theirs from.

@@ -5,12 +5,14 @@
  * other, and progress goes out at most four times a second. That a job has begun is told a moment later, and not at
  * all where it has ended by then: most jobs are one label, and each report costs the service what a job does. What
  * keeps a job waiting is told at once. A job's outcome, and a hand-back, are in the journal
- * until they are published, so a restart delivers them. Progress is kept in memory only: after a restart the job
+ * until they are published, so a restart delivers them. What a report's place shows to be lost (a Redis that died took along
+ * what it had acknowledged) is published again: the service is told each job's end, however often. Progress is kept in memory only: after a restart the job
  * is delivered again and reports anew.
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
-import type { Journal } from '../journal.ts';
+import type { ReportPlace } from '../../queue/index.ts';
+import type { Journal, Unpublished } from '../journal.ts';
 import { Backoff, pause } from '../pause.ts';
 
 /** Shortest time between two reports of mere progress of one job, ms. */
@@ -31,7 +33,7 @@ interface Lane {
 }
 
 export interface ReporterOptions {
-  source: { publish(report: Report): Promise<void> };
+  source: { publish(report: Report): Promise<ReportPlace | null> };
   journal: Journal;
   logger: Logger;
 }
@@ -44,6 +46,9 @@ export class Reporter {
   readonly #backoff = new Backoff(RETRY_MIN, RETRY_MAX);
   #agentReport: AgentStateReport | null = null;
   #agentBusy = false;
+  /** What the journal has to be published is being published; and there may be more by now. */
+  #telling = false;
+  #toTell = false;
   #idle: () => void = () => undefined;
 
   constructor(options: ReporterOptions) {
@@ -52,7 +57,7 @@ export class Reporter {
 
   /** Takes up what an earlier run of the agent could not publish. */
   start(): void {
-    for (const report of this.#options.journal.unpublished()) this.lasting(report);
+    void this.#tellUnpublished();
   }
 
   /** Progress of a job that goes on. */
@@ -122,8 +127,9 @@ export class Reporter {
     let ended = false;
     for (let next = lane.waiting.shift(); next !== undefined; next = lane.waiting.shift()) {
       lane.lastProgress = performance.now();
-      if (await this.#publish(next.report)) {
-        if (next.lasting) this.#published(next.report);
+      const published = await this.#publish(next.report);
+      if (published !== null) {
+        if (next.lasting) this.#published(next.report, published.place);
       } else if (this.#stopped.signal.aborted) return;
       else if (next.lasting || lane.waiting.length === 0) lane.waiting.unshift(next);
       ended = next.lasting;
@@ -133,9 +139,9 @@ export class Reporter {
     this.#settle();
   }
 
-  #published(report: JobReport): void {
+  #published(report: JobReport, place: ReportPlace | null): void {
     try {
-      this.#options.journal.published(report);
+      this.#options.journal.published(report, place);
     } catch (error) {
       // A full disk: at the next start it is published once more, which changes nothing.
       this.#options.logger.warn(
@@ -145,23 +151,68 @@ export class Reporter {
     }
   }
 
+  /** Never rejects. Since each is complete in itself, it matters to nobody that a later one of the job may be out before. */
+  async #tellUnpublished(): Promise<void> {
+    this.#toTell = true;
+    if (this.#telling) return;
+    this.#telling = true;
+    while (this.#toTell && !this.#stopped.signal.aborted) {
+      this.#toTell = false;
+      let page = this.#unpublished();
+      while (page.length > 0) {
+        for (const { report } of page) {
+          let published = null;
+          while (published === null && !this.#stopped.signal.aborted) published = await this.#publish(report);
+          if (published !== null) this.#published(report, published.place);
+        }
+        page = this.#stopped.signal.aborted ? [] : this.#unpublished(page.at(-1));
+      }
+    }
+    this.#telling = false;
+    this.#settle();
+  }
+
+  #unpublished(after?: Unpublished): Unpublished[] {
+    try {
+      return this.#options.journal.unpublished(after);
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'journal does not say what is to be reported');
+      return [];
+    }
+  }
+
+  #lookForLost(place: ReportPlace): void {
+    try {
+      const count = this.#options.journal.lost(place);
+      if (count === 0) return;
+      this.#options.logger.warn(
+        { count },
+        'the queue has lost reports of how jobs ended; they are told again',
+      );
+      void this.#tellUnpublished();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'journal does not say what was reported');
+    }
+  }
+
   async #publishAgent(): Promise<void> {
     this.#agentBusy = true;
     while (this.#agentReport !== null && !this.#stopped.signal.aborted) {
       const report: AgentStateReport = this.#agentReport;
-      const done = await this.#publish(report);
-      if (done && this.#agentReport === report) this.#agentReport = null;
+      const published = await this.#publish(report);
+      if (published !== null && this.#agentReport === report) this.#agentReport = null;
     }
     this.#agentBusy = false;
     this.#settle();
   }
 
-  /** False after a failure, and after the pause that follows one. */
-  async #publish(report: JobReport | AgentStateReport): Promise<boolean> {
+  /** null after a failure, and after the pause that follows one. */
+  async #publish(report: Report): Promise<{ place: ReportPlace | null } | null> {
     try {
-      await this.#options.source.publish(report);
+      const place = await this.#options.source.publish(report);
       this.#backoff.reset();
-      return true;
+      if (place !== null) this.#lookForLost(place);
+      return { place };
     } catch (error) {
       const ms = this.#backoff.next();
       this.#options.logger.warn(
@@ -169,13 +220,13 @@ export class Reporter {
         'report not published',
       );
       await pause(ms, this.#stopped.signal);
-      return false;
+      return null;
     }
   }
 
   /** Tells `stop` when nothing is left. */
   #settle(): void {
     const busy = [...this.#lanes.values()].some((lane) => lane.running || lane.waiting.length > 0);
-    if (!busy && !this.#agentBusy) this.#idle();
+    if (!busy && !this.#agentBusy && !this.#telling) this.#idle();
   }
 }

@@ -5,7 +5,7 @@
 import type { Lane, Scope } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { Report } from '../../contract/report.ts';
-import type { LeaseAnswer, LeaseAsk, LeaseLength } from '../../queue/index.ts';
+import type { LeaseAnswer, LeaseAsk, LeaseLength, ReportPlace } from '../../queue/index.ts';
 import type { JournalEntry } from '../journal.ts';
 
 /**
@@ -67,6 +67,9 @@ export interface JobSource {
    * cannot yet: call again.
    */
   consume(lane: Lane, term: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
-  /** Resolves when the report is stored durably; rejects when it may not be. `scope`: whose the agent's printers are. */
-  publish(report: Report, scope: Scope): Promise<void>;
+  /**
+   * Resolves when the report is stored durably, with its place among the others; rejects when it may not be. `scope`: whose the
+   * agent's printers are.
+   */
+  publish(report: Report, scope: Scope): Promise<ReportPlace | null>;
 }

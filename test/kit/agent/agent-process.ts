@@ -80,8 +80,9 @@ function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource
     async publish(report, scope) {
       const outcome = report.kind === 'job' && report.status !== 'printing';
       if (outcome) at('before the report of the outcome');
-      await source.publish(report, scope);
+      const place = await source.publish(report, scope);
       if (outcome) at('after the report of the outcome');
+      return place;
     },
     async consume(printerId, term, handler, options) {
       const consumer = await source.consume(

@@ -64,6 +64,9 @@ export class BreakableQueue implements JobQueue {
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
     return this.#real.leaseHolders(lanes);
   }
+  hasUnread(...of: Parameters<JobQueue['hasUnread']>): Promise<boolean> {
+    return this.#real.hasUnread(...of);
+  }
   consumeReports(handler: Parameters<JobQueue['consumeReports']>[0]) {
     return this.#real.consumeReports(handler);
   }

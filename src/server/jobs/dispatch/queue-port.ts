@@ -1,7 +1,7 @@
 /**
  * What the service needs of the queue. `src/queue/` provides it; nothing here knows what it is made of.
  */
-import type { Lane } from '../../../contract/lane.ts';
+import type { Lane, Scope } from '../../../contract/lane.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { Report } from '../../../contract/report.ts';
 
@@ -26,6 +26,8 @@ export interface JobQueue {
   markHeld(lane: Lane, held: boolean): Promise<void>;
   /** By lane, the agent that serves it at this moment; one that none serves is left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
+  /** Whether reports of an agent wait to be handled. */
+  hasUnread(agentId: string, scope: Scope): Promise<boolean>;
   /**
    * Hands over reports, many at once, those of one agent in order, until the consumer is stopped. When the handler throws,
    * the same ones are delivered again. Rejects when the queue cannot be reached: call again.
@@ -39,6 +41,8 @@ export interface JobInQueue {
   deliveries: number;
   /** An agent has left a note with it: some of it may have been sent. */
   begun: boolean;
+  /** How long ago it ended, ms; null: it has not, or that is not known. */
+  endedMs: number | null;
 }
 
 export interface Reported {

@@ -6,6 +6,10 @@
  * A forgotten job is added again only if certainly none of it was printed: there is no report of it, and it is so new
  * that the queue would still know it if it were finished. Any other is held, or it would stay `printing` for ever.
  *
+ * A queue in Redis may know that a job has ended and lose the report of how. Its agent tells that again as soon as it finds
+ * out; if none has told it minutes later (the agent is gone, or its journal), the job is held. A report that comes later
+ * still counts.
+ *
  * A job from before there were lanes waits under its printer's ID alone, where no agent of a tenant looks any more. It
  * is taken out there and counts as forgotten; if an agent has had it, it is held.
  */
@@ -14,6 +18,7 @@ import type { JobFault } from '../../../contract/fault.ts';
 import { statesBefore, statesIn } from '../../../contract/job-life.ts';
 import { lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { queueId } from '../../../contract/queued-job.ts';
+import { agentId } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { inSql, type Pool, rowsOf } from '../../store/pool.ts';
 import type { Dispatching } from './dispatching.ts';
@@ -26,6 +31,8 @@ const PARALLEL = 10;
 const SETTLED = 10;
 /** h: a finished job that is newer than this is still known to the queue, which keeps it for 48 h. */
 const REMEMBERED = 47;
+/** ms after its end in the lane in which the report of it comes, also again. */
+const REPORTED = 600_000;
 /** s between two rounds of housekeeping. */
 const HOUSEKEEPING = 300;
 
@@ -51,6 +58,17 @@ const FORGOTTEN: JobFault = {
   code: 'outcome-unknown',
   message: 'The queue has lost the job, and some of it may have been printed before',
 };
+
+const UNTOLD: JobFault = {
+  code: 'outcome-unknown',
+  message: 'The agent is done with the job, but the queue has lost its report of how the job ended',
+};
+
+/** A job of which something is lost: its place in the queue, or the report of its end. */
+interface Lost {
+  job: Unfinished;
+  fault: JobFault;
+}
 
 export class Sweep {
   readonly #pool: Pool;
@@ -144,26 +162,51 @@ export class Sweep {
        ORDER BY seq LIMIT ${ASKED}`,
       [this.#cursor],
     );
-    const missing: Unfinished[] = [];
+    const lost: Lost[] = [];
     const unknown = rows.filter((job) => job.missing);
     for (let from = 0; from < unknown.length && !this.#stopped; from += PARALLEL) {
-      const asked = unknown.slice(from, from + PARALLEL).map((job) => this.#ifMissing(job));
-      missing.push(...(await Promise.all(asked)).flatMap((job) => job ?? []));
+      const asked = unknown.slice(from, from + PARALLEL).map((job) => this.#ifLost(job));
+      lost.push(...(await Promise.all(asked)).flatMap((one) => one ?? []));
     }
-    await this.#addAgain(missing.filter((job) => !job.begun).map((job) => job.id));
-    await this.#hold(missing.filter((job) => job.begun));
+    await this.#addAgain(lost.filter(({ job }) => !job.begun).map(({ job }) => job.id));
+    for (const fault of [FORGOTTEN, UNTOLD]) {
+      const ofIt = lost.filter((one) => one.job.begun && one.fault === fault);
+      await this.#hold(
+        ofIt.map(({ job }) => job),
+        fault,
+      );
+    }
     this.#cursor = rows.length < ASKED ? '0' : (rows.at(-1)?.seq ?? '0');
   }
 
-  /** The job, if the queue does not know it. */
-  async #ifMissing(job: Unfinished): Promise<Unfinished | null> {
+  /** The job, if the queue does not know it, or knows that it has ended, and nobody says how. */
+  async #ifLost(job: Unfinished): Promise<Lost | null> {
     const queued = queueId(job.id, job.round);
-    if (await this.#queue.has(job.lane, queued)) return null;
+    const known = await this.#queue.look(job.lane, queued);
+    if (known !== null) {
+      if ((known.endedMs ?? 0) < REPORTED || (await this.#mayBeReported(job))) return null;
+      return { job: { ...job, begun: true }, fault: UNTOLD };
+    }
     const before = laneOf({ scope: null, printerId: printerOf(job.lane) });
-    if (scopeOf(job.lane) === null || !(await this.#queue.has(before, queued))) return job;
+    if (scopeOf(job.lane) === null || !(await this.#queue.has(before, queued)))
+      return { job, fault: FORGOTTEN };
     const found = await this.#queue.look(before, queued);
     if (!(await this.#queue.remove(before, queued))) return null;
-    return { ...job, begun: job.begun || found === null || found.deliveries > 0 };
+    const begun = job.begun || found === null || found.deliveries > 0;
+    return { job: { ...job, begun }, fault: FORGOTTEN };
+  }
+
+  /** Reports of agents that may have had the job have not been handled yet. */
+  async #mayBeReported({ lane }: Unfinished): Promise<boolean> {
+    const agents = await rowsOf(
+      this.#pool,
+      z.object({ id: agentId }),
+      `SELECT a.id FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
+       WHERE p.printer_id = $1 AND a.tenant_id IS NOT DISTINCT FROM $2`,
+      [printerOf(lane), scopeOf(lane)],
+    );
+    for (const { id } of agents) if (await this.#queue.hasUnread(id, scopeOf(lane))) return true;
+    return false;
   }
 
   async #addAgain(ids: string[]): Promise<void> {
@@ -176,7 +219,7 @@ export class Sweep {
     this.#logger.warn({ jobs: ids, count: rowCount }, 'the queue has forgotten jobs; they are added again');
   }
 
-  async #hold(jobs: readonly Unfinished[]): Promise<void> {
+  async #hold(jobs: readonly Unfinished[], fault: JobFault): Promise<void> {
     if (jobs.length === 0) return;
     const held = await rowsOf(
       this.#pool,
@@ -187,12 +230,10 @@ export class Sweep {
        WHERE j.id = asked.id AND j.status IN (${inSql(statesBefore('held', 'service'))})
          AND (j.round, j.delivery, j.report_seq) = (asked.round, asked.delivery, asked.report_seq)
        RETURNING j.id`,
-      [JSON.stringify(jobs), JSON.stringify(FORGOTTEN)],
+      [JSON.stringify(jobs), JSON.stringify(fault)],
     );
     const ids = held.map(({ id }) => id);
-    this.#logger.warn(
-      { jobs: ids, count: ids.length },
-      'the queue has forgotten jobs under way; they are held',
-    );
+    const what = fault === UNTOLD ? 'how jobs ended' : 'jobs under way';
+    this.#logger.warn({ jobs: ids, count: ids.length }, `the queue has forgotten ${what}; they are held`);
   }
 }
