@@ -12,5 +12,6 @@ export {
   Queues,
   type QueuesOptions,
 } from './queues.ts';
-export type { Reported, ReportHandler, ReportPlace } from './report-batch.ts';
+export type { Reported, ReportHandler } from './report-batch.ts';
+export type { ReportPlace } from './report-stream.ts';
 export type { StopOptions } from './stop-options.ts';

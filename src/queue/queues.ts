@@ -15,7 +15,8 @@ import { parseJob, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
-import type { ReportHandler, ReportPlace, ReportPlan } from './report-batch.ts';
+import type { ReportHandler, ReportPlan } from './report-batch.ts';
+import type { ReportPlace } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
 export interface QueuesOptions {

@@ -6,7 +6,7 @@ import type { Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName, type ReportOrigin } from './report-stream.ts';
+import { nameOf, parseName, type ReportOrigin, type ReportPlace } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
 export interface Reported {
@@ -33,16 +33,6 @@ export interface ReportSource {
   start(): void;
   /** Waits for the reports in hand, at most so long. Idempotent. */
   stop(options?: StopOptions): Promise<void>;
-}
-
-/** Where a report is among its agent's others, which tells the agent what the server has lost of them. */
-export interface ReportPlace {
-  /** Of which these are places. */
-  stream: string;
-  /** Comes later in the order of texts than that of any report before. */
-  at: string;
-  /** The newest that the server knew before: what came after it is lost. */
-  before: string;
 }
 
 export interface ReportStore {

@@ -9,12 +9,21 @@ import { z } from 'zod';
 import { type Scope, scope } from '../contract/lane.ts';
 import { agentId, type Report } from '../contract/report.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
-import type { ReportPlace } from './report-batch.ts';
 
 /** Whose reports are in a stream. */
 export interface ReportOrigin {
   scope: Scope;
   agentId: string;
+}
+
+/** Where a report is among its agent's others, which tells the agent what the server has lost of them. */
+export interface ReportPlace {
+  /** Of which these are places. */
+  stream: string;
+  /** Comes later in the order of texts than that of any report before. */
+  at: string;
+  /** The newest that the server knew before: what came after it is lost. */
+  before: string;
 }
 
 /** An agent that is gone, and whose reports nobody reads, is forgotten after this long, ms. */
