@@ -43,16 +43,7 @@ export function createPool(options: { database: pg.PoolConfig; max: number; logg
   pool.on('error', (error) => {
     if (!pool.ending) options.logger.warn({ err: error }, 'database connection lost');
   });
-  pool.on('connect', heard);
   return pool;
-}
-
-/**
- * The pool listens to connections that are idle. One that is checked out and breaks between two statements has
- * nobody: whoever holds it is told by its next statement, and the process must not end before.
- */
-export function heard(client: pg.ClientBase): void {
-  client.on('error', () => undefined);
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
