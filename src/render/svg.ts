@@ -9,8 +9,11 @@
 import { PictureFault } from './picture-fault.ts';
 
 /** Elements that load other files, run scripts, use the host's fonts, repeat others, or cost minutes for a line of text. */
-const REFUSED =
-  /<(?:[\w-]+:)?(script|foreignObject|text|image|feImage|use|a|animate\w*|set|iframe|audio|video|filter|fe[A-Z]\w*|mask|pattern|marker)[\s/>]/i;
+const REFUSED: ReadonlySet<string> = new Set(
+  'script foreignobject text image use a set iframe audio video filter mask pattern marker'.split(' '),
+);
+const REFUSED_FAMILY = /^(?:animate|fe[a-z])/;
+const ELEMENT = /<(?:[\w-]+:)?([\w-]+)/g;
 const REFERENCE = /\b(?:href|src)\s*=\s*(?!["']#)/i;
 const URL = /\burl\s*\(\s*["']?(?!#)/i;
 
@@ -45,9 +48,11 @@ export function svgElements(bytes: Uint8Array): number {
   }
   const body = text.replace(/^\s*(?:<\?xml\s[^?]*\?>\s*)?(?:<!--[\s\S]*?-->\s*)*/, '');
   if (!/^<svg[\s>]/.test(body)) throw new PictureFault('the picture is none of PNG, JPEG and SVG');
-  const element = REFUSED.exec(body)?.[1];
-  if (element !== undefined)
-    throw new PictureFault(`an SVG on a label has no <${element}>: turn it into paths`);
+  for (const [, element = ''] of body.matchAll(ELEMENT)) {
+    const name = element.toLowerCase();
+    if (REFUSED.has(name) || REFUSED_FAMILY.test(name))
+      throw new PictureFault(`an SVG on a label has no <${element}>: turn it into paths`);
+  }
   if (/<!DOCTYPE|<!ENTITY|<!\[CDATA|<\?|@import|@font-face/i.test(body) || /\\/.test(body)) {
     throw new PictureFault('an SVG on a label has no document type, entities, escapes or imports');
   }

@@ -18,7 +18,7 @@ let backend: OpenBackend;
 let up: PlatenUp;
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  backend = await onRedis().open();
+  backend = await onRedis().open({ migrated: true });
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
     args: ['--virtual-speed', '100', '--samples'],

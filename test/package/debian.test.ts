@@ -237,7 +237,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     bring(agent);
     await follow(ALONE, 'sudo apt install');
     await expect(machine.run('systemctl', 'is-active', 'platen-agent')).rejects.toThrow();
-    backend = await onRedis().open();
+    backend = await onRedis().open({ migrated: true });
     const { databaseUrl = '', redisUrl = '', prefix: queuePrefix } = backend;
     const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, PLATEN_QUEUE_PREFIX: queuePrefix };
     up = await PlatenUp.start({ dataDir: join(out, 'service'), args: ['--virtual', '0'], env });

@@ -94,7 +94,7 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
         archiveOf(version, (directory) => void execFileSync('cp', ['-al', first, directory]));
       }
       bad = archiveOf('0.3.0', fillBad);
-      backend = await onRedis().open();
+      backend = await onRedis().open({ migrated: true });
       await printer.start();
       const { databaseUrl = '', redisUrl = '', prefix } = backend;
       const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, PLATEN_QUEUE_PREFIX: prefix };

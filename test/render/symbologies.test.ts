@@ -91,9 +91,15 @@ async function judge(one: SymbologyCase, png: Uint8Array, turn: Turn, dpi: numbe
   return postalOnPicture(picture, turn, one.judge.rows);
 }
 
-async function verdict({ judge: by }: SymbologyCase, judged: unknown): Promise<unknown> {
+/** What zint makes of a case, which is asked once for all of its combinations. */
+const madeByZint = new Map<SymbologyCase, ReturnType<typeof zintRows>>();
+
+async function verdict(one: SymbologyCase, judged: unknown): Promise<unknown> {
+  const { judge: by } = one;
   if (by.by === 'zxing') return [{ format: by.format, text: by.reads }];
-  const rows = await zintRows(by.type, by.data, by.options);
+  const made = madeByZint.get(one) ?? zintRows(by.type, by.data, by.options);
+  madeByZint.set(one, made);
+  const rows = await made;
   if (by.rows === 'all') return withoutMargins(rows);
   if (by.rows === 1) return rows[0]?.replace(/0+$/, '');
   const bars = Array.isArray(judged) && typeof judged[0] === 'string' ? judged[0].length : 0;

@@ -24,7 +24,7 @@ let up: PlatenUp;
 beforeAll(async () => {
   const redisCase = backends().find(({ kind }) => kind === 'redis');
   if (redisCase === undefined) throw new Error('no backend with Redis');
-  backend = await redisCase.open();
+  backend = await redisCase.open({ migrated: true });
   directory = await temporaryDirectory();
   up = await PlatenUp.start({
     dataDir: directory.path,

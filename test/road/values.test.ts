@@ -155,7 +155,7 @@ describe.each(backends())('on $name', ({ open, embedded }) => {
     directory = await temporaryDirectory();
     const env: Record<string, string> = {};
     if (!embedded) {
-      backend = await open();
+      backend = await open({ migrated: true });
       env['DATABASE_URL'] = backend.databaseUrl ?? '';
       if (backend.redisUrl !== undefined) {
         env['REDIS_URL'] = backend.redisUrl;

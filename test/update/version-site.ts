@@ -64,7 +64,7 @@ export class VersionSite {
     settle(join(home, FIRST), TIME);
     cpSync(join(home, FIRST, 'bin/launch'), join(home, 'launch'));
     symlinkSync(FIRST, join(home, 'current'));
-    this.#backend = await onRedis().open();
+    this.#backend = await onRedis().open({ migrated: true });
     await this.#printer.start();
     const { databaseUrl = '', redisUrl = '', prefix } = this.#backend;
     this.#service = await PlatenUp.start({
