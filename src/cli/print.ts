@@ -27,7 +27,10 @@ interface PrintOptions extends ServiceOptions {
 function fieldValue(text: string, fields: [string, string][]): [string, string][] {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('expected name=value');
-  return [...fields, [text.slice(0, at), text.slice(at + 1)]];
+  const name = text.slice(0, at);
+  if (fields.some(([other]) => other === name))
+    throw new InvalidArgumentError(`field ${name} is given twice`);
+  return [...fields, [name, text.slice(at + 1)]];
 }
 
 /** Adds what a print request is made from. */
@@ -55,6 +58,9 @@ async function printRequestOf(
 ): Promise<PrintRequestInput> {
   if (options.records !== undefined && options.field.length > 0) {
     throw new CommandFailure('Give --records or --field, not both.', EXIT.usage);
+  }
+  if (options.printer === undefined && options.printerId === undefined) {
+    throw new CommandFailure('Say where: --printer or --printer-id; see "platen printers".', EXIT.usage);
   }
   const chosen = orientation.optional().safeParse(options.orientation);
   if (!chosen.success) {

@@ -295,6 +295,15 @@ test.each([{}, { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }])(
   },
 );
 
+test.each([
+  [['--field', 'sku=A'], /Say where: --printer or --printer-id/],
+  [['--printer', 'virtual-1', '--field', 'sku=A', '--field', 'sku=B'], /field sku is given twice/],
+])('a label is not printed by guess: print %j', async (args, says) => {
+  const { code, stdout, stderr } = await platen(['print', 'any', ...args, '--data', up.dataDir]);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(says);
+});
+
 test('a port that is taken', async () => {
   const port = new URL(up.url).port;
   const data = join(up.dataDir, 'taken-port');
