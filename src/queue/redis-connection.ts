@@ -143,6 +143,8 @@ export function redisAt(url: string, options: Behaviour): Connection {
       lazyConnect: true,
       redisOptions,
       clusterRetryStrategy: (times) => retryStrategy(times),
+      // By their names: certificates may name nothing else, and `family` counts where a name is connected to.
+      dnsLookup: (name, done) => done(null, name),
     });
   }
   if (kind === 'server') return new Redis({ ...all, ...nodes[0] });

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
-import { lookAtRedis, openQueues } from '../../src/queue/index.ts';
+import { lookAtRedis, openQueues, type Queues } from '../../src/queue/index.ts';
 import { agentConfig, Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { serialId } from '../kit/agent/use-site.ts';
 import { Collected, job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
@@ -143,6 +143,33 @@ async function endOf(site: ServiceHarness, count: number) {
 }
 
 describe('TLS with a private authority, and an ACL user', () => {
+  test.each([
+    { name: 'a cluster', make: () => new RedisCluster({ tls: true }) },
+    { name: 'Sentinels that ask for the user too', make: () => new SentinelSite({ tls: true }) },
+  ])('$name', async ({ make }) => {
+    const { prefix, close } = await onRedis().open();
+    onTestFinished(close);
+    const fleet = make();
+    onTestFinished(() => fleet.stop());
+    await fleet.start();
+    const open = async (redisUrl: string) => {
+      const queues = await openQueues({ redisUrl, prefix, logger, startTimeoutMs: 5_000 });
+      onTestFinished(() => queues.close({ timeoutMs: 0 }));
+      return queues;
+    };
+    await carries(await open(fleet.url));
+    await expect(open(fleet.url.replace(/&ca=[^&]*/, ''))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(open(fleet.url.replace('family=4', 'family=6'))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    const wrong = open(fleet.url.replace(/:[0-9a-f]+@/, ':wrong@'));
+    await expect(wrong).rejects.toMatchObject({ code: expect.stringMatching(/^(refused|unavailable)$/) });
+    if (fleet instanceof SentinelSite) {
+      const unnamed = open(fleet.url.replace('&sentinel-auth=yes', ''));
+      await expect(unnamed).rejects.toMatchObject({ code: expect.stringMatching(/^(refused|unavailable)$/) });
+    }
+  });
+
   test('it works with the authority in the address, and nobody is trusted without', async () => {
     const backend = await onRedis().open();
     onTestFinished(() => backend.close());
@@ -157,25 +184,30 @@ describe('TLS with a private authority, and an ACL user', () => {
     });
     const queues = await openQueues({ ...options, redisUrl: known });
     onTestFinished(() => queues.close({ timeoutMs: 0 }));
-    const own = printerId();
-    const sent = job(own);
-    const got = new Collected<string>();
-    await serve(queues, own, async ({ job: { jobId } }) => {
-      got.add(jobId);
-      return 'done';
-    });
-    await queues.enqueue(sent);
-    expect(await got.reach(1)).toEqual([sent.jobId]);
-    const told = new Collected<string>();
-    await queues.consumeReports(async (batch) => {
-      for (const { report: one } of batch) if (one.kind === 'job') told.add(one.jobId);
-    });
-    await queues.publish(report(sent, 1), null);
-    expect(await told.reach(1)).toEqual([sent.jobId]);
+    await carries(queues);
     expect(await lookAtRedis(known, backend.prefix, 5_000)).toMatchObject({ services: 1 });
     // The user is kept to its own keys.
     const foreign = await openQueues({ ...options, redisUrl: known, prefix: 'other' });
     onTestFinished(() => foreign.close({ timeoutMs: 0 }));
-    await expect(foreign.enqueue(job(own))).rejects.toThrow('NOPERM');
+    await expect(foreign.enqueue(job(printerId()))).rejects.toThrow('NOPERM');
   });
 });
+
+/** A job and a report get through. */
+async function carries(queues: Queues): Promise<void> {
+  const own = printerId();
+  const sent = job(own);
+  const got = new Collected<string>();
+  await serve(queues, own, async ({ job: { jobId } }) => {
+    got.add(jobId);
+    return 'done';
+  });
+  await queues.enqueue(sent);
+  expect(await got.reach(1)).toEqual([sent.jobId]);
+  const told = new Collected<string>();
+  await queues.consumeReports(async (batch) => {
+    for (const { report: one } of batch) if (one.kind === 'job') told.add(one.jobId);
+  });
+  await queues.publish(report(sent, 1), null);
+  expect(await told.reach(1)).toEqual([sent.jobId]);
+}

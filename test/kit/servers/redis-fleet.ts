@@ -1,10 +1,11 @@
 /**
  * Redis as larger sites run it, in servers of a test's own: a cluster of three masters with a replica each, a master and a
- * replica behind three Sentinels, and one behind TLS with an authority of its own. All have a password.
+ * replica behind three Sentinels, and one behind TLS with an authority of its own. All have a password; a cluster and
+ * Sentinels may have TLS too, under the name `localhost` alone.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -12,6 +13,10 @@ import { type Program, Programs } from '../programs/programs.ts';
 import { freePort } from '../wire/listening.ts';
 
 const HOST = '127.0.0.1';
+/** What certificates of a fleet name: not its address. */
+const NAME = 'localhost';
+/** Whom a fleet with TLS knows besides the owner, as docs/deployment.md says user and password. */
+const USER = 'platen-service';
 /** A server that is silent for so long is down, ms. */
 const DOWN_MS = 800;
 const SLOTS = 16_384;
@@ -35,6 +40,8 @@ export interface Fleet {
 
 abstract class Servers {
   readonly directory = mkdtempSync(join(tmpdir(), 'platen-test-redis-'));
+  /** The authority's certificate, where there is TLS. */
+  readonly authority = join(this.directory, 'ca.pem');
   readonly password = randomBytes(12).toString('hex');
   readonly servers: FleetServer[] = [];
   readonly #programs = new Programs();
@@ -46,6 +53,7 @@ abstract class Servers {
       `port ${port}`,
       `requirepass ${this.password}`,
       `user ${REPLICA} on >${this.password} +psync +replconf +ping`,
+      this.userLine,
       `masteruser ${REPLICA}`,
       `masterauth ${this.password}`,
       `dir ${this.directory}`,
@@ -78,6 +86,37 @@ abstract class Servers {
     return admin;
   }
 
+  get userLine(): string {
+    return `user ${USER} on >${this.password} ~* &* +@all`;
+  }
+
+  /** The address of those servers or Sentinels, as the user, by their name. */
+  secured([first, ...others]: readonly number[], what: string): string {
+    const also = others.map((port) => `${NAME}:${port}`).join();
+    const more = `also=${also}&ca=${encodeURIComponent(this.authority)}&family=4`;
+    return `rediss://${USER}:${this.password}@${NAME}:${first}?${what}&${more}`;
+  }
+
+  /** Makes an authority, and a certificate for these names. Returns what a server's configuration says of it. */
+  certified(names: string): string[] {
+    const path = (name: string) => join(this.directory, name);
+    const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const ca = ['-keyout', path('ca.key'), '-out', this.authority, '-days', '2', '-subj', '/CN=site'];
+    openssl('req', '-x509', ...key, ...ca);
+    openssl('req', ...key, '-keyout', path('key.pem'), '-out', path('request.pem'), '-subj', '/CN=redis');
+    writeFileSync(path('names'), `subjectAltName=${names}`);
+    const signer = ['-CA', this.authority, '-CAkey', path('ca.key'), '-CAcreateserial', '-days', '2'];
+    const request = ['-in', path('request.pem'), '-out', path('cert.pem'), '-extfile', path('names')];
+    openssl('x509', '-req', ...request, ...signer);
+    return [
+      'tls-auth-clients no',
+      `tls-cert-file ${path('cert.pem')}`,
+      `tls-key-file ${path('key.pem')}`,
+      `tls-ca-cert-file ${this.authority}`,
+    ];
+  }
+
   client(port: number): Redis {
     const { password } = this;
     const admin = new Redis({ host: HOST, port, password, retryStrategy: () => 50, enableReadyCheck: false });
@@ -86,17 +125,29 @@ abstract class Servers {
   }
 }
 
-/** Three masters and their replicas. */
+/** Three masters and their replicas; with TLS they are called by their name. */
 export class RedisCluster extends Servers implements Fleet {
+  readonly #tls: boolean;
+  readonly #tlsPorts: number[] = [];
+
+  constructor({ tls = false } = {}) {
+    super();
+    this.#tls = tls;
+  }
+
   get url(): string {
+    if (this.#tls) return this.secured(this.#tlsPorts, 'cluster=yes');
     const [first, ...others] = this.servers.map(({ port }) => port);
     const also = others.map((port) => `${HOST}:${port}`).join();
     return `redis://:${this.password}@${HOST}:${first}?cluster=yes&also=${also}`;
   }
 
   async start(): Promise<this> {
+    const certified = this.#tls ? this.certified(`DNS:${NAME}`) : [];
     for (let at = 0; at < 6; at += 1) {
       const bus = await freePort();
+      const port = await freePort();
+      this.#tlsPorts.push(port);
       const { admin } = await this.startServer([
         'cluster-enabled yes',
         `cluster-port ${bus}`,
@@ -104,6 +155,10 @@ export class RedisCluster extends Servers implements Fleet {
         `cluster-node-timeout ${DOWN_MS}`,
         // Also one that was kept from its master may take its place: what it lacks is lost then.
         'cluster-replica-validity-factor 0',
+        ...(this.#tls ? [...certified, `tls-port ${port}`, 'tls-cluster yes', 'tls-replication yes'] : []),
+        ...(this.#tls
+          ? [`cluster-announce-hostname ${NAME}`, 'cluster-preferred-endpoint-type hostname']
+          : []),
       ]);
       await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', at + 1);
       if (at < 3) {
@@ -151,24 +206,43 @@ export class RedisCluster extends Servers implements Fleet {
 export class SentinelSite extends Servers implements Fleet {
   readonly #name = 'platen';
   readonly #sentinels: number[] = [];
+  readonly #tls: boolean;
+
+  /** With TLS the Sentinels have users too. */
+  constructor({ tls = false } = {}) {
+    super();
+    this.#tls = tls;
+  }
 
   get url(): string {
+    if (this.#tls) return this.secured(this.#sentinels, `sentinel=${this.#name}&sentinel-auth=yes`);
     const [first, ...others] = this.#sentinels;
     const also = others.map((port) => `${HOST}:${port}`).join();
     return `redis://:${this.password}@${HOST}:${first}?sentinel=${this.#name}&also=${also}`;
   }
 
   async start(): Promise<this> {
-    const { port } = await this.startServer([]);
-    const { admin, program } = await this.startServer([`replicaof ${HOST} ${port}`]);
+    // What Sentinels name is an address.
+    const certified = this.#tls ? this.certified(`DNS:${NAME},IP:${HOST}`) : [];
+    const secured = async () => {
+      const own = await freePort();
+      return { own, lines: this.#tls ? [...certified, `tls-port ${own}`, 'tls-replication yes'] : [] };
+    };
+    const [first, second] = [await secured(), await secured()];
+    const master = await this.startServer(first.lines);
+    const port = this.#tls ? first.own : master.port;
+    const { admin, program } = await this.startServer([`replicaof ${HOST} ${port}`, ...second.lines]);
     await program.until(() => isInStep(admin));
     const sentinels: { program: Program; asked: Redis }[] = [];
     for (let at = 0; at < 3; at += 1) {
       const own = await freePort();
       const lines = [
         `bind ${HOST}`,
-        `port ${own}`,
+        `port ${this.#tls ? 0 : own}`,
         `dir ${this.directory}`,
+        ...(this.#tls ? [...certified, `tls-port ${own}`, 'tls-replication yes'] : []),
+        ...(this.#tls ? [`requirepass ${this.password}`, this.userLine] : []),
+        ...(this.#tls ? [`sentinel sentinel-pass ${this.password}`] : []),
         `sentinel monitor ${this.#name} ${HOST} ${port} 2`,
         `sentinel auth-pass ${this.#name} ${this.password}`,
         `sentinel down-after-milliseconds ${this.#name} ${DOWN_MS}`,
@@ -176,7 +250,10 @@ export class SentinelSite extends Servers implements Fleet {
       ];
       const sentinel = await this.startProgram(own, lines, ['--sentinel']);
       this.#sentinels.push(own);
-      const asked = new Redis({ host: HOST, port: own, retryStrategy: () => 50, enableReadyCheck: false });
+      const asked = new Redis({
+        ...{ host: HOST, port: own, retryStrategy: () => 50, enableReadyCheck: false },
+        ...(this.#tls && { password: this.password, tls: { ca: readFileSync(this.authority) } }),
+      });
       asked.on('error', () => undefined);
       sentinels.push({ program: sentinel, asked });
     }
@@ -207,9 +284,7 @@ export class SentinelSite extends Servers implements Fleet {
 
 /** One server that speaks TLS alone, with a certificate that a private authority has signed. */
 export class RedisOverTls extends Servers {
-  /** The authority's certificate. */
-  readonly authority = join(this.directory, 'ca.pem');
-  readonly user = 'platen-service';
+  readonly user = USER;
 
   /** As the ACL user of the service, whose authority is known, or not. */
   url({ known }: { known: boolean }): string {
@@ -220,26 +295,12 @@ export class RedisOverTls extends Servers {
 
   /** @param prefix of the keys and channels that the user may touch */
   async start(prefix: string): Promise<this> {
-    const path = (name: string) => join(this.directory, name);
-    const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const ca = ['-keyout', path('ca.key'), '-out', this.authority, '-days', '2', '-subj', '/CN=site'];
-    openssl('req', '-x509', ...key, ...ca);
-    openssl('req', ...key, '-keyout', path('key.pem'), '-out', path('request.pem'), '-subj', '/CN=redis');
-    writeFileSync(path('names'), `subjectAltName=IP:${HOST}`);
-    const signer = ['-CA', this.authority, '-CAkey', path('ca.key'), '-CAcreateserial', '-days', '2'];
-    const request = ['-in', path('request.pem'), '-out', path('cert.pem'), '-extfile', path('names')];
-    openssl('x509', '-req', ...request, ...signer);
     const tls = await freePort();
-    const plain = await this.startServer([
-      `tls-port ${tls}`,
-      'tls-auth-clients no',
-      `tls-cert-file ${path('cert.pem')}`,
-      `tls-key-file ${path('key.pem')}`,
-    ]);
+    const plain = await this.startServer([`tls-port ${tls}`, ...this.certified(`IP:${HOST}`)]);
     await plain.admin.acl(
       'SETUSER',
       this.user,
+      'reset',
       'on',
       `>${this.password}`,
       `~${prefix}:*`,
