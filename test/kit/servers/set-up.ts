@@ -28,10 +28,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Tesseract's threads wait for each other busily: a picture takes a quarter of the CPU time on one.
   process.env['OMP_THREAD_LIMIT'] = '1';
   const built = mkdtempSync(join(tmpdir(), 'platen-test-built-'));
-  const building = build(built);
+  // Who watches changes the sources under way.
+  if (!project.vitest.config.watch) await build(built);
   // Nobody needs these databases after a power failure.
   const servers = await startServers({ durable: false });
-  await Promise.all([makeMigratedDatabase(servers.databaseUrl), building]);
+  await makeMigratedDatabase(servers.databaseUrl);
   project.provide('redisUrl', servers.redisUrl);
   project.provide('databaseUrl', servers.databaseUrl);
   return async () => {
