@@ -2,10 +2,6 @@
  * The commands' way to a service: the internal routes under `/app` (see `contract/admin.ts`), with the
  * deployment's admin token. Every answer is checked against the contract.
  */
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import type {
   IntegrationCreated,
@@ -30,27 +26,13 @@ import type { PrintRequestInput } from '../contract/print-request.ts';
 import type { PrinterDetails } from '../contract/printer-actions.ts';
 import { type AgentView, agentView, type PrinterView, printerView } from '../contract/printer-view.ts';
 import { explain } from './explain.ts';
-import { CommandFailure, EXIT } from './failure.ts';
-import { STATE } from './linux-service/unit.ts';
+import { CommandFailure } from './failure.ts';
 import { askService } from './service-request.ts';
-import { windowsPlaces } from './windows-service/windows-places.ts';
+import { type ServiceFile, type ServiceOptions, serviceOf } from './which-service.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** For a thousand jobs. */
 const BULK_TIMEOUT_MS = 300_000;
-
-const INSTALLED_DATA = process.platform === 'win32' ? windowsPlaces().data : STATE;
-/**
- * Where `up` keeps its state, unless it is told otherwise; a package says where its service does, and beside a clone the
- * service is what `service install` has made.
- */
-export const USUAL_DATA =
-  process.env['PLATEN_DATA'] || (!existsSync('data') && existsSync(INSTALLED_DATA) ? INSTALLED_DATA : 'data');
-
-/** The file in a data directory by which commands find the service that `up` runs there; mode 0600. */
-export const SERVICE_FILE = 'service.json';
-export const serviceFile = z.object({ url: z.url(), adminToken: z.string().min(1) });
-export type ServiceFile = z.infer<typeof serviceFile>;
 
 /** The part of a problem document (RFC 9457) that a command shows. */
 const problem = z.object({
@@ -370,49 +352,7 @@ function refusal(status: number, body: unknown): ServiceRefusal {
   );
 }
 
-export interface ServiceOptions {
-  url?: string;
-  data?: string;
-}
-
-/** Adds the options by which a command finds its service. */
-export function withService(command: Command): Command {
-  return command
-    .option(
-      '--url <url>',
-      'address of the service (or PLATEN_URL); the admin token comes from PLATEN_ADMIN_TOKEN',
-    )
-    .option('--data <dir>', 'data directory of a running "platen up", instead of --url');
-}
-
 /** @throws CommandFailure when there is none, or no token for it */
 export async function connect(options: ServiceOptions): Promise<AdminClient> {
   return new AdminClient(await serviceOf(options));
-}
-
-/**
- * The service that the options name; without any, the one that `up` runs on `./data`.
- * @throws CommandFailure when there is none, or no token for it
- */
-export async function serviceOf(options: ServiceOptions): Promise<ServiceFile> {
-  const url = options.url ?? (options.data === undefined ? process.env['PLATEN_URL'] : undefined);
-  if (url !== undefined) {
-    const adminToken = process.env['PLATEN_ADMIN_TOKEN'];
-    if (adminToken === undefined) {
-      throw new CommandFailure('Set PLATEN_ADMIN_TOKEN to the admin token of the service.', EXIT.usage);
-    }
-    const service = serviceFile.safeParse({ url, adminToken });
-    if (!service.success) throw new CommandFailure(`--url: ${url} is not a URL`, EXIT.usage);
-    return service.data;
-  }
-  const file = join(options.data ?? USUAL_DATA, SERVICE_FILE);
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    throw new CommandFailure(
-      `No service found: ${explain(error)}. Start one with "platen up", or name one with --url or --data.`,
-    );
-  }
-  return serviceFile.parse(JSON.parse(text));
 }

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import type { AgentView } from '../contract/printer-view.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';
 import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 /** `platen agents` */
 export function agentsCommand(): Command {

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import type { AuditEntry } from '../contract/people.ts';
-import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { type AdminClient, connect } from './admin-client.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 /** Entries of one request. */
 const PAGE = 1_000;

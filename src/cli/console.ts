@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import type { SignInLink } from '../contract/people.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { printJson, printLine } from './output.ts';
 import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 /** `platen console` */
 export function consoleCommand(): Command {

@@ -19,12 +19,13 @@ import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
 import { startControl } from '../virtual/machine/control.ts';
 import { faultsOf } from '../virtual/machine/faults.ts';
 import { VirtualZplPrinter } from '../virtual/zpl/zpl-printer.ts';
-import { AdminClient, SERVICE_FILE, serviceFile } from './admin-client.ts';
+import { AdminClient } from './admin-client.ts';
 import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure } from './failure.ts';
 import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
 import type { Places } from './places.ts';
+import { SERVICE_FILE, serviceFile } from './which-service.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
 export interface VirtualPrinterSpec {

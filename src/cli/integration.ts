@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander';
 import { PERMISSIONS, SECRETS, USUAL_SCOPE } from '../contract/admin.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 interface TenantOptions extends ServiceOptions {
   tenant: string;

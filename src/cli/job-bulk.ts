@@ -4,12 +4,13 @@ import type { z } from 'zod';
 import type { JobView } from '../contract/job.ts';
 import type { JobBulkResult, JobTarget, jobBulk } from '../contract/job-actions.ts';
 import { JOB_STATUSES, jobStatus } from '../contract/job-life.ts';
-import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { jobLine, nextStep } from './job-progress.ts';
 import { printJson, printLine, table } from './output.ts';
 import { jobIdOf, shortIds, wholeId } from './short-id.ts';
 import { timeFrom } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 /** Jobs of one request, so that each is answered soon. */
 const AT_ONCE = 100;

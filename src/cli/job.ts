@@ -2,13 +2,14 @@ import { Command } from 'commander';
 import type { JobView } from '../contract/job.ts';
 import type { JobStatus } from '../contract/job-life.ts';
 import { labelRanges } from '../contract/label-ranges.ts';
-import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { onMany, type SeveralOptions, targetOf, withSeveral } from './job-bulk.ts';
 import { followFor, jobLine, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { jobIdOf } from './short-id.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 const JOB = 'the job: its ID, or as much of its beginning as no other has';
 

@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { JOB_STATUSES, jobStatus } from '../contract/job-life.ts';
-import { connect, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import type { JobFilter } from './job-bulk.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { shortIds } from './short-id.ts';
 import { localTime, timeFrom } from './times.ts';
+import { withService } from './which-service.ts';
 
 /** `platen jobs` */
 export function jobsCommand(): Command {

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SERVICE_FILE, serviceFile } from './admin-client.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
+import { SERVICE_FILE, serviceFile } from './which-service.ts';
 
 const KEY_FILE = 'platen.key';
 

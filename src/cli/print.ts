@@ -2,13 +2,14 @@ import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../contract/limits.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
-import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { readRecords } from './input-file.ts';
 import { followFor, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { wholeId } from './short-id.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 interface PrintOptions extends ServiceOptions {
   tenant: string;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { PrinterDetails } from '../contract/printer-actions.ts';
 import type { PrinterView } from '../contract/printer-view.ts';
-import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 import { show } from './job-bulk.ts';
 import { followFor, nextStep } from './job-progress.ts';
@@ -9,6 +9,7 @@ import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { wholeId } from './short-id.ts';
 import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 interface Options extends ServiceOptions {
   tenant?: string;

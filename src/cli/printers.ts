@@ -1,10 +1,11 @@
 import { Command } from 'commander';
 import type { AgentView, PrinterView } from '../contract/printer-view.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { noAgent, UNREACHED, unreachedRows } from './agents.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';
 import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 /** `platen printers` */
 export function printersCommand(): Command {

@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { template } from '../contract/template.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { readTemplateSource } from './input-file.ts';
 import { printJson, printLine, table } from './output.ts';
 import { templateIdOf } from './print.ts';
 import { shortIds } from './short-id.ts';
 import { checkCommand, printProblem } from './template-check.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 interface TenantOptions extends ServiceOptions {
   tenant: string;

@@ -1,8 +1,9 @@
 import { Argument, Command } from 'commander';
 import { tenantId } from '../contract/tenant-id.ts';
-import { connect, type ServiceOptions, withService } from './admin-client.ts';
+import { connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 /** `platen tenant create|list|set-quota|set-printer-commands` */
 export function tenantCommand(): Command {

@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander';
 import { type InvitationCreated, type PersonView, ROLES } from '../contract/people.ts';
-import { type AdminClient, connect, type ServiceOptions, withService } from './admin-client.ts';
+import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
 
 interface TenantOptions extends ServiceOptions {
   tenant: string;

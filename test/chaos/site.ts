@@ -3,7 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AdminClient, serviceFile } from '../../src/cli/admin-client.ts';
+import { AdminClient } from '../../src/cli/admin-client.ts';
+import { serviceFile } from '../../src/cli/which-service.ts';
 import { freePort } from '../kit/wire/listening.ts';
 import { type Database, postgresIn, redisIn } from './databases.ts';
 import { PaperPrinter, type PaperPrinterOptions } from './paper-printer.ts';

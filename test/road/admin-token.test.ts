@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
+import { AdminClient } from '../../src/cli/admin-client.ts';
+import { SERVICE_FILE, serviceFile } from '../../src/cli/which-service.ts';
 import { platen } from '../kit/service/platen.ts';
 import { useHost } from '../kit/service/use-host.ts';
 

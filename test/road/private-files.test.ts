@@ -3,7 +3,8 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { AdminClient, SERVICE_FILE, serviceFile } from '../../src/cli/admin-client.ts';
+import { AdminClient } from '../../src/cli/admin-client.ts';
+import { SERVICE_FILE, serviceFile } from '../../src/cli/which-service.ts';
 import { useHost } from '../kit/service/use-host.ts';
 
 const host = useHost();

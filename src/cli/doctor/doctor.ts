@@ -3,11 +3,11 @@
  * other. Everything that is not in order comes with what to do.
  */
 import { Command } from 'commander';
-import { withService } from '../admin-client.ts';
 import { INSTALLED_FILES } from '../config-file.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
+import { withService } from '../which-service.ts';
 import { writeBundle } from './bundle.ts';
 import { type Finding, failed } from './finding.ts';
 import { disk, permissions, program } from './machine.ts';

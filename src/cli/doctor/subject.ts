@@ -4,17 +4,12 @@ import { resolve } from 'node:path';
 import type { AgentConfig } from '../../agent/config.ts';
 import { type AgentStatus, readStatus } from '../../agent/status-file.ts';
 import { configFromEnv } from '../../server/config.ts';
-import {
-  AdminClient,
-  type ServiceFile,
-  type ServiceOptions,
-  serviceOf,
-  USUAL_DATA,
-} from '../admin-client.ts';
+import { AdminClient } from '../admin-client.ts';
 import { agentConfigOf } from '../agent-config.ts';
 import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
 import { explain } from '../explain.ts';
 import { type Places, placesFromEnv, placesOver } from '../places.ts';
+import { type ServiceFile, type ServiceOptions, serviceOf, USUAL_DATA } from '../which-service.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
 export interface Subject {

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
-import { USUAL_DATA } from '../admin-client.ts';
 import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
 import { CommandFailure, EXIT } from '../failure.ts';
 import { numberFrom } from '../option-values.ts';
 import { printJson, printLine } from '../output.ts';
 import type { Places } from '../places.ts';
+import { USUAL_DATA } from '../which-service.ts';
 import { Home } from './home.ts';
 import { publicKeyFrom } from './manifest.ts';
 import { update } from './steps.ts';
