@@ -122,8 +122,8 @@ async function dialogs(): Promise<void> {
       const choose = dialog.getByRole('combobox');
       const open = async (status: string, button: RegExp) => {
         await site.show(page, `jobs?status=${status}`);
-        // The last job's: on a narrow page nobody sees the head of the table, which has the first.
-        await page.getByRole('checkbox').last().check();
+        await page.getByRole('checkbox').first().check();
+        await shot(page, `${name}-all-${status}`);
         await page.getByRole('button', { name: button }).click();
         await dialog.waitFor();
       };

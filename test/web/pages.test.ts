@@ -91,6 +91,15 @@ test('every page fits 320 points, in German too', async () => {
   await page.context().close();
 });
 
+test('on the narrowest page, too, all jobs that are shown are chosen by one click, at its words', async () => {
+  const page = await site.signedIn({ width: 320, height: 700 });
+  await site.show(page, 'jobs');
+  await page.getByText('Choose all that are shown').click();
+  await page.getByText('2 jobs chosen').waitFor();
+  expect(await overflow(page)).toBe(0);
+  await page.context().close();
+});
+
 test('every page is reached and used with the keyboard alone', async () => {
   const page = await site.signedIn();
   await page.getByRole('heading', { name: 'Start' }).waitFor();

@@ -21,17 +21,19 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
           <tr>
             {picking !== undefined && (
               <th>
-                <input
-                  type="checkbox"
-                  aria-label={words.pickAll}
-                  checked={all}
-                  onChange={() =>
-                    picking.onPick(
-                      jobs.map(({ id }) => id),
-                      !all,
-                    )
-                  }
-                />
+                <label class="pick-all">
+                  <input
+                    type="checkbox"
+                    checked={all}
+                    onChange={() =>
+                      picking.onPick(
+                        jobs.map(({ id }) => id),
+                        !all,
+                      )
+                    }
+                  />
+                  <span>{words.pickAll}</span>
+                </label>
               </th>
             )}
             <th>{words.template}</th>

@@ -3,3 +3,5 @@ export const many = (n: number, one: string, more: string) =>
   `${n.toLocaleString('de')} ${n === 1 ? one : more}`;
 export const labels = (n: number) => many(n, 'Etikett', 'Etiketten');
 export const jobs = (n: number) => many(n, 'Auftrag', 'Aufträge');
+/** Gehört zu dem, was gezählt wird: „geht“ oder „gehen“. */
+export const verb = (n: number, one: string, more: string) => (n === 1 ? one : more);

@@ -1,6 +1,6 @@
 /** Worte zu Aufträgen und zur Entscheidung über sie. */
 import type { Texts } from '../en.ts';
-import { jobs, labels } from './counted.ts';
+import { jobs, labels, verb } from './counted.ts';
 
 export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event' | 'held'> = {
   status: {
@@ -71,13 +71,15 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
         open: 'Wiederholen …',
         title: 'Diese Aufträge weiterdrucken?',
         action: 'Wiederholen',
-        says: (n, count) => `${jobs(n)} gehen weiter: ${labels(count)} werden gedruckt.`,
+        says: (n, count) =>
+          `${jobs(n)} ${verb(n, 'geht', 'gehen')} weiter: ${labels(count)} ${verb(count, 'wird', 'werden')} gedruckt.`,
       },
       release: {
         open: 'Freigeben …',
         title: 'Diese Aufträge freigeben?',
         action: 'Freigeben',
-        says: (n, count) => `${jobs(n)} gehen weiter: ${labels(count)} werden gedruckt.`,
+        says: (n, count) =>
+          `${jobs(n)} ${verb(n, 'geht', 'gehen')} weiter: ${labels(count)} ${verb(count, 'wird', 'werden')} gedruckt.`,
       },
       move: {
         open: 'Verschieben …',
@@ -88,10 +90,10 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
       },
     },
     uncertain: 'Die ungewissen Etiketten eines jeden',
-    uncertainSkip: 'sind alle da: Sie werden nicht noch einmal gedruckt',
-    uncertainPrint: 'sind nicht da: Sie werden noch einmal gedruckt',
+    uncertainSkip: 'sind alle da: nicht noch einmal',
+    uncertainPrint: 'sind nicht da: noch einmal drucken',
     bulkNone: 'So, wie sie jetzt sind, geht das bei keinem.',
-    bulkRefused: (n) => `${jobs(n)} bleiben, wie sie sind:`,
+    bulkRefused: (n) => `${jobs(n)} ${verb(n, 'bleibt, wie er ist', 'bleiben, wie sie sind')}:`,
     bulkDone: (n) => `Erledigt für ${jobs(n)}.`,
   },
   job: {
@@ -123,7 +125,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     force: 'Abbrechen, obwohl kein Agent antwortet: Etiketten, die unterwegs sind, werden ungewiss',
     retry: 'Wiederholen',
     retryTitle: 'Den Rest drucken?',
-    retrySays: (from, left) => `Es geht mit Etikett ${from} weiter: ${labels(left)} werden gedruckt.`,
+    retrySays: (from, left) =>
+      `Es geht mit Etikett ${from} weiter: ${labels(left)} ${verb(left, 'wird', 'werden')} gedruckt.`,
     move: 'Verschieben …',
     moveTitle: 'Auf einen anderen Drucker verschieben',
     moveSays: (left) => `${labels(left)}, die noch nicht heraus sind, werden dort gedruckt, und hier nicht.`,
@@ -190,7 +193,9 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     thereSays: ({ status, prints }) =>
       status === 'printed'
         ? 'Mehr wird nicht gedruckt: Der Auftrag ist fertig.'
-        : `Die nächsten ${labels(prints.to - prints.from)} werden gedruckt.`,
+        : prints.to - prints.from === 1
+          ? 'Das nächste Etikett wird gedruckt.'
+          : `Die nächsten ${labels(prints.to - prints.from)} werden gedruckt.`,
     notThere: 'Keines ist da',
     notThereSays: ({ prints: { from, to } }) =>
       `Es geht mit Etikett ${from + 1} weiter: ${labels(to - from)} im Ganzen.`,

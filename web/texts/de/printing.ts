@@ -1,6 +1,6 @@
 /** Worte zu Druckern, Vorlagen und der Seite Drucken. */
 import type { Texts } from '../en.ts';
-import { jobs, labels, many } from './counted.ts';
+import { jobs, labels, many, verb } from './counted.ts';
 
 export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
   printers: {
@@ -99,7 +99,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     print: (n) => `${labels(n)} drucken`,
     offline: (printer, reasons) =>
       `${printer} kann jetzt nicht drucken (${reasons}). Der Auftrag wartet auf ihn.`,
-    lane: (n) => `${jobs(n)} sind vor diesem dran.`,
+    lane: (n) => `${jobs(n)} ${verb(n, 'ist', 'sind')} vor diesem dran.`,
     onHold: (printer) => `${printer} ist angehalten. Der Auftrag wartet, bis er freigegeben wird.`,
     progress: 'Fortschritt',
     sent: 'Der Auftrag ist unterwegs.',

@@ -2,7 +2,7 @@
 import type { JobReason } from '../../../src/contract/job.ts';
 import type { ResumePlan } from '../../../src/contract/job-actions.ts';
 import type { JobStatus } from '../../../src/contract/job-life.ts';
-import { jobs, labels } from './counted.ts';
+import { jobs, labels, verb } from './counted.ts';
 
 export const jobWords = {
   status: {
@@ -73,13 +73,15 @@ export const jobWords = {
         open: 'Retry …',
         title: 'Print these jobs on?',
         action: 'Retry',
-        says: (n: number, count: number) => `${jobs(n)} go on: ${labels(count)} will be printed.`,
+        says: (n: number, count: number) =>
+          `${jobs(n)} ${verb(n, 'goes', 'go')} on: ${labels(count)} will be printed.`,
       },
       release: {
         open: 'Release …',
         title: 'Release these held jobs?',
         action: 'Release',
-        says: (n: number, count: number) => `${jobs(n)} go on: ${labels(count)} will be printed.`,
+        says: (n: number, count: number) =>
+          `${jobs(n)} ${verb(n, 'goes', 'go')} on: ${labels(count)} will be printed.`,
       },
       move: {
         open: 'Move …',
@@ -93,7 +95,7 @@ export const jobWords = {
     uncertainSkip: 'are all there: they are not printed again',
     uncertainPrint: 'are not there: they are printed again',
     bulkNone: 'None of them can be, as they are now.',
-    bulkRefused: (n: number) => `${jobs(n)} stay as they are:`,
+    bulkRefused: (n: number) => `${jobs(n)} ${verb(n, 'stays as it is', 'stay as they are')}:`,
     bulkDone: (n: number) => `Done for ${jobs(n)}.`,
   },
   job: {
@@ -192,7 +194,9 @@ export const jobWords = {
     thereSays: ({ status, prints }: ResumePlan) =>
       status === 'printed'
         ? 'Nothing more is printed: the job is done.'
-        : `The next ${labels(prints.to - prints.from)} will be printed.`,
+        : prints.to - prints.from === 1
+          ? 'The next label will be printed.'
+          : `The next ${labels(prints.to - prints.from)} will be printed.`,
     notThere: 'None of them is there',
     notThereSays: ({ prints: { from, to } }: ResumePlan) =>
       `It prints on from label ${from + 1}: ${labels(to - from)} in all.`,

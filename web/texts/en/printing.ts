@@ -1,6 +1,6 @@
 /** Words of printers, templates and the page Print. */
 import type { ConfirmedBy } from '../../../src/contract/printer.ts';
-import { jobs, labels, many } from './counted.ts';
+import { jobs, labels, many, verb } from './counted.ts';
 
 export const printingWords = {
   printers: {
@@ -98,7 +98,7 @@ export const printingWords = {
     print: (n: number) => `Print ${labels(n)}`,
     offline: (printer: string, reasons: string) =>
       `${printer} cannot print now (${reasons}). The job will wait for it.`,
-    lane: (n: number) => `${jobs(n)} are before this one.`,
+    lane: (n: number) => `${jobs(n)} ${verb(n, 'is', 'are')} before this one.`,
     onHold: (printer: string) => `${printer} is on hold. The job waits until it is resumed.`,
     progress: 'Progress',
     sent: 'The job is on its way.',
