@@ -9,7 +9,9 @@ test('npm run demo', async () => {
   await using directory = await temporaryDirectory();
   const out = join(directory.path, 'labels');
   const { code, stdout, stderr } = await platen(['demo', '--out', out], { TMPDIR: directory.path });
-  expect(stderr).toBe('');
+  // A busy machine takes a moment for a new database, which is said.
+  const said = stderr.split('\n').filter((line) => line !== '' && !line.includes('waiting for PostgreSQL'));
+  expect(said).toEqual([]);
   expect(code).toBe(0);
 
   const printed = async (printer: string) => {
