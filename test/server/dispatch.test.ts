@@ -80,7 +80,9 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
     async () => {
       const printerId = await newPrinter();
       queue.broken = true;
-      const accepted = await Promise.all(Array.from({ length: 8 }, () => enqueue(printerId)));
+      // One after the other: of two that are asked for at once nobody can say which is first.
+      const accepted: string[] = [];
+      while (accepted.length < 8) accepted.push(await enqueue(printerId));
       for (const id of accepted) {
         expect(await service.queues.look(printerId, id)).toEqual({
           state: 'waiting',
@@ -102,10 +104,10 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
         'SELECT id FROM platen.jobs WHERE printer_id = $1 ORDER BY seq',
         [printerId],
       );
-      expect(rows.map(({ id }) => id).toSorted()).toEqual(accepted.toSorted());
+      expect(rows.map(({ id }) => id)).toEqual(accepted);
       // The same request again is the first one.
       const last = jobIdOf(await service.call('/v2/jobs', { token, tenant: TENANT, key, body }));
-      expect(await drain(printerId, 9)).toEqual([...rows.map(({ id }) => id), last]);
+      expect(await drain(printerId, 9)).toEqual([...accepted, last]);
     },
   );
 

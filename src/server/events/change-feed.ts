@@ -120,7 +120,10 @@ export class ChangeFeed {
 
   #after(ms: number, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
+      // Pages of an instance that ends ask another one.
+      if (this.#ended.signal.aborted) return;
       work().catch((error: unknown) => {
+        if (this.#ended.signal.aborted) return;
         this.#logger.warn({ err: error }, 'changes could not be told to open pages');
         this.#everything();
       });
