@@ -186,6 +186,10 @@ export class AdminClient {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'PUT', pathOf(printer, 'name'), { name });
   }
+  async hidePrinter(printer: PrinterMeant, hidden: boolean): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'POST', pathOf(printer, hidden ? 'hide' : 'show'), {});
+  }
   forgetPrinter(printer: PrinterMeant): Promise<unknown> {
     return this.#call(z.null(), 'DELETE', pathOf(printer));
   }

@@ -20,10 +20,10 @@ interface Options extends ServiceOptions {
 
 const PRINTER = 'the printer: its name, its ID, or as much of its beginning as no other has';
 
-/** `platen printer hold|resume|clear|rename|forget|test` */
+/** `platen printer hold|resume|clear|rename|hide|show|forget|test` */
 export function printerCommand(): Command {
   const command = new Command('printer').description(
-    'what a person does to a printer: hold, resume, clear, rename, forget, test',
+    'what a person does to a printer: hold, resume, clear, rename, hide, show, forget, test',
   );
   const onPrinter = (name: string, description: string) =>
     withService(command.command(name))
@@ -66,6 +66,16 @@ export function printerCommand(): Command {
       const { client, printer } = await thePrinter(asked, options);
       told(await client.renamePrinter(printer, name ?? null), options);
     });
+
+  for (const [word, says] of [
+    ['hide', 'offer it no more where a printer is chosen; jobs that name it are printed all the same'],
+    ['show', 'offer a hidden one again'],
+  ] as const) {
+    onPrinter(word, says).action(async (asked: string, options: Options) => {
+      const { client, printer } = await thePrinter(asked, options);
+      told(await client.hidePrinter(printer, word === 'hide'), options);
+    });
+  }
 
   onPrinter('forget', 'take one off the list that no agent has any more').action(
     async (asked: string, options: Options) => {
@@ -118,10 +128,12 @@ async function thePrinter(
 }
 
 function told(printer: PrinterDetails, { json }: Options): void {
-  const { id, name, held, jobs } = printer;
+  const { id, name, held, hidden, jobs } = printer;
   const hold =
     held === null
       ? 'not held'
       : `held by ${held.by} since ${localTime(held.at)}${held.why === null ? '' : `: ${held.why}`}`;
-  json ? printJson(printer) : printLine(`${id}  ${name}  ${hold}  ${jobs.queued} waiting`);
+  json
+    ? printJson(printer)
+    : printLine(`${id}  ${name}  ${hidden ? 'hidden, ' : ''}${hold}  ${jobs.queued} waiting`);
 }

@@ -7,17 +7,21 @@ import { printJson, printLine, printParagraph, table } from './output.ts';
 import { shortIds } from './short-id.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
+type Options = ServiceOptions & { tenant?: string; gone?: true; hidden?: true; json?: true };
+
 /** `platen printers` */
 export function printersCommand(): Command {
   return withService(new Command('printers'))
     .description('list the printers that agents have reported')
     .option('--tenant <id>', 'only those that this tenant may use')
+    .option('--hidden', 'those that people have hidden: jobs may name them all the same')
     .option('--gone', 'those that no agent has any more, and that nobody has forgotten')
     .option('--json', 'print JSON')
-    .action(async (options: ServiceOptions & { tenant?: string; gone?: true; json?: true }) => {
+    .action(async (options: Options) => {
       const client = await connect(options);
-      const printers = await client.printers(options.tenant, options.gone);
-      if (options.json) return printJson(printers);
+      const all = await client.printers(options.tenant, options.gone);
+      const printers = all.filter(({ hidden }) => options.gone || hidden === (options.hidden === true));
+      if (options.json) return printJson(options.hidden ? printers : all);
       const short = shortIds(printers.map(({ id }) => id));
       const rows = printers.map((printer) => [
         short.get(printer.id) ?? printer.id,
@@ -28,10 +32,12 @@ export function printersCommand(): Command {
         printer.agents.map((agent) => agentText(agent, printer.agents.length)).join(', '),
       ]);
       printLine(table(['ID', 'NAME', 'STATUS', 'FORMATS', 'CONFIRMED BY', 'AGENTS'], rows));
-      if (options.gone) return;
+      if (options.gone || options.hidden) return;
+      const others = all.length - printers.length;
+      if (others > 0) printParagraph(`Hidden: ${others}. "platen printers --hidden" lists them.`);
       if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
       const agents = await client.agents(options.tenant);
-      const why = printers.length === 0 ? whyNoPrinters(agents) : null;
+      const why = all.length === 0 ? whyNoPrinters(agents) : null;
       if (why !== null) printParagraph(why);
       const missed = unreachedRows(agents);
       if (missed.length > 0) printLine(`\nNever reached yet:\n${table(UNREACHED, missed)}`);

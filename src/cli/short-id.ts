@@ -40,7 +40,7 @@ export function wholeId(what: string, begun: string, ids: readonly string[]): st
 /** A job's whole ID. @throws CommandFailure where several begin so */
 export async function jobIdOf(client: AdminClient, begun: string): Promise<string> {
   const text = begun.toLowerCase();
-  if (!/^[0-9a-f][0-9a-f-]{3,35}$/.test(text)) return begun;
+  if (!/^[0-9a-f][0-9a-f-]{0,35}$/.test(text)) return begun;
   if (text.length === 36) return text;
   const jobs = await client.jobs({ id: text, limit: NAMED + 1 });
   return wholeId(

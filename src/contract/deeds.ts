@@ -17,6 +17,8 @@ export const DEEDS = [
   'printer.resume',
   'printer.clear',
   'printer.rename',
+  'printer.hide',
+  'printer.show',
   'printer.forget',
   'printer.fault',
   'printer.test',

@@ -1,5 +1,5 @@
 /**
- * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/test, PUT …/name, DELETE
+ * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/test, PUT …/name, DELETE
  * /app/printers/{id}. `tenant` says whose printer it is where two scopes have one of the same ID; what is done to a
  * shared printer concerns all tenants.
  */
@@ -33,6 +33,9 @@ export const printerCleared = jobBulkResult;
 export const printerRename = z.strictObject({
   name: z.string().trim().min(1).max(200).nullable(),
 });
+
+/** Not offered where a printer is chosen (…/hide), or offered again (…/show); jobs that name it are printed all the same. */
+export const printerHide = z.strictObject({});
 
 /** A job that prints one label, which says printer, format and time. Answers with its ID. */
 export const printerTest = z.strictObject({

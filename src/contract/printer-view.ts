@@ -26,6 +26,8 @@ export const printerView = z.object({
   model: z.string().nullable(),
   /** null: not known yet. */
   confirmedBy: confirmedBy.nullable().default(null),
+  /** People have hidden it: it is not offered where one is chosen. */
+  hidden: z.boolean().default(false),
 });
 export type PrinterView = z.infer<typeof printerView>;
 

@@ -65,6 +65,8 @@ test('what a list shows of an ID is enough to name it', async () => {
   const several = await platen(['job', 'show', (jobs[0] ?? '').slice(0, 4), '--data', up.dataDir]);
   expect([several.code, several.stderr]).toEqual([1, expect.stringContaining('several jobs begin')]);
   expect(several.stderr).toContain(jobs[0]);
+  const one = await platen(['job', 'show', '0', '--data', up.dataDir]);
+  expect([one.code, one.stderr]).toEqual([1, expect.stringContaining('several jobs begin with 0')]);
   const none = await platen(['job', 'cancel', 'ffffffff', '--data', up.dataDir]);
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('job-not-found')]);
 });

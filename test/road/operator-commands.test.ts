@@ -162,6 +162,18 @@ test('a printer gets another name, and back; jobs are sent to either', async () 
   expect((await run('printer', 'rename', 'Packing')).stdout).toContain('  virtual-2  ');
 });
 
+test('a hidden printer is not listed with the others, prints what names it, and is shown again', async () => {
+  expect((await run('printer', 'hide', 'virtual-2')).stdout).toContain('  hidden, not held  ');
+  const { stdout } = await run('printers');
+  expect(stdout).toContain('Hidden: 1.');
+  expect(stdout).toContain('virtual-1');
+  expect(stdout).not.toContain('virtual-2');
+  expect((await run('printers', '--hidden')).stdout).toContain('virtual-2');
+  await up.ended(await print('virtual-2', '5003'));
+  expect((await run('printer', 'show', 'virtual-2')).stdout).toContain('virtual-2  not held');
+  expect((await run('printers')).stdout).toContain('virtual-2');
+});
+
 test('a test label comes out', async () => {
   const before = (await up.pictures('virtual-2')).length;
   const { stdout } = await run('printer', 'test', 'virtual-2', '--wait', '--timeout', '60', '--json');

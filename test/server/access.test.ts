@@ -206,6 +206,7 @@ test('what tenants share is the deployment’s: a tenant’s people hold no shar
   const asked = [
     ['POST', '/hold'],
     ['POST', '/resume'],
+    ['POST', '/hide'],
     ['PUT', '/name'],
     ['DELETE', ''],
   ] as const;

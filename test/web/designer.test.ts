@@ -183,6 +183,43 @@ test('what was not saved is there after a crash; over what somebody else has sav
   expect(faults).toEqual([]);
 });
 
+test('what a lasso catches is copied into another template, as it is', async () => {
+  const from = await opened({
+    name: 'Copied from',
+    width: 60,
+    height: 40,
+    elements: [
+      { type: 'text', x: 5, y: 5, text: 'First', size: 4 },
+      { type: 'barcode', symbology: 'code128', x: 5, y: 14, value: '4711', height: 8 },
+      { type: 'text', x: 40, y: 33, text: 'Far', size: 4 },
+    ],
+  });
+  const sheet = (await page.locator('.canvas .sheet').first().boundingBox()) ?? {
+    x: 0,
+    y: 0,
+    width: 0,
+    height: 0,
+  };
+  const at = (x: number, y: number) =>
+    [sheet.x + (x * sheet.width) / 60, sheet.y + (y * sheet.height) / 40] as const;
+  await page.mouse.move(...at(1, 1));
+  await page.mouse.down();
+  await page.mouse.move(...at(36, 30), { steps: 5 });
+  await page.mouse.up();
+  const pressed = page.locator('.thing[aria-pressed="true"]');
+  expect(await pressed.count()).toBe(2);
+  await pressed.first().focus();
+  await page.keyboard.press('Control+c');
+  const to = await opened({ name: 'Copied to', width: 60, height: 40, elements: [] });
+  await page.locator('.stage-scroll').focus();
+  await page.keyboard.press('Control+v');
+  await thing(/^Barcode 4711/).waitFor();
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  const { elements } = await savedTemplate(to);
+  expect(elements).toEqual((await savedTemplate(from)).elements.slice(0, 2));
+});
+
 const GS1 = {
   name: 'GS1 built here',
   width: 100,

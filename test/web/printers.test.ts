@@ -162,6 +162,45 @@ test('a printer is renamed and back, and prints a test label', async () => {
   await page.getByRole('heading', { name: 'virtual-2', level: 1 }).waitFor();
 });
 
+test('a hidden printer is not offered, prints what names it, and is shown again', async () => {
+  const offered = async () => {
+    await site.show(page, 'print');
+    const select = page.getByLabel('Printer', { exact: true });
+    await select.waitFor();
+    return select.locator('option').allTextContents();
+  };
+  expect(await offered()).toContain('virtual-2');
+  await showPrinter('virtual-2');
+  await pick('virtual-2', 'Hide');
+  await page.getByText('Hidden: it is not offered any more.').waitFor();
+  const left = await offered();
+  expect([left.includes('virtual-1'), left.includes('virtual-2')]).toEqual([true, false]);
+  expect(await site.up.ended(await print('virtual-2', '310001'))).toMatchObject({ status: 'printed' });
+  await site.show(page, 'printers');
+  await page.getByText('Hidden (1)').click();
+  await pick('virtual-2', 'Show again');
+  await page.getByText('Hidden (1)').waitFor({ state: 'detached' });
+  expect(await offered()).toContain('virtual-2');
+});
+
+test('who prints here finds printer and template as they were chosen last', async () => {
+  const other = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Another label' });
+  const chosen = async () => {
+    await page.getByLabel('Printer', { exact: true }).waitFor();
+    const of = (label: string) => page.getByLabel(label, { exact: true }).inputValue();
+    return [await of('Template'), await of('Printer')];
+  };
+  const second = ids.get('virtual-2') ?? '';
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption(other.id);
+  await page.getByLabel('Printer', { exact: true }).selectOption(second);
+  await site.show(page, 'jobs');
+  await site.show(page, 'print');
+  expect(await chosen()).toEqual([other.id, second]);
+  await page.reload();
+  expect(await chosen()).toEqual([other.id, second]);
+});
+
 test('chosen labels of a job that is over are printed again', async () => {
   const old = await print('virtual-2', '400001', '400002', '400003');
   await site.up.ended(old);
@@ -216,7 +255,7 @@ test('a printer that no agent has any more is shown as gone, and forgotten', asy
   await page.getByRole('link', { name: 'virtual-2' }).click();
   await page.getByRole('heading', { name: 'virtual-2', level: 1 }).waitFor();
   await pick('virtual-2', 'Forget …');
-  await inDialog('Forget …').click();
+  await inDialog(/^Forget$/).click();
   await page.getByText('Forgotten.').waitFor();
   await page.getByRole('heading', { name: 'Printers', level: 1 }).waitFor();
   await expect.poll(() => page.getByRole('link', { name: 'virtual-2' }).count(), PATIENTLY).toBe(0);

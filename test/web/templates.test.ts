@@ -33,7 +33,7 @@ test('two versions are compared by their dots, and the older one comes back as t
   await page.getByRole('img', { name: 'Difference' }).waitFor();
   // The box, 10 × 5 mm at 203 dpi, to the dot at its edges.
   const said = (await page.getByRole('status').filter({ hasText: 'dots' }).textContent()) ?? '';
-  const [, gone, added] = /(\d+) dots gone.*?(\d+) dots new/.exec(said) ?? [];
+  const [, gone, added] = /(\d+) dots gone.*?(\d+) dots new/.exec(said.replaceAll(',', '')) ?? [];
   expect(Number(gone)).toBe(0);
   expect(Math.abs(Number(added) - 80 * 40)).toBeLessThanOrEqual(120);
   expect(await barriers(page)).toEqual([]);

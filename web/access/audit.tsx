@@ -95,10 +95,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
                   {Object.keys(entry.details).length > 0 && (
                     <div class="small muted">
                       {Object.entries(entry.details)
-                        .map(
-                          ([name, value]) =>
-                            `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-                        )
+                        .map(([name, value]) => `${detailOf(name)}: ${saidValue(value)}`)
                         .join(', ')}
                     </div>
                   )}
@@ -122,6 +119,17 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
 function deedOf(what: string): string {
   const words: Readonly<Record<string, string>> = t.value.audit.deeds;
   return Object.hasOwn(words, what) ? (words[what] ?? what) : what;
+}
+
+function detailOf(name: string): string {
+  const words: Readonly<Record<string, string>> = t.value.audit.details;
+  return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
+}
+
+function saidValue(value: unknown): string {
+  const { audit: words } = t.value;
+  if (typeof value === 'boolean') return value ? words.yes : words.no;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** An address of IPv4 is one word; one of IPv6 may have to be broken. */

@@ -218,7 +218,7 @@ function Revoke({ person, onDone, onClose }: PersonProps) {
   return (
     <Ask
       title={words.revokeTitle(person.name)}
-      action={words.states.revoked}
+      action={words.revoke}
       danger
       onClose={onClose}
       onAction={async () => {

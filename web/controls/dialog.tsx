@@ -40,7 +40,10 @@ type AskProps = {
   children?: ComponentChildren;
 };
 
-/** A question with the thing that is done, or not. */
+/**
+ * A question with the thing that is done, or not.
+ * @param action as the button that asks it says; here it does it, so that no dots follow it
+ */
 export function Ask({
   title,
   action,
@@ -70,7 +73,7 @@ export function Ask({
             class={danger ? 'button danger' : 'button primary'}
             disabled={disabled || busy.value}
           >
-            {action}
+            {action.replace(/ …$/, '')}
           </button>
         </div>
       </form>

@@ -5,10 +5,12 @@ import {
   changed,
   duplicate,
   isElement,
+  type LabelElement,
   move,
   placed,
   remove,
   reorder,
+  type Scene,
   select,
 } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -23,6 +25,7 @@ const ARROWS: Readonly<Record<string, { x: number; y: number }>> = {
 };
 /** mm beside its original. */
 const BESIDE = { x: 2, y: 2 };
+const MOST_BESIDE = 1_000;
 
 /** @returns whether the key was one of the designer's, wherever the focus is */
 export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => void): boolean {
@@ -120,13 +123,26 @@ export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   const elements = elementsIn(event.clipboardData?.getData('text/plain') ?? '');
   if (elements.length === 0) return false;
   event.preventDefault();
-  editor.do((scene) =>
-    add(
-      scene,
-      elements.map((element) => changed(element, { x: element.x + BESIDE.x, y: element.y + BESIDE.y })),
-    ),
-  );
+  editor.do((scene) => {
+    const by = freeStep(scene, elements);
+    const beside = (element: LabelElement) =>
+      changed(element, { x: element.x + by * BESIDE.x, y: element.y + by * BESIDE.y });
+    return add(scene, by === 0 ? elements : elements.map(beside));
+  });
   return true;
+}
+
+/** How often beside their originals they lie where none of their kind does: on another label, where they were. */
+function freeStep(scene: Scene, elements: readonly LabelElement[]): number {
+  const corner = (type: string, x: number, y: number) => `${type} ${x.toFixed(2)} ${y.toFixed(2)}`;
+  const taken = new Set(placed(scene).map(({ element }) => corner(element.type, element.x, element.y)));
+  let by = 0;
+  while (
+    by < MOST_BESIDE &&
+    elements.some(({ type, x, y }) => taken.has(corner(type, x + by * BESIDE.x, y + by * BESIDE.y)))
+  )
+    by += 1;
+  return by;
 }
 
 function elementsIn(text: string) {

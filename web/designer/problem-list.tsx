@@ -1,22 +1,16 @@
 /** What the service finds wrong with the label, beside what it is wrong with. */
-import type { TemplateProblem } from '../../src/contract/template-problem.ts';
-import { saidOf, t } from '../texts/texts.ts';
+import { templateWords } from '../templates/problem-words.ts';
+import { t } from '../texts/texts.ts';
 import { placed } from './document.ts';
 import type { Found } from './drawing.ts';
 import type { Editor } from './editor.ts';
 import { fixOf } from './fixes.ts';
 import { nameOf } from './naming.ts';
 
-/** Without the pointer that messages for files begin with. */
-export function wordsOf({ code, message, pointer }: TemplateProblem): string {
-  const own = message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
-  return saidOf(t.value.problem.templateProblems, code, own);
-}
-
 /** What is said of one element, in words. */
 export function problemsOf(editor: Editor, key: number): string[] {
   const all = editor.drawing.last.value?.problems ?? [];
-  return all.filter((problem) => problem.key === key).map(wordsOf);
+  return all.filter((problem) => problem.key === key).map(templateWords);
 }
 
 /** @param of the key of one element; left out: everything, by element */
@@ -44,7 +38,7 @@ export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
               {names.get(problem.key) ?? words.label}
             </button>
           )}
-          <span>{wordsOf(problem)}</span>
+          <span>{templateWords(problem)}</span>
           <Fix editor={editor} problem={problem} />
         </li>
       ))}

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/sheet.ts';
 import { ChoiceField } from '../controls/field.tsx';
-import { t } from '../texts/texts.ts';
+import { saidOf, t } from '../texts/texts.ts';
 import { changeLabel, rounded } from './document.ts';
 import type { Editor } from './editor.ts';
 import { NumberInput } from './number-input.tsx';
@@ -101,7 +101,7 @@ export function SheetPanel({ editor }: { editor: Editor }) {
           </div>
           {faults.map(({ path, message }) => (
             <p key={path.join()} class="note bad small anywhere" role="alert">
-              {message}
+              {saidOf(words.sheet.faults, path.at(-1) ?? '', message)}
             </p>
           ))}
           <SheetPicture label={label} sheet={shown} />

@@ -4,10 +4,11 @@ import { useEffect } from 'preact/hooks';
 import type { Preview } from '../../src/contract/label-picture.ts';
 import type { Orientation } from '../../src/contract/print-request.ts';
 import { Dialog } from '../controls/dialog.tsx';
+import { wordsOf } from '../controls/problem.tsx';
 import { drawInTurn, pngAddress } from '../templates/preview.ts';
+import { templateWords } from '../templates/problem-words.ts';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
-import { wordsOf } from './problem-list.tsx';
 import { RecordSteps } from './record-choice.tsx';
 
 export const RESOLUTIONS = [203, 300, 600];
@@ -78,7 +79,7 @@ function One({ editor, dpi, orientation, ratio }: OneProps) {
     <figure>
       <div class="stage" style={{ aspectRatio: ratio }}>
         {found === undefined && <span class="muted small">{general.loading}</span>}
-        {found instanceof Error && <span class="note bad small anywhere">{found.message}</span>}
+        {found instanceof Error && <span class="note bad small anywhere">{wordsOf(found)}</span>}
         {found !== undefined && 'png' in found && found.png === null && (
           <span class="muted small">{words.undrawable}</span>
         )}
@@ -98,7 +99,7 @@ function One({ editor, dpi, orientation, ratio }: OneProps) {
                     key={`${problem.pointer} ${problem.message}`}
                     class={problem.severity === 'error' ? 'fault anywhere' : 'muted anywhere'}
                   >
-                    {wordsOf(problem)}
+                    {templateWords(problem)}
                   </li>
                 ))}
               </ul>

@@ -25,6 +25,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
   const problem = useSignal<Error | undefined>(undefined);
   const printers =
     useLive(z.array(printerView), action === 'move' ? '/printers' : null, () => false).live.data ?? [];
+  const offered = printers.filter(({ hidden }) => !hidden);
   // Whether labels are printed again is for a person to say, and so is where to: nothing is chosen beforehand.
   const more =
     action === 'release'
@@ -85,7 +86,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
         <ChoiceField
           label={jobWords.moveTo}
           value={printer.value}
-          options={[choose, ...printers.map(({ id, name }) => ({ value: id, words: name }))]}
+          options={[choose, ...offered.map(({ id, name }) => ({ value: id, words: name }))]}
           onChoice={(value) => {
             printer.value = value;
           }}

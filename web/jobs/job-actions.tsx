@@ -128,7 +128,7 @@ function Retry({ job, onDone, onClose }: QuestionProps) {
 function useOtherPrinters(job: JobDetails) {
   const { live } = useLive(z.array(printerView), '/printers', () => false);
   return (live.data ?? [])
-    .filter(({ id }) => id !== job.printer.id)
+    .filter(({ id, hidden }) => id !== job.printer.id && !hidden)
     .map(({ id, name }) => ({ value: id, words: name }));
 }
 

@@ -7,7 +7,7 @@ import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
-import { inFull, t, when, whenExactly } from '../texts/texts.ts';
+import { formatWords, inFull, t, when, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
 import { faultWords, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
@@ -222,7 +222,7 @@ function Facts({ job }: { job: JobDetails }) {
       </dd>
       <dt>{words.format}</dt>
       <dd>
-        {job.format}, {words[job.orientation]}
+        {formatWords(job.format)}, {words[job.orientation]}
       </dd>
       <dt>{words.copies}</dt>
       <dd>{job.copies}</dd>
@@ -270,7 +270,7 @@ function Life({ job }: { job: JobDetails }) {
           <li key={`${event.at} ${at}`}>
             <div class="anywhere">{eventWords(event)}</div>
             {event.error !== null && <div class="small anywhere">{faultWords(event.error)}</div>}
-            {event.why !== null && <div class="small anywhere">“{event.why}”</div>}
+            {event.why !== null && <div class="small anywhere">{t.value.general.quoted(event.why)}</div>}
             <time dateTime={event.at} title={inFull(event.at)}>
               {whenExactly(event.at)}
               {(event.labels.sent > 0 || event.labels.printed > 0) &&

@@ -2,6 +2,7 @@
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { Problem } from '../controls/problem.tsx';
 import { pngAddress, usePreview } from '../templates/preview.ts';
+import { templateWords } from '../templates/problem-words.ts';
 import { t } from '../texts/texts.ts';
 import type { Route } from './request.ts';
 
@@ -33,8 +34,8 @@ export function LabelPreview({ route, record }: { route: Route; record: LabelRec
       </div>
       {preview?.png === null && wrong.length > 0 && (
         <ul class="note bad small">
-          {wrong.slice(0, MOST).map(({ pointer, message }) => (
-            <li key={`${pointer} ${message}`}>{message}</li>
+          {wrong.slice(0, MOST).map((one) => (
+            <li key={`${one.pointer} ${one.message}`}>{templateWords(one)}</li>
           ))}
         </ul>
       )}

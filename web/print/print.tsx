@@ -12,7 +12,7 @@ import { type Printer, printerList } from '../printers/printer-words.tsx';
 import { useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
-import { t } from '../texts/texts.ts';
+import { formatWords, t } from '../texts/texts.ts';
 import { ByFile } from './by-file.tsx';
 import { ByHand } from './by-hand.tsx';
 import { Progress } from './progress.tsx';
@@ -30,8 +30,9 @@ export function Print() {
   const { query } = place.value;
   const found = { templates: templates.live.data, printers: printers.live.data };
   const template = chosen(found.templates, query.get('template') ?? lastTemplate.value);
-  const usable = found.printers?.filter(({ gone }) => !gone);
-  const printer = chosen(usable, query.get('printer') ?? lastPrinter.value) ?? only(usable);
+  const asked = query.get('printer');
+  const usable = found.printers?.filter(({ id, gone, hidden }) => !gone && (!hidden || id === asked));
+  const printer = chosen(usable, asked ?? lastPrinter.value) ?? only(usable);
   const saved = useLive(
     savedTemplate,
     template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
@@ -179,7 +180,7 @@ function Filling({ template, printer, onSent }: FillingProps) {
             value={format.value}
             options={(formats.length > 0 ? formats : printer.formats).map(({ id, name }) => ({
               value: id,
-              words: name,
+              words: formatWords(name),
             }))}
             onChoice={(id) => {
               format.value = id;

@@ -37,6 +37,15 @@ export function PrinterActions({ printer, onDone }: Props) {
       say(error instanceof Error ? wordsOf(error) : String(error), true);
     }
   };
+  const hide = async () => {
+    try {
+      await call(z.unknown(), actionPath(printer, printer.hidden ? 'show' : 'hide'), { body: {} });
+      say(printer.hidden ? words.showed : words.hid);
+      onDone();
+    } catch (error) {
+      say(error instanceof Error ? wordsOf(error) : String(error), true);
+    }
+  };
   const Question = asked.value === null ? null : QUESTIONS[asked.value];
   return (
     <>
@@ -63,6 +72,9 @@ export function PrinterActions({ printer, onDone }: Props) {
             ? [{ words: words.test, onPick: () => void test(printer) }]
             : []),
           ...(act ? [{ words: words.rename, onPick: ask('rename') }] : []),
+          ...(act && !printer.gone
+            ? [{ words: printer.hidden ? words.show : words.hide, onPick: () => void hide() }]
+            : []),
           ...(act ? [{ words: words.clear, bad: true, onPick: ask('clear') }] : []),
           ...(act && printer.gone ? [{ words: words.forget, bad: true, onPick: ask('forget') }] : []),
         ]}

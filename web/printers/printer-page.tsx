@@ -9,7 +9,7 @@ import { pictureOf } from '../jobs/label-strip.tsx';
 import { Refusal } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
-import { t } from '../texts/texts.ts';
+import { formatWords, t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
 import { mayActOn, type Printer, PrinterState, printer as printerOf } from './printer-words.tsx';
 import { VirtualPanel } from './virtual-panel.tsx';
@@ -106,7 +106,7 @@ function Facts({ printer }: { printer: Printer }) {
         <ul>
           {printer.formats.map((format) => (
             <li key={format.id}>
-              {format.name}{' '}
+              {formatWords(format.name)}{' '}
               <span class="muted small">
                 {isNamedBySize(format)
                   ? ''

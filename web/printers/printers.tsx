@@ -14,6 +14,7 @@ export function Printers() {
   const printers = useLive(printerList, '/printers');
   const gone = useLive(printerList, '/printers?gone=true', (change) => change.printers.length > 0);
   const agents = useLive(z.array(agentView), '/agents', (change) => change.printers.length > 0);
+  const hidden = printers.live.data?.filter((printer) => printer.hidden) ?? [];
   return (
     <Page title={words.title}>
       <div class="stack wide">
@@ -22,30 +23,30 @@ export function Printers() {
             list.length === 0 ? (
               <Empty icon="printers" title={words.empty} hint={words.emptyHint} />
             ) : (
-              <ul class="stack">
-                {list.map((printer) => (
-                  <Row key={`${printer.tenant} ${printer.id}`} printer={printer} onDone={printers.reload} />
-                ))}
-              </ul>
+              <Rows of={list.filter(({ hidden }) => !hidden)} onDone={printers.reload} />
             )
           }
         </Shown>
+        {hidden.length > 0 && (
+          <details>
+            <summary>{words.hiddenTitle(hidden.length)}</summary>
+            <div class="stack tight">
+              <p class="muted small">{words.hiddenHint}</p>
+              <Rows of={hidden} onDone={printers.reload} />
+            </div>
+          </details>
+        )}
         {gone.live.data !== undefined && gone.live.data.length > 0 && (
           <section class="stack tight">
             <h2>{words.goneTitle}</h2>
             <p class="muted small">{words.goneHint}</p>
-            <ul class="stack">
-              {gone.live.data.map((printer) => (
-                <Row
-                  key={`${printer.tenant} ${printer.id}`}
-                  printer={printer}
-                  onDone={() => {
-                    gone.reload();
-                    printers.reload();
-                  }}
-                />
-              ))}
-            </ul>
+            <Rows
+              of={gone.live.data}
+              onDone={() => {
+                gone.reload();
+                printers.reload();
+              }}
+            />
           </section>
         )}
         <section class="stack tight">
@@ -66,6 +67,16 @@ export function Printers() {
         </section>
       </div>
     </Page>
+  );
+}
+
+function Rows({ of, onDone }: { of: readonly Printer[]; onDone: () => void }) {
+  return (
+    <ul class="stack">
+      {of.map((printer) => (
+        <Row key={`${printer.tenant} ${printer.id}`} printer={printer} onDone={onDone} />
+      ))}
+    </ul>
   );
 }
 

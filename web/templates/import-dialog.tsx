@@ -7,6 +7,7 @@ import { Problem } from '../controls/problem.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { templateWords } from './problem-words.ts';
 
 type Outcome = { file: string; view?: TemplateView; problem?: Error };
 
@@ -42,9 +43,9 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
               {view?.warnings !== undefined && view.warnings.length > 0 && (
                 <ul class="small">
                   <li>{words.warnings}</li>
-                  {view.warnings.slice(0, 10).map(({ pointer, message }) => (
-                    <li key={`${pointer} ${message}`}>
-                      <code>{pointer}</code> {message}
+                  {view.warnings.slice(0, 10).map((problem) => (
+                    <li key={`${problem.pointer} ${problem.message}`}>
+                      <code>{problem.pointer}</code> {templateWords(problem)}
                     </li>
                   ))}
                 </ul>
@@ -75,6 +76,8 @@ async function imported(file: File): Promise<Outcome> {
       : { name: file.name.replace(/\.[a-z]{1,5}$/i, ''), language: 'zpl', source: text };
     return { file: file.name, view: await call(templateView, ofTenant('/templates'), { body }) };
   } catch (error) {
-    return { file: file.name, problem: error instanceof Error ? error : new Error(String(error)) };
+    // What the browser says of it is in the browser's words, and quotes the file.
+    const problem = error instanceof SyntaxError ? new Error(t.value.templates.notJson) : error;
+    return { file: file.name, problem: problem instanceof Error ? problem : new Error(String(problem)) };
   }
 }

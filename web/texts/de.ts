@@ -31,6 +31,7 @@ export const de: Texts = {
     language: 'Sprache',
     why: 'Warum (freiwillig, wird dazu vermerkt)',
     from: (name) => `von ${name}`,
+    quoted: (text) => `„${text}“`,
     labels,
     jobs,
     mm: (width, height) => `${width.toLocaleString('de')} × ${height.toLocaleString('de')} mm`,

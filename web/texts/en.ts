@@ -35,6 +35,7 @@ export const en = {
     language: 'Language',
     why: 'Why (optional, is kept with it)',
     from: (name: string) => `from ${name}`,
+    quoted: (text: string) => `“${text}”`,
     labels,
     jobs,
     mm: (width: number, height: number) => `${width} × ${height} mm`,

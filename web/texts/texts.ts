@@ -66,3 +66,12 @@ export function saidOf(table: Readonly<Record<string, string>>, code: string, me
 export function listed(words: readonly string[]): string {
   return new Intl.ListFormat(t.value.locale, { type: 'conjunction' }).format(words);
 }
+
+/** As agents call a format that nobody has given a name: its size, with the point of programs. */
+const BY_SIZE = /^(\d+(?:\.\d+)?) × (\d+(?:\.\d+)?) mm, (\d+) dpi$/;
+
+/** A format's name, numbers as they are written where the viewer lives. */
+export function formatWords(name: string): string {
+  const [, width, height, dpi] = BY_SIZE.exec(name) ?? [];
+  return dpi === undefined ? name : `${t.value.general.mm(Number(width), Number(height))}, ${dpi} dpi`;
+}

@@ -7,6 +7,7 @@ import type { Lane } from '../../contract/lane.ts';
 import {
   printerClear,
   printerFilter,
+  printerHide,
   printerHold,
   printerRename,
   printerTarget,
@@ -132,6 +133,22 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     return answer(request, lane);
   });
 
+  const hides = (hidden: boolean) => async (request: FastifyRequest) => {
+    parseBody(printerHide, request.body ?? {});
+    const lane = await theLane(request);
+    await transaction(pool, async (client) => {
+      await client.query(
+        `INSERT INTO platen.lane_settings (lane, hidden) VALUES ($1, $2)
+         ON CONFLICT (lane) DO UPDATE SET hidden = excluded.hidden`,
+        [lane, hidden],
+      );
+      await writeDeed(client, request);
+    });
+    return answer(request, lane);
+  };
+  app.post('/app/printers/:id/hide', act('printer.hide'), hides(true));
+  app.post('/app/printers/:id/show', act('printer.show'), hides(false));
+
   app.delete('/app/printers/:id', act('printer.forget'), async (request, reply) => {
     const lane = await theLane(request);
     await transaction(pool, async (client) => {
@@ -153,7 +170,10 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
         );
       }
       // The mark goes with the hold.
-      await client.query('UPDATE platen.lane_settings SET display_name = NULL WHERE lane = $1', [lane]);
+      await client.query(
+        'UPDATE platen.lane_settings SET display_name = NULL, hidden = false WHERE lane = $1',
+        [lane],
+      );
       await writeDeed(client, request);
     });
     await holds.resume(lane);

@@ -23,6 +23,7 @@ const sighting = z
     name: z.string(),
     /** What people call it. */
     display_name: z.string().nullable(),
+    hidden: z.boolean(),
     uri: z.string(),
     model: z.string().nullable(),
     state: printerState,
@@ -52,7 +53,7 @@ export type Printer = {
   agents: readonly { id: string; name: string; online: boolean }[];
 };
 
-const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
+const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,
@@ -187,6 +188,7 @@ export async function listPrinters(
           uri: best.uri,
           model: best.model,
           confirmedBy: best.confirmed_by,
+          hidden: best.hidden,
         },
       ];
     })

@@ -66,6 +66,13 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     paused: 'Angehalten. Seine Aufträge warten.',
     resumed: 'Freigegeben.',
     forgotten: 'Vergessen.',
+    hide: 'Ausblenden',
+    show: 'Wieder einblenden',
+    hid: 'Ausgeblendet: Er wird nicht mehr angeboten. Aufträge, die ihn nennen, druckt er.',
+    showed: 'Er wird wieder angeboten.',
+    hiddenTitle: (n) => `Ausgeblendet (${n})`,
+    hiddenHint:
+      'Werden nicht angeboten, wo ein Drucker gewählt wird. Aufträge, die einen nennen, druckt er trotzdem.',
     goneTitle: 'Weg',
     goneHint:
       'Diese hat kein Agent mehr. Aufträge, die auf sie warten, lassen sich verschieben; dann vergessen Sie sie.',
@@ -136,6 +143,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     imported: (name) => `${name} ist importiert.`,
     importTitle: 'Vorlagen importieren',
     importHint: 'Dateien auf .json, oder .zpl mit {{Feldern}} darin.',
+    notJson: 'Sie beginnt wie JSON, ist aber nicht als JSON zu lesen.',
     notTemplate: (file) => `${file} ist keine Vorlage`,
     search: 'Nach dem Namen suchen',
     noneFits: 'Keine Vorlage hat das im Namen',
@@ -185,8 +193,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
       restored: (n) => `Version ${n} ist wiederhergestellt.`,
       difference: 'Unterschied',
       same: 'Mit den Beispielwerten ist kein Punkt anders.',
-      goneDots: (n) => `${n} Punkte weg`,
-      addedDots: (n) => `${n} Punkte neu`,
+      goneDots: (n) => `${many(n, 'Punkt', 'Punkte')} weg`,
+      addedDots: (n) => `${many(n, 'Punkt', 'Punkte')} neu`,
     },
   },
 };

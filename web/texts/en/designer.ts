@@ -1,6 +1,8 @@
 /** Words of the designer. */
 import { many } from './counted.ts';
 
+const NOTHING_TO_ADD: Readonly<Record<string, string>> = {};
+
 export const designerWords = {
   title: (name: string) => `Draw ${name}`,
   edit: 'Edit',
@@ -157,6 +159,8 @@ export const designerWords = {
     single: 'single labels',
     several: 'sheets with several',
     fill: (page: string) => `As many as fit ${page}`,
+    /** By the member that is at fault; in English the check says it itself. */
+    faults: NOTHING_TO_ADD,
     picture: (columns: number, rows: number) => `A page with ${columns} × ${rows} labels`,
     property: {
       width: 'Page width, mm',
