@@ -7,7 +7,7 @@ import { JobFaultError } from '../../src/contract/fault.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
-import { compileLabel } from '../../src/render/label-layout.ts';
+import { keptLabel } from '../../src/render/kept-labels.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
 import type { LabelEncoder, LabelRun } from './language.ts';
@@ -86,7 +86,7 @@ export interface OpenLabels {
 export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
   if (template.language !== 'zpl') {
-    const { layout, check } = await compileLabel(template, { dpi: format.dpi, orientation, job });
+    const { layout, check } = await keptLabel(template, { dpi: format.dpi, orientation, job });
     return { layout, check: (record) => check(records[record] ?? {}, record) };
   }
   requireOwnOrientation(job);

@@ -5,6 +5,7 @@ import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
 import { isBlack } from './bitmap.ts';
 import { enclosing, type Item, type Rect } from './display-list.ts';
 import { type Stamp, stampOf } from './ink.ts';
+import { itemBounds } from './item-bounds.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
@@ -86,7 +87,8 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
 /** Does an item blacken dots of a rectangle? By its dots and not its box, so that a frame around a symbol is allowed. */
 function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
   if (item.kind === 'fill' || item.kind === 'bars') return meet(item, rect);
-  const around = extent(item);
+  // Of text it is known where its ink is before it is drawn; a line is wider than where its author placed it.
+  const around = item.kind === 'text' ? itemBounds(item) : extent(item);
   if (around !== undefined && item.kind !== 'stroke' && !meet(around, rect)) return false;
   const { x, y, bitmap } = stamp(item);
   for (let row = Math.max(0, rect.y - y); row < Math.min(bitmap.height, rect.y + rect.height - y); row++) {

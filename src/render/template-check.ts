@@ -12,17 +12,17 @@ import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
-import { isBuiltIn, type JobFacts, numbered, templateScope } from '../values/built-ins.ts';
+import { isBuiltIn, type JobFacts, numbered } from '../values/built-ins.ts';
 import { type RawMedia, rawPlacementFaults } from '../zpl/raw/placement.ts';
 import { compileRawZpl, type RawOptions, type RawZpl } from '../zpl/raw/template.ts';
-import { type Assets, createAssets } from './assets.ts';
+import { createAssets } from './assets.ts';
 import type { Item } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
-import { compileElement } from './element.ts';
+import { DrawnElements } from './drawn-elements.ts';
 import { FontFault } from './font-fault.ts';
 import { codePoint, firstWithout } from './glyphs.ts';
 import type { ImageSet } from './image.ts';
-import { type LabelGrid, labelGrid } from './label-grid.ts';
+import type { LabelGrid } from './label-grid.ts';
 import { mediaGrid } from './label-layout.ts';
 import { PictureFault } from './picture-fault.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
@@ -49,28 +49,31 @@ const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', copies: 1,
 /** `printerCommands`: the tenant's raw templates may set printers up. */
 type RawRules = Pick<RawOptions, 'printerCommands'>;
 
+/** `drawn`: the elements at the format's resolution, where they are drawn for a picture as well. */
+type CheckOptions = RawRules & { readonly drawn?: DrawnElements | undefined };
+
 /** Called with the JSON pointer of what is checked next, so that a check that is ended can say where it was. */
 type Progress = (pointer: string) => void;
 
 /**
  * Checks a template that is as the schema wants it; errors first.
  * @param format what it is to be printed on; without it, at the resolutions that label printers have
- * @param rules what its tenant may do
+ * @param options what its tenant may do, and what is drawn already
  */
 export async function templateProblems(
   template: Template,
   format?: CheckTarget,
   at: Progress = () => undefined,
-  rules: RawRules = {},
+  options: CheckOptions = {},
 ): Promise<TemplateProblem[]> {
   const problems = [...fieldProblems(template), ...conditionProblems(template)];
   if (format !== undefined) problems.push(...sizeProblems(template, format));
   if (template.language === 'zpl') {
     at('/source');
-    problems.push(...rawProblems(template, format ?? template, rules));
+    problems.push(...rawProblems(template, format ?? template, options));
   } else {
     const dpis = format === undefined ? (template.dpi ? [template.dpi] : RESOLUTIONS) : [format.dpi];
-    problems.push(...(await designProblems(template, dpis, at)));
+    problems.push(...(await designProblems(template, dpis, at, options.drawn)));
     if (dpis.length === 1) problems.push(...moduleProblems(template, dpis[0] ?? 0));
   }
   const rank = (problem: TemplateProblem) => (problem.severity === 'error' ? 0 : 1);
@@ -211,11 +214,14 @@ async function designProblems(
   template: DesignedTemplate,
   dpis: readonly number[],
   at: Progress,
+  drawn?: DrawnElements,
 ): Promise<TemplateProblem[]> {
   const found = new Map<string, { problem: TemplateProblem; dpis: number[] }>();
-  const assets = createAssets(template);
+  const { record, known } = sampleRecord(template);
+  const assets = drawn?.assets ?? createAssets(template);
   for (const dpi of dpis) {
-    for (const problem of await problemsAt(template, assets, dpi, at)) {
+    const elements = () => drawn ?? new DrawnElements(template, { dpi, job: SAMPLE_JOB, record, assets });
+    for (const problem of await problemsAt(template, elements, known, dpi, at)) {
       const key = `${problem.severity} ${problem.code} ${problem.pointer}`;
       const known = found.get(key);
       if (known === undefined) found.set(key, { problem, dpis: [dpi] });
@@ -236,32 +242,31 @@ async function designProblems(
 
 async function problemsAt(
   template: DesignedTemplate,
-  assets: Assets,
+  made: () => DrawnElements,
+  known: ReadonlySet<string>,
   dpi: number,
   at: Progress,
 ): Promise<TemplateProblem[]> {
   const problems: TemplateProblem[] = [];
-  const grid = labelGrid(template, dpi);
-  const { record, known } = sampleRecord(template);
   const drawn = new Map<number, readonly Item[]>();
-  let scope: ReturnType<typeof templateScope>;
+  let elements: DrawnElements;
   try {
-    scope = templateScope(template, SAMPLE_JOB);
-    requireDots('label', grid, dpi);
+    elements = made();
     const { sheet } = template;
     if (sheet !== undefined) requireDots('sheet', mediaGrid(sheet, { dpi, orientation: 'portrait' }), dpi);
   } catch (thrown) {
     return [{ severity: 'error', ...reasonOf(thrown, '/timeZone') }];
   }
+  const { grid } = elements;
   for (const index of template.elements.keys()) {
     const pointer = `/elements/${index}`;
     at(pointer);
     await breathe();
     let compiled: ElementLayout | undefined;
     try {
-      compiled = await compileElement(template, index, grid, scope, assets);
+      compiled = await elements.compiled(index);
       if (!compiled.fields.every((field) => known.has(field))) continue;
-      const items = compiled.layout(record, false);
+      const items = await elements.items(index);
       drawn.set(index, items);
       problems.push(...offLabel(items, grid, pointer), ...borrowed(items, pointer));
     } catch (thrown) {

@@ -8,13 +8,10 @@ import { JobFaultError } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
-import { createAssets } from '../render/assets.ts';
 import { type DisplayList, enclosing, type Item } from '../render/display-list.ts';
-import { requireDots } from '../render/dot-limit.ts';
-import { compileElement } from '../render/element.ts';
+import { DrawnElements } from '../render/drawn-elements.ts';
 import { smallerPng } from '../render/grey-picture.ts';
 import { itemBounds } from '../render/item-bounds.ts';
-import { labelGrid } from '../render/label-grid.ts';
 import { compileLabel, mediaGrid } from '../render/label-layout.ts';
 import { labelPage } from '../render/page.ts';
 import { ElementFault } from '../render/place.ts';
@@ -22,7 +19,7 @@ import { rasterBitmap, rasterizePage } from '../render/raster.ts';
 import { compileRawPictures } from '../render/raw-picture.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { turnItem } from '../render/turn.ts';
-import { numbered, templateScope } from '../values/built-ins.ts';
+import { numbered } from '../values/built-ins.ts';
 import type { PictureCheck, PictureResult } from './check-protocol.ts';
 
 /** What a check says of a value that is a field's sample; here it is the record's. */
@@ -30,11 +27,23 @@ const OF_SAMPLES = 'with the samples of the fields: ';
 
 /** One label of a job. @throws JobFaultError what printing it would raise */
 export async function labelPicture(check: PictureCheck): Promise<PictureResult> {
-  const list = check.preview ? await previewList(check) : { ...(await listOf(check)), boxes: [] };
+  const drawn = check.preview ? drawnElements(check) : undefined;
+  const list = check.preview ? await previewList(check, drawn) : { ...(await listOf(check)), boxes: [] };
   const { width, height } = list;
-  const problems = check.preview ? await problemsOf(check) : [];
+  const problems = check.preview ? await problemsOf(check, drawn) : [];
   const png = list.items === null ? null : await pngOf({ ...list, items: list.items }, check.width);
   return { png, width, height, problems, boxes: list.boxes };
+}
+
+/** For the picture and for what is wrong with it; undefined where nothing can be drawn, and the check says why. */
+function drawnElements({ template, dpi, job, record, index, copy }: PictureCheck): DrawnElements | undefined {
+  if (template.language === 'zpl') return undefined;
+  try {
+    return new DrawnElements(template, { dpi, job, record: numbered(record, index, copy, job) });
+  } catch (error) {
+    if (error instanceof JobFaultError) return undefined;
+    throw error;
+  }
 }
 
 async function pngOf(list: DisplayList, width: number | undefined): Promise<Uint8Array> {
@@ -61,9 +70,9 @@ async function listOf({
 type Preview = Omit<DisplayList, 'items'> & { items: readonly Item[] | null; boxes: ElementBox[] };
 
 /** Faults are told by `problemsOf`. */
-async function previewList(check: PictureCheck): Promise<Preview> {
+async function previewList(check: PictureCheck, drawn: DrawnElements | undefined): Promise<Preview> {
   const { template, dpi, media, orientation } = check;
-  if (template.language !== 'zpl') return await designed(template, check);
+  if (template.language !== 'zpl') return await designed(template, check, drawn);
   const size = { width: template.width ?? media.width, height: template.height ?? media.height };
   try {
     return { ...(await listOf(check)), boxes: [] };
@@ -76,32 +85,22 @@ async function previewList(check: PictureCheck): Promise<Preview> {
 /** The elements that can be drawn, as `compileLabel` has them, and where each of them is. */
 async function designed(
   template: DesignedTemplate,
-  { dpi, orientation, job, record, index, copy }: PictureCheck,
+  { dpi, orientation }: PictureCheck,
+  drawn: DrawnElements | undefined,
 ): Promise<Preview> {
-  const grid = labelGrid(template, dpi);
   const media = mediaGrid(template, { dpi, orientation });
+  if (drawn === undefined) return { ...media, items: null, boxes: [] };
   const whole = { x: 0, y: 0, width: media.width, height: media.height };
   const items: Item[] = [];
   const boxes: ElementBox[] = [];
-  try {
-    requireDots('label', grid, dpi);
-    const scope = templateScope(template, job);
-    const assets = createAssets(template);
-    const values = numbered(record, index, copy, job);
-    for (const at of template.elements.keys()) {
-      const drawn = await elementItems(async () =>
-        (await compileElement(template, at, grid, scope, assets)).layout(values, false),
-      );
-      const box = enclosing(drawn.map(itemBounds));
-      const printer = byPrinter(drawn, media);
-      if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box, ...(printer && { printer }) });
-      items.push(...(orientation === 'landscape' ? drawn.map((item) => turnItem(item, 90, whole)) : drawn));
-      // Gives the memory back that pictures were drawn in.
-      await breathe();
-    }
-  } catch (error) {
-    if (!(error instanceof JobFaultError)) throw error;
-    return { ...media, items: null, boxes: [] };
+  for (const at of template.elements.keys()) {
+    const its = await elementItems(() => drawn.items(at));
+    const box = enclosing(its.map(itemBounds));
+    const printer = byPrinter(its, media);
+    if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box, ...(printer && { printer }) });
+    items.push(...(orientation === 'landscape' ? its.map((item) => turnItem(item, 90, whole)) : its));
+    // Gives the memory back that pictures were drawn in.
+    await breathe();
   }
   return { ...media, items, boxes };
 }
@@ -114,7 +113,7 @@ function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>
 }
 
 /** None where the element cannot be made for this record. */
-async function elementItems(make: () => Promise<Item[]>): Promise<Item[]> {
+async function elementItems(make: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
   try {
     return await make();
   } catch (error) {
@@ -124,8 +123,12 @@ async function elementItems(make: () => Promise<Item[]>): Promise<Item[]> {
 }
 
 /** As the check of a template says them, with this record for the fields' samples. */
-async function problemsOf({ template, dpi, record, job }: PictureCheck): Promise<TemplateProblem[]> {
+async function problemsOf(
+  { template, dpi, record, job }: PictureCheck,
+  drawn: DrawnElements | undefined,
+): Promise<TemplateProblem[]> {
   const problems = await templateProblems(withSamples(template, record), { dpi }, undefined, {
+    drawn,
     ...(job.printerCommands && { printerCommands: job.printerCommands }),
   });
   return problems.map((problem) => ({

@@ -9,10 +9,11 @@
  * thread of its own (`alone`), where it can hurt, and be hurt by, nobody else.
  */
 import type { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 import { JobFaultError } from '../contract/fault.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Logger } from '../log.ts';
-import { AHEAD, type Chunk, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
+import { AHEAD, type Chunk, type Opening, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 import { startThread } from './thread.ts';
 
 /** What a check keeps of its work, bytes. */
@@ -21,6 +22,9 @@ const CACHE_BYTES = 4 * 1024 * 1024;
 const HEAP_MB = 1024;
 /** Threads, over those of the configuration, for tenants that would find all in others' hands. */
 const MORE_FOR_OTHERS = 4;
+/** Templates that a thread keeps, and characters of their pictures and fonts. */
+const MOST_TEMPLATES = 16;
+const MOST_CHARACTERS = 16_000_000;
 /** How long a thread without a job is kept, ms: it takes some 60 MB, and the better part of a second to start. */
 const IDLE_MS = 300_000;
 
@@ -115,10 +119,20 @@ export class RenderPool {
   }
 }
 
+type Template = QueuedJob['template'];
 type Receiver = {
   receive(answer: Exclude<RenderAnswer, { kind: 'working' }>): void;
   crash(error: RenderCrash): void;
 };
+
+/** Characters of what is large in it; the rest counts as a thousand. */
+function sizeOf(template: Template): number {
+  const brought = template.language === 'zpl' ? [] : [...template.images, ...template.fonts];
+  const rest = template.language === 'zpl' ? template.source.length : 0;
+  return brought.reduce((sum, { data }) => sum + data.length, rest + 1_000);
+}
+
+type SessionOpening = Pick<Opening, 'from' | 'maxCopies' | 'documents' | 'cacheBytes'> & { job: QueuedJob };
 
 /** What becomes of a thread that no job has needed for that long. */
 interface Rest {
@@ -132,9 +146,19 @@ class RenderThread {
   readonly #stuckMs: number;
   readonly #rest: Rest | null;
   #resting: NodeJS.Timeout | undefined;
+  /** Templates that it keeps, by the object that jobs share, and those that one job has brought. */
+  readonly #templates = new LRUCache<Template, number>({
+    max: MOST_TEMPLATES,
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: (_number, template) => sizeOf(template),
+    dispose: (number) => this.#forgotten.push(number),
+  });
+  readonly #seen = new WeakSet<Template>();
+  #forgotten: number[] = [];
   #asked = 0;
   #watchdog: NodeJS.Timeout | undefined;
   #lastSession = 0;
+  #lastTemplate = 0;
   dead = false;
 
   constructor({ languagesModule, stuckMs, logger }: RenderPoolOptions, rest: Rest | null = null) {
@@ -170,20 +194,44 @@ class RenderThread {
     return session;
   }
 
-  leave(session: number): void {
+  #opened({ job, ...more }: SessionOpening): Opening {
+    const { template, ...rest } = job;
+    return { ...more, job: rest, ...this.#bringing(template) };
+  }
+
+  /**
+   * A job's template as the thread needs it: it keeps one that comes a second time. Where every job has an object of its own,
+   * nothing is kept.
+   */
+  #bringing(template: Template): Pick<Opening, 'template' | 'keptAs' | 'forget'> {
+    const known = this.#templates.get(template);
+    if (known !== undefined) return { keptAs: known, forget: [] };
+    if (!this.#seen.has(template) || sizeOf(template) > MOST_CHARACTERS) {
+      this.#seen.add(template);
+      return { template, forget: [] };
+    }
+    const keptAs = ++this.#lastTemplate;
+    this.#templates.set(template, keptAs);
+    const forget = this.#forgotten;
+    this.#forgotten = [];
+    return { template, keptAs, forget };
+  }
+
+  /** @param known the thread has something of it */
+  leave(session: number, known: boolean): void {
     this.#receivers.delete(session);
-    if (!this.dead) this.send({ kind: 'close', session });
+    if (known && !this.dead) this.#worker.postMessage({ kind: 'close', session } satisfies RenderRequest);
     if (this.#receivers.size > 0) return;
     this.#worker.unref();
     clearTimeout(this.#resting);
     if (this.#rest !== null) this.#resting = setTimeout(this.#rest.rests, this.#rest.idleMs).unref();
   }
 
-  send(request: RenderRequest): void {
+  /** @param opening with the first question of a session */
+  ask(kind: 'check' | 'next', session: number, opening?: SessionOpening): void {
     if (this.dead) throw new RenderCrash('gone');
-    if (request.kind === 'check' || request.kind === 'next') {
-      if (this.#asked++ === 0) this.#watch();
-    }
+    if (this.#asked++ === 0) this.#watch();
+    const request = { kind, session, opening: opening && this.#opened(opening) } satisfies RenderRequest;
     this.#worker.postMessage(request);
   }
 
@@ -222,6 +270,8 @@ export class RenderSession {
   readonly #id: number;
   readonly #onClose: () => void;
   readonly #ready: (Chunk | null)[] = [];
+  /** Goes with the first question. */
+  #opening: SessionOpening | undefined;
   #error: Error | null = null;
   #checked = false;
   #closed = false;
@@ -239,8 +289,7 @@ export class RenderSession {
       receive: (answer) => this.#receive(answer),
       crash: (error) => this.#fail(error),
     });
-    const session = this.#id;
-    this.#send({ kind: 'open', session, job, from, maxCopies, documents, cacheBytes: CACHE_BYTES });
+    this.#opening = { job, from, maxCopies, documents, cacheBytes: CACHE_BYTES };
   }
 
   /**
@@ -248,7 +297,7 @@ export class RenderSession {
    * @throws JobFaultError for the first that cannot be made; RenderCrash; the signal's reason
    */
   async check(signal: AbortSignal): Promise<void> {
-    this.#send({ kind: 'check', session: this.#id });
+    this.#ask('check');
     await this.#until(() => this.#checked, signal);
   }
 
@@ -259,7 +308,7 @@ export class RenderSession {
   async peek(signal: AbortSignal): Promise<Chunk | null> {
     while (this.#requested < AHEAD && !this.#ended && !this.#closed && this.#error === null) {
       this.#requested++;
-      this.#send({ kind: 'next', session: this.#id });
+      this.#ask('next');
     }
     await this.#until(() => this.#ready.length > 0, signal);
     return this.#ready[0] ?? null;
@@ -279,13 +328,16 @@ export class RenderSession {
   close(): void {
     this.#closed = true;
     this.#wake();
-    this.#thread.leave(this.#id);
+    const over = this.#opening !== undefined || (this.#checked && this.#ended);
+    this.#thread.leave(this.#id, !over);
     this.#onClose();
   }
 
-  #send(request: RenderRequest): void {
+  #ask(kind: 'check' | 'next'): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
     try {
-      this.#thread.send(request);
+      this.#thread.ask(kind, this.#id, opening);
     } catch (error) {
       this.#fail(error instanceof Error ? error : new RenderCrash(String(error)));
     }

@@ -12,27 +12,35 @@ export interface Chunk {
 /** Chunks asked for ahead of their use; and as many go with the answer to a check. */
 export const AHEAD = 16;
 
+/** The labels of `job` from label `from` on, at most `maxCopies` in a chunk. */
+export interface Opening {
+  job: Omit<QueuedJob, 'template'>;
+  /** Left out: the thread keeps it under the number. */
+  template?: QueuedJob['template'] | undefined;
+  /** Under which the thread keeps the template; left out: it does not. */
+  keptAs?: number | undefined;
+  /** Numbers of templates that it need not keep any more. */
+  forget: readonly number[];
+  from: number;
+  maxCopies: number;
+  /** Each chunk is a document by itself, as many labels in it as may be; otherwise all together are. */
+  documents: boolean;
+  cacheBytes: number;
+}
+
+/** A message costs a thread more than most labels do: a session opens with what is asked of it first. */
 export type RenderRequest =
-  /** Prepares the labels of `job` from label `from` on, at most `maxCopies` in a chunk. */
-  | {
-      kind: 'open';
-      session: number;
-      job: QueuedJob;
-      from: number;
-      maxCopies: number;
-      /** Each chunk is a document by itself, as many labels in it as may be; otherwise all together are. */
-      documents: boolean;
-      cacheBytes: number;
-    }
   /** Makes the first chunks, and looks at the other records; answered with `checked` and some of them, or `fault`. */
-  | { kind: 'check'; session: number }
+  | { kind: 'check'; session: number; opening?: Opening | undefined }
   /** Asks for the next chunk; answered with `chunk`, `end` or `fault`. */
-  | { kind: 'next'; session: number }
+  | { kind: 'next'; session: number; opening?: Opening | undefined }
+  /** Not needed after `checked` with all chunks. */
   | { kind: 'close'; session: number };
 
 export type RenderAnswer =
   /** No answer: a check goes on, label by label. A large one takes minutes. */
   | { kind: 'working'; session: number }
+  /** `ended`: these are all, and the session is over. */
   | { kind: 'checked'; session: number; chunks: Chunk[]; ended: boolean }
   | { kind: 'chunk'; session: number; chunk: Chunk }
   | { kind: 'end'; session: number }

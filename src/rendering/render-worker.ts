@@ -13,7 +13,7 @@ import { labelCount, labelsOnSheet, type QueuedJob } from '../contract/queued-jo
 import { copiesDiffer } from '../render/template-fields.ts';
 import { planChunks, planDocuments } from './chunk-plan.ts';
 import { encodeChunk, encodeDocument, joined } from './encode-plan.ts';
-import { AHEAD, type Chunk, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
+import { AHEAD, type Chunk, type Opening, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('render-worker.ts runs as a worker thread');
@@ -33,10 +33,13 @@ const MAKING_MS = 250;
 /** It lets the other jobs of its thread go on after so long, ms. */
 const STRETCH_MS = 20;
 
-type OpenRequest = Extract<RenderRequest, { kind: 'open' }>;
+/** Templates that several jobs have brought: the labels of each are compiled once (`kept-labels.ts`). */
+const templates = new Map<number, QueuedJob['template']>();
 
 class Session {
-  readonly #request: OpenRequest;
+  readonly #id: number;
+  readonly #opening: Opening;
+  readonly #job: QueuedJob;
   readonly #cache: Chunk[] = [];
   /** Chunks that the check has made and kept. */
   #kept = 0;
@@ -45,8 +48,10 @@ class Session {
   #chunks: AsyncGenerator<Chunk> | null = null;
   #closed = false;
 
-  constructor(request: OpenRequest) {
-    this.#request = request;
+  constructor(id: number, opening: Opening) {
+    this.#id = id;
+    this.#opening = opening;
+    this.#job = { ...opening.job, template: templateOf(opening) };
   }
 
   /** Returns the first chunks, and whether they are all. */
@@ -60,7 +65,7 @@ class Session {
   async #check(): Promise<'all' | 'some'> {
     const begun = performance.now();
     const encoder = await this.#open();
-    let room = this.#request.cacheBytes;
+    let room = this.#opening.cacheBytes;
     let made: 'all' | 'some' = 'all';
     for await (const chunk of this.#make(0)) {
       if (this.#closed) return 'some';
@@ -77,7 +82,7 @@ class Session {
 
   /** Whether the labels from `from` on can be made. */
   async #look(encoder: LabelEncoder, from: number): Promise<void> {
-    const { records, copies } = this.#request.job;
+    const { records, copies } = this.#job;
     let breathed = performance.now();
     for (let record = Math.floor(from / copies); record < records.length && !this.#closed; record++) {
       encoder.check?.(record);
@@ -92,7 +97,7 @@ class Session {
   #tell(): void {
     if (performance.now() - this.#told < WORKING_MS) return;
     this.#told = performance.now();
-    answer({ kind: 'working', session: this.#request.session });
+    answer({ kind: 'working', session: this.#id });
   }
 
   async next(): Promise<Chunk | null> {
@@ -107,7 +112,7 @@ class Session {
 
   /** Opened once: what the check makes and what is made after it are one row of labels. */
   #open(): Promise<LabelEncoder> {
-    const { job } = this.#request;
+    const job = this.#job;
     this.#encoder ??= languageOf(job)
       .encoder()
       .then((open) => open(job));
@@ -121,7 +126,8 @@ class Session {
 
   /** Makes the job's chunks but for the first `skip`. */
   async *#make(skip: number): AsyncGenerator<Chunk> {
-    const { job, from, maxCopies, documents } = this.#request;
+    const job = this.#job;
+    const { from, maxCopies, documents } = this.#opening;
     const language = languageOf(job);
     const encoder = await this.#open();
     const { pagesPerDocument } = language;
@@ -158,6 +164,14 @@ class Session {
   }
 }
 
+function templateOf({ template, keptAs, forget }: Opening): QueuedJob['template'] {
+  for (const number of forget) templates.delete(number);
+  const known = template ?? templates.get(keptAs ?? 0);
+  if (known === undefined) throw new Error(`no template ${keptAs}`);
+  if (keptAs !== undefined) templates.set(keptAs, known);
+  return known;
+}
+
 /** @throws JobFaultError `language-unsupported` */
 function languageOf(job: QueuedJob): Language {
   const language = LANGUAGES[job.format.language];
@@ -183,20 +197,18 @@ function answer(message: RenderAnswer, chunks: readonly Chunk[] = []): void {
 
 async function serve(request: RenderRequest): Promise<void> {
   const id = request.session;
-  if (request.kind === 'open') {
-    sessions.set(id, new Session(request));
-    return;
-  }
-  const session = sessions.get(id);
-  if (session === undefined) return;
   if (request.kind === 'close') {
-    session.close();
+    sessions.get(id)?.close();
     sessions.delete(id);
     return;
   }
   try {
+    if (request.opening !== undefined) sessions.set(id, new Session(id, request.opening));
+    const session = sessions.get(id);
+    if (session === undefined) return;
     if (request.kind === 'check') {
       const made = await session.check();
+      if (made.ended) sessions.delete(id);
       answer({ kind: 'checked', session: id, ...made }, made.chunks);
     } else {
       const chunk = await session.next();

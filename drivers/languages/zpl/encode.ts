@@ -10,7 +10,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
 import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
-import { compileLabel } from '../../../src/render/label-layout.ts';
+import { keptLabel } from '../../../src/render/kept-labels.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
 import type { LabelEncoder, OpenEncoder } from '../language.ts';
@@ -24,7 +24,7 @@ export const openZpl: OpenEncoder = async (job) =>
   job.template.language === 'zpl' ? openRaw(job, job.template) : openDesigned(job, job.template);
 
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
-  const label = await compileLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });
+  const label = await keptLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });
   const fixed = new Map<Item, string>(label.fixed.map((item) => [item, itemFields(item, label.media).zpl]));
   const settings = designedStart(job.format, label.media);
   const stored = await storedFormat({ job, label, fixed, settings });
