@@ -123,8 +123,7 @@ export class Journal {
       SELECT unpublished, updated_at, rowid AS number FROM jobs
       WHERE unpublished IS NOT NULL AND (updated_at, rowid) > (?, ?) ORDER BY updated_at, rowid LIMIT ${PAGE}`);
     this.#published = db.prepare(`
-      UPDATE jobs SET unpublished = NULL, told_in = :stream, told_at = :at
-      WHERE job_id = :queueId AND unpublished = :report`);
+      UPDATE jobs SET unpublished = NULL, told_in = :stream, told_at = :at WHERE job_id = :queueId`);
     const lost = 'told_in = ? AND told_at > ? AND final_report IS NOT NULL';
     this.#told = db.prepare(`SELECT 1 FROM jobs WHERE ${lost} LIMIT 1`);
     this.#tellAgain = db.prepare(
@@ -211,10 +210,13 @@ export class Journal {
    * is: a report that is out twice changes nothing, and a wait for the disk less is a job's time.
    */
   published(report: JobReport, place: ReportPlace | null): void {
+    const id = queueId(report.jobId, report.round ?? 0);
+    const open = this.#get.get(id)?.['unpublished'];
+    // An earlier version spelled it otherwise.
+    if (typeof open !== 'string' || text(JSON.parse(open)) !== text(report)) return;
     this.#unsynced(() =>
       this.#published.run({
-        queueId: queueId(report.jobId, report.round ?? 0),
-        report: text(report),
+        queueId: id,
         stream: place?.stream ?? null,
         at: place?.at ?? null,
       }),

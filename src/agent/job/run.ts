@@ -270,8 +270,8 @@ export class JobRun {
     const perFormat = Math.min(this.#delivery.job.copies, this.#maxCopies);
     const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
-      const { ready, status, reasons, asked } = await this.#link.ready(rest === null);
-      this.#sender.read(asked);
+      const { ready, status, reasons, saidAt } = await this.#link.ready(rest === null);
+      this.#sender.read(saidAt);
       if (status === null) {
         this.#goOnBlind();
         return;

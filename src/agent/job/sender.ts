@@ -6,8 +6,8 @@
  *   N   queue:   a note that this agent may have sent some of it, up to which label, and what the printer had counted
  *                before; again each time before labels go out that it does not cover (`handover.ts`)
  *   J1  journal: intent, up to which label bytes are about to be sent; with the odometer before the first, and of a
- *                document, the name that the printer's job is about to get.
- *                Where N takes long, the journal takes J1 back meanwhile, and the odometer is read again before B
+ *                document, the name that the printer's job is about to get. It is written before N is asked for, and gets to
+ *                the disk meanwhile. Where N takes long, the journal takes J1 back, and the odometer is read again before B
  *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then. A document:
  *       C   create:  the printer makes a job of that name, without a document: it prints nothing
  *       J1' journal: the ID of the printer's job
@@ -32,7 +32,7 @@
  *   the printer has forgotten its job  where its counter is known to count labels, as inside B; otherwise held.
  *   between J2 and R          the journal has the outcome and reports it at start.
  *   between R and D           finished before: reports again (the service ignores what it knows), done.
- *   the journal is lost       a note of this agent and no entry: held.
+ *   the journal is lost       a note of this agent and no entry: held. So is a power cut that N survives and J1 does not.
  *   another agent has it now  the note of the first: at a clean hand-back it names the label to go on with.
  *                             Otherwise, as inside B by the odometer in the note; without one the job is held, and
  *                             at most what the note covers is uncertain.
@@ -101,9 +101,9 @@ export class Sender {
     return this.#handover;
   }
 
-  /** The printer's counter was read. @param asked when it was asked for, ms */
-  read(asked: number): void {
-    this.#readAt = asked;
+  /** The printer's counter was read. @param saidAt when it had been told, ms: a printer that is slow to tell it prints too */
+  read(saidAt: number): void {
+    this.#readAt = saidAt;
   }
 
   /**
@@ -185,10 +185,12 @@ export class Sender {
       await this.#note(upTo);
     }
     ledger.intend(upTo, name);
-    await ledger.committed();
-    if (this.#handover.left && upTo <= this.#handover.allowed && !again) return;
+    const written = ledger.committed();
+    if (this.#handover.left && upTo <= this.#handover.allowed && !again) return await written;
+    // The bytes wait for both, and neither for the other.
     const noted = this.#note(upTo, again);
-    if (await isWithin(noted, BASE_MS)) return;
+    const [, inTime] = await Promise.all([written, isWithin(noted, BASE_MS)]);
+    if (inTime) return;
     this.#intendNothing();
     await noted;
     ledger.intend(upTo, name);

@@ -53,9 +53,9 @@ export class DocumentDevice implements PrinterDevice {
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
   /** As of the last connection. */
   description: DocumentDescription | null = null;
-  /** The counter of its life, and the one of each job, count labels. */
+  /** The counter of its life, and the one of each job, count labels; null: no document has shown that yet. */
   countsLife = false;
-  countsJobs = false;
+  countsJobs: boolean | null = null;
 
   constructor(options: DocumentDeviceOptions) {
     this.#options = options;

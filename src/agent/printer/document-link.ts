@@ -40,6 +40,12 @@ import {
 const POLL_MIN = 10;
 /** How often a printer that prints is asked how it is, ms. */
 const STATUS_EVERY = 2_000;
+/** Why its job waits, where the printer itself does not say. */
+const WAITS: { readonly [Phase in PrinterJobState['phase']]?: PrinterReason } = {
+  pending: 'busy',
+  held: 'paused',
+  stopped: 'paused',
+};
 const ENDED: ReadonlySet<PrinterJobState['phase']> = new Set(['completed', 'canceled', 'aborted']);
 
 export class DocumentLink implements PrinterLink {
@@ -53,6 +59,8 @@ export class DocumentLink implements PrinterLink {
   #refusal: DocumentRefusal | null = null;
   #reasons: readonly PrinterReason[] = [];
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** Since when the printer's job has not been printed, ms. */
+  #stuckSince = Number.POSITIVE_INFINITY;
   #canceledAt: number | null = null;
 
   constructor(device: DocumentDevice, options: LinkOptions) {
@@ -73,10 +81,9 @@ export class DocumentLink implements PrinterLink {
   }
 
   async ready(): Promise<Readiness> {
-    const asked = performance.now();
     const status = await this.#status();
     this.#odometer = status.odometer;
-    return { ready: status.state !== 'stopped', status, reasons: status.reasons, asked };
+    return { ready: status.state !== 'stopped', status, reasons: status.reasons, saidAt: performance.now() };
   }
 
   async begin(): Promise<void> {}
@@ -123,9 +130,14 @@ export class DocumentLink implements PrinterLink {
       return { by: 'job', pages, reasons: this.#reasons, stuck: false, ended };
     }
     const stuck = state.phase !== 'processing';
-    if (stuck || performance.now() - this.#askedAt > STATUS_EVERY) {
-      this.#askedAt = performance.now();
+    const now = performance.now();
+    this.#stuckSince = stuck ? Math.min(this.#stuckSince, now) : Number.POSITIVE_INFINITY;
+    if (stuck || now - this.#askedAt > STATUS_EVERY) {
+      this.#askedAt = now;
       this.#reasons = (await this.#status()).reasons;
+      // A printer that says nothing of itself says by its job's state that others come first, or that somebody stopped it.
+      if (this.#reasons.length === 0 && now - this.#stuckSince > STATUS_EVERY)
+        this.#reasons = [WAITS[state.phase] ?? 'other'];
     }
     this.#device.answers = true;
     // A printer takes a moment to end its job.
@@ -194,6 +206,8 @@ export class DocumentLink implements PrinterLink {
     const { description, countsJobs } = this.#device;
     if (began === false) return 0;
     if (description?.spooler !== 'none' || impressions === null) return null;
+    // It counts something else, if it counts at all: more than there is, or another number for a document that was whole.
+    if (impressions > this.#options.book.pages || countsJobs === false) return null;
     // One that has always said 0 may not count at all.
     return impressions > 0 || countsJobs ? impressions : null;
   }

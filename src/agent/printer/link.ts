@@ -84,8 +84,8 @@ export interface Readiness {
   status: DeviceStatus | null;
   /** Why it is not ready. */
   reasons: readonly PrinterReason[];
-  /** When the printer was asked for it, ms of `performance.now()`. */
-  asked: number;
+  /** When the printer had said it, ms of `performance.now()`. */
+  saidAt: number;
 }
 
 /** How the printer's own job has ended. */

@@ -40,18 +40,18 @@ export class StreamLink implements PrinterLink {
     if (said !== null) {
       // What somebody else has begun since would not be told of before our label is printed over it.
       await this.#device.abandon(this.#open, this.#options.signals.end);
-      return { ready: true, status: said.status, reasons: [], asked: said.asked };
+      return { ready: true, status: said.status, reasons: [], saidAt: said.asked };
     }
-    const asked = performance.now();
     const status = await this.#ask();
+    const saidAt = performance.now();
     if (status === null || (!isBlocked(status) && !canConfirm(status)))
-      return { ready: true, status: null, reasons: [], asked };
+      return { ready: true, status: null, reasons: [], saidAt };
     const ready = isIdle(status);
     if (!ready) {
       await this.#endUnfinished(status, this.#begins);
       this.#begins = false;
     }
-    return { ready, status, reasons: whyItWaits(status, others), asked };
+    return { ready, status, reasons: whyItWaits(status, others), saidAt };
   }
 
   async begin(): Promise<void> {

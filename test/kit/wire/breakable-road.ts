@@ -12,6 +12,8 @@ export class BreakableRoad {
   #server: Server | undefined;
   /** How many were made, or have been since the road was slammed. */
   connections = 0;
+  /** How long each answer takes on connections that are made from now on, ms. */
+  answersAfter = 0;
   port = 0;
 
   /** @param address where it begins */
@@ -34,7 +36,8 @@ export class BreakableRoad {
       client.on('close', () => upstream.destroy());
       upstream.on('close', () => client.destroy());
       client.pipe(upstream);
-      upstream.pipe(client);
+      if (this.answersAfter === 0) upstream.pipe(client);
+      else upstream.on('data', (bytes) => void setTimeout(() => client.write(bytes), this.answersAfter));
     });
     this.port = await listening(server, this.port, this.#address);
     this.#server = server;

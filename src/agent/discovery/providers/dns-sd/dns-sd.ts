@@ -6,9 +6,9 @@
  * only when asked), and takes what is valid then. The services of one instance name at one host are one printer
  * (Bonjour Printing Specification §4.1), and know together what each of them says.
  *
- * Whoever is on the network can answer, with anything: `dns-packet` reads it (and throws inside of
- * `multicast-dns`, which turns that into a warning), `dns-records.ts` takes only well-formed records, up to a
- * limit, and an address must be in a network that one of our interfaces is in. Source: RFC 6762, RFC 6763.
+ * Whoever is on the network can answer, with anything and without end: `packet-gate.ts` bounds what is read at all,
+ * `dns-packet` reads it (and throws inside of `multicast-dns`, which turns that into a warning), `dns-records.ts` takes only
+ * well-formed records, up to a limit, and an address must be in a network that one of our interfaces is in. Source: RFC 6762, RFC 6763.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIPv6 } from 'node:net';
@@ -26,6 +26,7 @@ import { type DiscoveryProvider, providerKind, type Sighting } from '../../provi
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
+import { PacketGate } from './packet-gate.ts';
 
 export const dnsSd = providerKind({
   settings: {
@@ -79,6 +80,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   readonly #services: readonly Service[];
   readonly #records = new DnsRecords();
   readonly #listeners = new Map<string, Listener>();
+  readonly #gate = new PacketGate();
   #news: NodeJS.Timeout | undefined;
   #ended: NodeJS.Timeout | undefined;
   #scanned = false;
@@ -140,6 +142,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
       if (this.#listeners.has(address)) continue;
       const listener = await listen(
         address,
+        this.#gate,
         (records) => this.#heard(records),
         () => this.#listeners.delete(address),
       );
@@ -242,6 +245,7 @@ function question(type: DnsQuestion['type'], name: string, domain = '.local'): D
 /** undefined: there is no multicast on that interface, or another program holds the port for itself. */
 async function listen(
   address: string,
+  gate: PacketGate,
   onRecords: (records: readonly unknown[]) => void,
   onGone: () => void,
 ): Promise<Listener | undefined> {
@@ -254,6 +258,13 @@ async function listen(
   // A packet that is none, or a network that is down for now.
   mdns.on('warning', () => undefined);
   mdns.on('response', ({ answers, additionals }) => onRecords([...(answers ?? []), ...(additionals ?? [])]));
+  const readers = socket.rawListeners('message');
+  socket.removeAllListeners('message');
+  socket.on('message', (packet, from) => {
+    gate.pass(packet, () => {
+      for (const read of readers) Reflect.apply(read, socket, [packet, from]);
+    });
+  });
   const close = () => new Promise<void>((done) => void mdns.destroy(() => done()));
   socket.once('close', onGone);
   if (!(await promise) || !joined(socket, address)) {
