@@ -34,17 +34,10 @@ const IN_HAND = 30;
 /** First half of the advisory lock's key; the second is the agent. */
 const LOCK_CLASS = 0x706c7270;
 
-// The rows are deleted when they have been applied: a deletion that is lost in a crash means that they are applied again.
 const TAKE = `
   BEGIN;
-  SET LOCAL synchronous_commit = off;
-  SET LOCAL idle_in_transaction_session_timeout = '${IN_HAND}s';
-  WITH oldest AS MATERIALIZED (SELECT id, name FROM lanes.report ORDER BY id LIMIT ${LOOKED_AT}),
-    mine AS MATERIALIZED (SELECT name FROM (SELECT DISTINCT name FROM oldest) AS names
-      WHERE pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(name)))
-  SELECT r.id::text, r.name, r.json, extract(epoch FROM now() - r.published_at)::float8 * 1000 AS age
-  FROM lanes.report AS r JOIN oldest USING (id) JOIN mine ON mine.name = r.name
-  ORDER BY r.id LIMIT ${MOST_TAKEN} FOR UPDATE OF r`;
+  SELECT report_id AS id, of_agent AS name, report AS json, age_ms AS age
+  FROM lanes.take_reports(${LOCK_CLASS}, ${LOOKED_AT}, ${MOST_TAKEN}, '${IN_HAND}s')`;
 
 const row = z.object({ id: z.string().regex(/^\d+$/), name: z.string(), json: z.string(), age: z.number() });
 /** What node-postgres gives for several statements at once. */
@@ -154,8 +147,8 @@ class PostgresReportReader implements ReportSource {
         this.#letGo();
         return takenRows.parse(left).at(-1)?.rows.length === 0 ? 'nothing' : 'in other hands';
       }
-      const ids = rows.map(({ id }) => id).join(', ');
-      await client.query(`DELETE FROM lanes.report WHERE id IN (${ids}); COMMIT`);
+      const ids = rows.map(({ id }) => id).join(',');
+      await client.query(`SELECT lanes.drop_reports('{${ids}}'); COMMIT`);
       this.#letGo();
       return rows.length < MOST_TAKEN / 2 ? 'all' : 'some';
     } catch (error) {

@@ -27,6 +27,12 @@ const UNDER_WAY = statesIn('under way')
 /** Jobs of a lane among which is one that was taken first: as many as may have been accepted at one moment. */
 const NEAR = 32;
 
+/**
+ * That a job has not ended, of one that is found by its key. Said plainly, it lets PostgreSQL take the index of what waits in
+ * the lane, and read all of that for one job: plans are made while the lanes are empty, and kept.
+ */
+const NOT_ENDED = "coalesce(j.ended_at, 'infinity') = 'infinity'";
+
 /** Run at every start: several services may start at once. */
 export async function makeLanes(client: PoolClient): Promise<void> {
   await client.query('BEGIN');
@@ -131,7 +137,7 @@ const FUNCTIONS = `
       FOR asked IN SELECT * FROM json_to_recordset(back) AS b(lane text, id text, delivery integer, term text) LOOP
         RETURN QUERY UPDATE lanes.job j SET term = NULL
           WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
-            AND j.ended_at IS NULL AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
+            AND ${NOT_ENDED} AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
           RETURNING 'back', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
       END LOOP;
     END IF;
@@ -149,7 +155,7 @@ const FUNCTIONS = `
           WHERE l.lane = asked.lane AND l.term = asked.term AND l.until > clock_timestamp() AND l.turn <= number;
         EXIT WHEN NOT FOUND;
         UPDATE lanes.job j SET deliveries = j.deliveries + 1, term = asked.term, note_order = 0
-          WHERE j.queue_id = first_id AND j.lane = asked.lane AND j.ended_at IS NULL
+          WHERE j.queue_id = first_id AND j.lane = asked.lane AND ${NOT_ENDED}
           RETURNING 'job', j.lane, j.queue_id, j.deliveries, j.payload, j.note
           INTO what, of_lane, id, delivery, its_payload, its_note;
         -- It was taken out in between: the one behind it is the first.
@@ -184,10 +190,32 @@ const FUNCTIONS = `
     LOOP
       UPDATE lanes.job j SET note = n.note, note_order = n."order"
         WHERE j.queue_id = n.id AND j.lane = n.lane AND j.deliveries = n.delivery AND j.term = n.term
-          AND j.ended_at IS NULL AND j.note_order < n."order"
+          AND ${NOT_ENDED} AND j.note_order < n."order"
           AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = n.lane AND l.term = n.term AND l.until > clock_timestamp());
       IF FOUND THEN RETURN NEXT n.at; END IF;
     END LOOP;
+  END $$;
+
+  -- The oldest reports of agents that no other service has in hand, whose locks this transaction holds then.
+  CREATE OR REPLACE FUNCTION lanes.take_reports(lock_class integer, looked_at integer, most integer, in_hand text)
+    RETURNS TABLE (report_id text, of_agent text, report text, age_ms float8)
+  LANGUAGE plpgsql AS $$
+  BEGIN
+    -- The rows are deleted when they have been applied: a deletion that is lost in a crash means that they are applied again.
+    PERFORM set_config('synchronous_commit', 'off', true), set_config('idle_in_transaction_session_timeout', in_hand, true);
+    RETURN QUERY
+      WITH oldest AS MATERIALIZED (SELECT r.id, r.name FROM lanes.report r ORDER BY r.id LIMIT looked_at),
+        mine AS MATERIALIZED (SELECT names.name FROM (SELECT DISTINCT oldest.name FROM oldest) AS names
+          WHERE pg_try_advisory_xact_lock(lock_class, hashtext(names.name)))
+      SELECT r.id::text, r.name, r.json, extract(epoch FROM now() - r.published_at)::float8 * 1000
+      FROM lanes.report r JOIN oldest USING (id) JOIN mine ON mine.name = r.name
+      ORDER BY r.id LIMIT most FOR UPDATE OF r;
+  END $$;
+
+  CREATE OR REPLACE FUNCTION lanes.drop_reports(ids bigint[]) RETURNS void
+  LANGUAGE plpgsql AS $$
+  BEGIN
+    DELETE FROM lanes.report r WHERE r.id = ANY (ids);
   END $$;
 
   -- Takes a job out that waits or, with \`abandoned\`, that one has in hand whose lease is over.
@@ -196,13 +224,13 @@ const FUNCTIONS = `
   DECLARE
     found_job lanes.job;
   BEGIN
-    SELECT * INTO found_job FROM lanes.job j WHERE j.queue_id = id AND j.lane = of_lane AND j.ended_at IS NULL;
+    SELECT * INTO found_job FROM lanes.job j WHERE j.queue_id = id AND j.lane = of_lane AND ${NOT_ENDED};
     IF NOT FOUND OR (found_job.term IS NOT NULL AND (NOT abandoned OR EXISTS (SELECT FROM lanes.lease l
         WHERE l.lane = of_lane AND l.term = found_job.term AND l.until > clock_timestamp()))) THEN
       RETURN false;
     END IF;
     -- One that is taken meanwhile has one more delivery.
-    DELETE FROM lanes.job j WHERE j.queue_id = id AND j.lane = of_lane AND j.ended_at IS NULL
+    DELETE FROM lanes.job j WHERE j.queue_id = id AND j.lane = of_lane AND ${NOT_ENDED}
       AND j.deliveries = found_job.deliveries AND j.term IS NOT DISTINCT FROM found_job.term;
     RETURN FOUND;
   END $$;`;

@@ -45,7 +45,7 @@ const LOOK = new RedisScript(`
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
     if id == ARGV[1] and state == 'waiting' then state = 'active' end
   end
-  return {state, tonumber(job[1]) or 0, job[2] or '', redis.call('PTTL', KEYS[1])}`);
+  return {state, tonumber(job[1]) or 0, string.sub(job[2] or '', 1, 3), redis.call('PTTL', KEYS[1])}`);
 
 /** A job that a version before took has no term, and BullMQ's lock. */
 const TAKE_OUT = new RedisScript(`

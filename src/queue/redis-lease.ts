@@ -49,6 +49,8 @@ const GIVE_BACK = new RedisScript(`
 const answers = z.array(z.tuple([z.int(), z.int(), z.array(z.string()), z.int()]));
 /** Most in one command: bounds how long the server is at it. */
 const MOST = 100;
+/** Characters of a lease in which its agent's ID ends. */
+const LONGEST_ID = 64;
 
 export interface LeaseEvents {
   /** Called for a lane of which the server refuses the keys, where it does not refuse all. */
@@ -120,11 +122,17 @@ export function redisLeases(
       await redis[on ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), name);
     },
     async holders(lanes) {
-      const leases = await Promise.all(lanes.map((lane) => redis.get(keyOf(lane, 'lease'))));
+      const read = lanes.map((lane) => redis.getrange(keyOf(lane, 'lease'), 0, LONGEST_ID));
+      const leases = await Promise.allSettled(read);
+      // Agents write their lanes, and may have made something else of one: that says nothing of the others.
+      const [first] = leases;
+      if (first?.status === 'rejected' && leases.every(({ status }) => status === 'rejected'))
+        throw first.reason;
       return new Map(
         leases.flatMap((lease, at): [Lane, string][] => {
           const lane = lanes[at];
-          return lease === null || lane === undefined ? [] : [[lane, lease.slice(0, lease.indexOf('/'))]];
+          const held = lease.status === 'fulfilled' && lease.value !== '' ? lease.value : undefined;
+          return held === undefined || lane === undefined ? [] : [[lane, held.slice(0, held.indexOf('/'))]];
         }),
       );
     },

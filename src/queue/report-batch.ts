@@ -49,19 +49,21 @@ export interface ReportStore {
 /** ms until the same is tried again, at first and at most. */
 export const BACKOFF = { first: 250, most: 30_000 };
 
-/** null: nothing that can be read, or not from the agent whose it should be; that is logged. */
+/** null: nothing that can be read, or not from the agent whose it should be; that is logged, and not for each of thousands. */
 export function readable(
-  plan: Pick<ReportPlan, 'parse' | 'logger'>,
+  plan: Pick<ReportPlan, 'parse' | 'errors'>,
   { name, id, json }: { name: string; id: string; json: string },
 ): Report | null {
   const parsed = plan.parse(json);
   if ('issues' in parsed) {
-    plan.logger.error({ queue: name, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
+    const reason = new Error(`${name}: ${parsed.issues.join(', ')}`);
+    plan.errors.report('unreadable payload set aside', reason, { queue: name, jobId: id });
     return null;
   }
   const { value } = parsed;
   const scope = value.kind === 'agent' ? value.tenantId : parseName(name)?.scope;
   if (nameOf({ scope: scope ?? null, agentId: value.agentId }) === name) return value;
-  plan.logger.error({ stream: name, agentId: value.agentId }, "report in another agent's name left out");
+  const reason = new Error(`${name} is not ${value.agentId}`);
+  plan.errors.report("report in another agent's name left out", reason, { stream: name });
   return null;
 }

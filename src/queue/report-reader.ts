@@ -3,6 +3,9 @@
  * has handled: if it dies, the next one goes on. A message on the bell names a stream with something to read; since
  * messages can be lost, and heartbeats are sent without, all known streams are looked at every few seconds, a hundred in one
  * command, and all streams searched for every minute.
+ *
+ * Whoever may write a stream may write anything into it, as much and as fast as it likes: what is read at once is bounded in
+ * bytes, and a stream that does not end goes behind the others after some batches.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,6 +21,10 @@ import type { StopOptions } from './stop-options.ts';
 const PARALLEL = 8;
 const GROUP = 100;
 const BATCH = 100;
+/** Bytes of reports read at once. One that is longer is set aside: 5,000 printers with ten formats each fit. */
+const MOST_BYTES = 8 * 1024 * 1024;
+/** Batches that are read of a stream before others have their turn. */
+const ROUNDS = 10;
 /** Most names that wait to be read: anybody on Redis can ring the bell with any name. */
 const MOST_WAITING = 10_000;
 /** A stream that somebody else reads, or whose report could not be handled, is looked at again after so long, ms. */
@@ -27,18 +34,40 @@ const SEARCH = 60_000;
 
 /**
  * Of each stream: deletes what was handled, and reads on while there is something and nobody else reads it. Answers with whose
- * it is to read, whether it is there, and what is read; and with the server's clock.
+ * it is to read (0 too where there was no room for it), whether it is there, and what is read; and with the server's clock. Of
+ * an entry counts its first value, empty where that is too long.
  */
 const READ = new RedisScript(`
-  local me, ms, most, at, answers = ARGV[1], ARGV[2], ARGV[3], 4, {}
+  local me, ms, most, longest, at, answers = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 5, {}
+  local room = longest
+  local function next(stream, after)
+    for _, entry in ipairs(redis.call('XRANGE', stream, after, '+', 'COUNT', 2)) do
+      if entry[1] ~= after then return entry[1], entry[2][2] end
+    end
+  end
+  local function some(stream)
+    local found = {}
+    local id, json = next(stream, '-')
+    while id and #found < most do
+      if #json > longest then json = '' end
+      if #json > room then return found, true end
+      room = room - #json
+      found[#found + 1] = {id, json}
+      id, json = next(stream, id)
+    end
+    return found, id ~= nil
+  end
   for one = 1, #KEYS / 2 do
     local stream, lock = KEYS[one * 2 - 1], KEYS[one * 2]
     local handled = tonumber(ARGV[at])
     if handled > 0 then redis.call('XDEL', stream, unpack(ARGV, at + 1, at + handled)) end
     at = at + 1 + handled
-    local found = redis.call('XRANGE', stream, '-', '+', 'COUNT', most)
+    local found, more = some(stream)
     local reader = (#found > 0 or handled > 0) and redis.call('GET', lock)
     if #found > 0 and reader and reader ~= me then
+      answers[one] = {0, 1, {}}
+    elseif #found == 0 and more then
+      if reader == me then redis.call('DEL', lock) end
       answers[one] = {0, 1, {}}
     else
       if #found > 0 then redis.call('SET', lock, me, 'PX', ms) end
@@ -51,7 +80,7 @@ const RELEASE = new RedisScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
 );
 
-const entries = z.array(z.tuple([z.string(), z.array(z.string())]));
+const entries = z.array(z.tuple([z.string(), z.string()]));
 const read = z.tuple([
   z.array(z.tuple([z.int(), z.int(), entries])),
   z.tuple([z.coerce.number(), z.coerce.number()]),
@@ -66,6 +95,8 @@ export class ReportReader implements ReportSource {
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
   readonly #waiting = new Set<string>();
+  /** Somebody has rung for whom there was no room. */
+  #missed = false;
   /** The streams that are being read; and the groups. */
   readonly #busy = new Set<string>();
   readonly #running = new Set<Promise<void>>();
@@ -92,6 +123,7 @@ export class ReportReader implements ReportSource {
     this.#timers.push(
       setInterval(() => {
         for (const name of this.#known) this.#await(name);
+        if (this.#missed) this.#search();
         this.#next();
       }, LOOK),
       setInterval(() => this.#search(), SEARCH),
@@ -119,8 +151,11 @@ export class ReportReader implements ReportSource {
   }
 
   #await(name: string): void {
-    if (this.#stopped.signal.aborted || this.#waiting.size >= MOST_WAITING) return;
-    if (parseName(name) !== null) this.#waiting.add(name);
+    if (this.#stopped.signal.aborted) return;
+    // However many others ring: what is known is not forgotten, and the rest is searched for.
+    if (this.#known.has(name) || this.#waiting.size < MOST_WAITING) {
+      if (parseName(name) !== null) this.#waiting.add(name);
+    } else this.#missed = true;
   }
 
   #next(): void {
@@ -140,8 +175,9 @@ export class ReportReader implements ReportSource {
         this.#waiting.delete(name);
         this.#busy.add(name);
       }
-      const done = this.#look(group).finally(() => {
-        for (const name of group) this.#busy.delete(name);
+      const mine = new Set(group);
+      const done = this.#look(mine).finally(() => {
+        for (const name of mine) this.#busy.delete(name);
         this.#running.delete(done);
         this.#next();
       });
@@ -160,6 +196,7 @@ export class ReportReader implements ReportSource {
     const { errors } = this.#plan;
     const streams = this.#streams;
     if (this.#redis.status !== 'ready') return;
+    this.#missed = false;
     for (const node of nodesOf(this.#redis)) {
       const found = node.scanStream({ match: streams.pattern, count: 1_000 });
       found.on('data', (keys: string[]) => {
@@ -170,8 +207,11 @@ export class ReportReader implements ReportSource {
     }
   }
 
-  /** Never rejects. What could not be handled is tried again, each stream alone: one of them may be why. */
-  async #look(group: readonly string[]): Promise<void> {
+  /**
+   * Never rejects. What could not be handled is tried again, each stream alone: one of them may be why.
+   * @param group the streams that are its own; one that is read to its end is not any more
+   */
+  async #look(group: Set<string>): Promise<void> {
     const { errors } = this.#plan;
     try {
       if (this.#redis.status !== 'ready') {
@@ -179,7 +219,6 @@ export class ReportReader implements ReportSource {
         return;
       }
       await this.#read(group);
-      for (const name of group) this.#failures.delete(name);
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
       for (const name of group) {
@@ -191,20 +230,25 @@ export class ReportReader implements ReportSource {
     }
   }
 
-  async #read(group: readonly string[]): Promise<void> {
-    let reading = group.map((name): Reading => ({ name, handled: [] }));
-    while (reading.length > 0) {
-      const [answers, [seconds]] = await this.#ask(reading);
+  async #read(group: Set<string>): Promise<void> {
+    let reading = [...group].map((name): Reading => ({ name, handled: [] }));
+    for (let round = 0; reading.length > 0; round += 1) {
+      const isLast = round === ROUNDS;
+      const [answers, [seconds]] = await this.#ask(reading, isLast);
       const batch: Reported[] = [];
       const going: Reading[] = [];
       for (const [at, { name }] of reading.entries()) {
         const [mine, exists, found] = answers[at] ?? [0, 0, []];
         if (exists === 1) this.#known.add(name);
         else this.#known.delete(name);
-        if (mine === 0) this.#ringLater(name, TAKEN);
-        if (found.length === 0) continue;
+        if (isLast) this.#await(name);
+        else if (mine === 0) this.#ringLater(name, TAKEN);
+        if (found.length === 0) {
+          this.#leave(group, name);
+          continue;
+        }
         going.push({ name, handled: found.map(([id]) => id) });
-        for (const [id, [, json = '']] of found) {
+        for (const [id, json] of found) {
           const report = readable(this.#plan, { name, id, json });
           const ageMs = Math.max(0, seconds * 1_000 - Number.parseInt(id, 10));
           if (report !== null) batch.push({ report, ageMs });
@@ -221,11 +265,21 @@ export class ReportReader implements ReportSource {
     }
   }
 
-  async #ask(reading: readonly Reading[]) {
+  /** Others of the group may have much more to read. */
+  #leave(group: Set<string>, name: string): void {
+    group.delete(name);
+    this.#failures.delete(name);
+    this.#busy.delete(name);
+    this.#next();
+  }
+
+  /** @param ends only deletes what was handled, and lets the streams go */
+  async #ask(reading: readonly Reading[], ends: boolean) {
     const keys = reading.flatMap(({ name }) => [this.#streams.keyOf(name, 'stream'), this.#lock(name)]);
     const handled = reading.flatMap(({ handled }) => [handled.length, ...handled]);
-    const most = Math.ceil(BATCH / reading.length);
-    return read.parse(await READ.run(this.#redis, keys, [this.#id, this.#plan.lockMs, most, ...handled]));
+    const most = ends ? 0 : Math.ceil(BATCH / reading.length);
+    const given = [this.#id, this.#plan.lockMs, most, MOST_BYTES, ...handled];
+    return read.parse(await READ.run(this.#redis, keys, given));
   }
 
   #lock(name: string): string {

@@ -32,6 +32,8 @@ const KEPT = 14 * 24 * 3_600_000;
 const BACKLOG = 50;
 
 const origin = z.object({ scope, agentId });
+/** Of both together: anybody on Redis can ring the bell, with megabytes. */
+const LONGEST_NAME = 200;
 
 /** Called out when the reader need not hurry: no stream's name. How many hear it, it says all the same. */
 const NO_HURRY = '';
@@ -122,6 +124,7 @@ export function nameOf(of: ReportOrigin): string {
 
 /** null: no name of such a stream. */
 export function parseName(name: string): ReportOrigin | null {
+  if (name.length > LONGEST_NAME) return null;
   const [tenant = '', agent, ...more] = name.split('/');
   const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });
   return parsed.success && more.length === 0 ? parsed.data : null;

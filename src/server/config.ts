@@ -125,7 +125,7 @@ export const serverConfig = z.strictObject({
     .strictObject({
       perTenant: z.int().min(1).default(250),
       perPerson: z.int().min(1).default(16),
-      /** s between two signs of life; each looks whether the session has ended. */
+      /** s between two signs of life; whether the session has ended is looked at as often, and every 5 s at least. */
       heartbeat: z.int().min(1).max(50).default(20),
     })
     .prefault({}),

@@ -5,6 +5,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { openQueues } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { onRedis } from '../kit/servers/backends.ts';
+import { listenToCommands } from '../kit/servers/redis-commands.ts';
 
 const LANES = 250;
 const LENGTH = { contended: 60_000, alone: 240_000 };
@@ -13,7 +14,6 @@ test('a process that serves 250 idle lanes asks for all their leases in three co
   const backend = await onRedis().open();
   onTestFinished(() => backend.close());
   const admin = new Redis(inject('redisUrl'));
-  const watching = new Redis(inject('redisUrl'));
   // A user of its own tells its commands from those of the tests that run beside this one.
   const user = `idle-${randomBytes(4).toString('hex')}`;
   const url = Object.assign(new URL(inject('redisUrl')), { username: user });
@@ -23,7 +23,6 @@ test('a process that serves 250 idle lanes asks for all their leases in three co
     await queues.close({ timeoutMs: 0 });
     await admin.acl('DELUSER', user);
     admin.disconnect();
-    watching.disconnect();
   });
   const lanes = Array.from({ length: LANES }, printerId);
   const asks = lanes.map((lane) => ({ lane, term: 'process.1', fresh: true, reaches: true }));
@@ -46,11 +45,10 @@ test('a process that serves 250 idle lanes asks for all their leases in three co
   expect(own).toHaveLength(1);
   const address = / addr=(\S+)/.exec(own[0] ?? '')?.[1];
   const commands: string[] = [];
-  const monitor = await watching.monitor();
-  onTestFinished(() => monitor.disconnect());
-  monitor.on('monitor', (_time: string, [name = '']: string[], source: string) => {
-    if (source === address) commands.push(name.toLowerCase());
+  const listening = await listenToCommands(new URL(inject('redisUrl')), (name, source) => {
+    if (source === address) commands.push(name);
   });
+  onTestFinished(() => listening.stop());
   for (let time = 0; time < 3; time += 1) await queues.askLeases('agent-one-1', asks, LENGTH);
   await queues.ping();
   await expect.poll(() => commands.includes('ping')).toBe(true);

@@ -1,4 +1,4 @@
-/** What a note costs does not depend on how many jobs wait, although the statement was planned when none did. */
+/** What a note costs does not depend on how many jobs wait in its lane, although the statement was planned when none did. */
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ describe.each(backends().filter(({ name }) => name === 'server PostgreSQL'))('on
     await queues.enqueue(job(lane));
     await serve(queues, lane, async ({ setNote }) => {
       await setNote({ planned: 'while nothing waits' });
-      await queues.enqueueMany(Array.from({ length: WAITING }, () => job(printerId())));
+      await queues.enqueueMany(Array.from({ length: WAITING }, () => job(lane)));
       for (let note = 0; note < NOTES; note++) await setNote({ note });
       noted.resolve();
       return 'hand-back';

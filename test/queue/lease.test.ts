@@ -288,7 +288,17 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
   const [own, other] = [printerId(), printerId()];
   const keyOf = (printer: string, name: string) => `${backend?.prefix}:{${printer}}:${name}`;
   // Of the commands that an agent's user needs for its queue.
-  const commands = ['+eval', '+evalsha', '+get', '+set', '+del', '+exists', '+pttl', '+smembers'];
+  const commands = [
+    '+eval',
+    '+evalsha',
+    '+get',
+    '+getrange',
+    '+set',
+    '+del',
+    '+exists',
+    '+pttl',
+    '+smembers',
+  ];
   await admin.acl('SETUSER', user, 'on', `>${password}`, '-@all', ...commands, `~${keyOf(own, '*')}`);
   const connection = admin.duplicate({ username: user, password, enableReadyCheck: false });
   try {

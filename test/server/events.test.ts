@@ -147,6 +147,16 @@ test('a stream ends with its session, and when its person may see less', async (
   await vi.waitFor(() => expect(second.ended).toBe(true), 3 * HEARTBEAT * 1_000);
 });
 
+test('it ends within seconds, however seldom there are signs of life', async () => {
+  const quiet = await ServiceHarness.start({ config: { events: { heartbeat: 50 } } });
+  onTestFinished(() => quiet.stop());
+  await quiet.tenant('acme');
+  const person = await SignedIn.as(quiet, 'acme', 'admin', 'leaving');
+  const stream = await EventStream.open({ cookie: person.cookie }, quiet);
+  await quiet.admin('PUT', `/tenants/acme/people/${person.id}`, { role: 'viewer' });
+  await vi.waitFor(() => expect(stream.ended).toBe(true), 15_000);
+});
+
 test('whether their sessions have ended is one question for all streams together', async () => {
   const crowd = await ServiceHarness.start({
     config: { events: { heartbeat: HEARTBEAT, perTenant: 100, perPerson: 30 } },

@@ -13,6 +13,8 @@ import type { ChangeFeed, News } from './change-feed.ts';
 
 /** Bytes that wait for a reader. */
 const MOST_WAITING = 64 * 1024;
+/** s within which a stream ends whose session is over, at most. */
+const MOST_OVER = 5;
 /** ms after which a browser comes back. */
 const RETRY = 2_000;
 
@@ -22,10 +24,12 @@ type Stream = { access: Access; write: (text: string) => void; end: () => void }
 export async function eventRoutes(app: FastifyInstance, { feed, sessions, config }: Parts): Promise<void> {
   const streams = new Set<Stream>();
   const here = `event: here\ndata: ${config.heartbeat}\n\n`;
-  let beat: NodeJS.Timeout | undefined;
-  /** One for all streams: however many pages are open, the database is asked one question. */
+  let timers: NodeJS.Timeout[] = [];
   const beatAll = () => {
     for (const { write } of streams) write(here);
+  };
+  /** One for all streams: however many pages are open, the database is asked one question. */
+  const lookAtAll = () => {
     endThoseOver(streams, sessions).catch(() => {
       for (const { end } of [...streams]) end();
     });
@@ -49,13 +53,16 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
       const stream: Stream = { access, write, end: () => out.end() };
       const deaf = feed.listen({ tenant: access.tenant, hear: (news) => write(textOf(news)) });
       streams.add(stream);
-      beat ??= setInterval(beatAll, config.heartbeat * 1_000);
+      if (timers.length === 0)
+        timers = [
+          setInterval(beatAll, config.heartbeat * 1_000),
+          setInterval(lookAtAll, Math.min(config.heartbeat, MOST_OVER) * 1_000),
+        ];
       out.once('close', () => {
         deaf();
         streams.delete(stream);
         if (streams.size > 0) return;
-        clearInterval(beat);
-        beat = undefined;
+        for (const timer of timers.splice(0)) clearInterval(timer);
       });
       reply.raw.once('close', () => out.destroy());
       write(`retry: ${RETRY}\n${here}${textOf('all')}`);

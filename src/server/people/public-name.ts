@@ -1,6 +1,7 @@
 /** What browsers know the service by. */
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { ProblemError } from '../problems.ts';
 
 export class PublicName {
   readonly #publicUrl: string | undefined;
@@ -10,8 +11,13 @@ export class PublicName {
     this.#publicUrl = publicUrl;
   }
 
+  /** @throws ProblemError `request-malformed` for a request to a host that is none (RFC 9112 §3.2) */
   origin(request: FastifyRequest): string {
-    return this.#publicUrl ?? `${request.protocol}://${request.host}`;
+    if (this.#publicUrl !== undefined) return this.#publicUrl;
+    const url = URL.parse(`${request.protocol}://${request.host}`);
+    if (url === null || url.href !== `${url.origin}/`)
+      throw new ProblemError('request-malformed', 'its Host is none');
+    return url.origin;
   }
 
   /** Where the person should have been, who has come by another name; undefined: it is this one. */

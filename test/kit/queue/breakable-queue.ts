@@ -36,8 +36,9 @@ export class BreakableQueue implements JobQueue {
     await this.#real.enqueueMany(jobs);
     this.added.push(jobs.map((job) => job.jobId));
   }
-  ping(): Promise<void> {
-    return this.#real.ping();
+  async ping(): Promise<void> {
+    if (this.broken) throw new Error('the queue is away');
+    await this.#real.ping();
   }
   remove(lane: Lane, jobId: string): Promise<boolean> {
     return this.#real.remove(lane, jobId);

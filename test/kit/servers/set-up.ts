@@ -1,6 +1,6 @@
 /** Vitest's global set-up: the real servers that the tests run against, once per run. Installs what is missing. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -9,6 +9,7 @@ import { WINE } from '../programs/wine-prefix.ts';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
 import { makeMigratedDatabase } from './migrated-database.ts';
 import { PEER_PACKAGES } from './peer-packages.ts';
+import { makeRunDirectory } from './run-directory.ts';
 import { SERVER_PACKAGES, startServers } from './start-servers.ts';
 
 declare module 'vitest' {
@@ -22,6 +23,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   installMissing(NEEDED);
+  const removeRunDirectory = makeRunDirectory();
   // The hundreds of processes that tests start take half the time to start when one need not compile what another has.
   const compiled = mkdtempSync(join(tmpdir(), 'platen-test-compiled-'));
   process.env['NODE_COMPILE_CACHE'] = compiled;
@@ -37,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('databaseUrl', servers.databaseUrl);
   return async () => {
     await servers.stop();
-    for (const made of [compiled, built]) rmSync(made, { recursive: true, force: true });
+    removeRunDirectory();
   };
 }
 

@@ -163,11 +163,22 @@ export class Sweep {
       [this.#cursor],
     );
     const lost: Lost[] = [];
+    const failures: unknown[] = [];
     const unknown = rows.filter((job) => job.missing);
     for (let from = 0; from < unknown.length && !this.#stopped; from += PARALLEL) {
       const asked = unknown.slice(from, from + PARALLEL).map((job) => this.#ifLost(job));
-      lost.push(...(await Promise.all(asked)).flatMap((one) => one ?? []));
+      const answers = await Promise.allSettled(asked);
+      lost.push(...answers.flatMap((one) => (one.status === 'fulfilled' && one.value) || []));
+      const failed = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      // Agents write their lanes: what one of them has made of a lane is no reason not to look at the others.
+      if (failed.length > 0) await this.#queue.ping();
+      failures.push(...failed);
     }
+    if (failures.length > 0)
+      this.#logger.warn(
+        { err: failures[0], count: failures.length },
+        'lanes do not say what became of jobs; they are asked again',
+      );
     await this.#addAgain(lost.filter(({ job }) => !job.begun).map(({ job }) => job.id));
     for (const fault of [FORGOTTEN, UNTOLD]) {
       const ofIt = lost.filter((one) => one.job.begun && one.fault === fault);

@@ -113,7 +113,14 @@ export class Cancellations {
   }
 
   async #forget({ id, lane: of, round }: z.infer<typeof openRequest>): Promise<void> {
-    await this.#queue.markCanceled(of, queueId(id, round), false);
+    try {
+      await this.#queue.markCanceled(of, queueId(id, round), false);
+    } catch (error) {
+      // Agents write their lanes: one that cannot be told is no reason not to tell the others.
+      await this.#queue.ping();
+      this.#logger.warn({ err: error, jobId: id, lane: of }, 'a lane does not take that a job has ended');
+      return;
+    }
     await this.#pool.query('UPDATE platen.jobs SET cancel_requested_at = NULL WHERE id = $1 AND round = $2', [
       id,
       round,

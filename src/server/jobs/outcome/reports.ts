@@ -18,6 +18,8 @@ import type { Reported } from '../dispatch/queue-port.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
+/** Printers that an agent has had, and that are remembered. */
+const MOST_GONE = 5_000;
 /** s without a newer report (they come every 15 s) after which an agent's clock must have been set back. */
 const CLOCK_DOUBTED = 30;
 
@@ -129,11 +131,19 @@ export class Reports {
             coalesce(excluded.confirmed_by, p.confirmed_by), NULL)`,
         [report.agentId, storable(printers)],
       );
-      await client.query(
+      const gone = await client.query(
         `UPDATE platen.agent_printers SET gone_at = now()
          WHERE agent_id = $1 AND gone_at IS NULL AND NOT printer_id = ANY($2)`,
         [report.agentId, printers.map((printer) => printer.id)],
       );
+      // An agent may say at each report that it has others.
+      if ((gone.rowCount ?? 0) > 0)
+        await client.query(
+          `DELETE FROM platen.agent_printers WHERE agent_id = $1 AND printer_id IN (
+             SELECT printer_id FROM platen.agent_printers WHERE agent_id = $1 AND gone_at IS NOT NULL
+             ORDER BY gone_at DESC, printer_id OFFSET ${MOST_GONE})`,
+          [report.agentId],
+        );
     });
   }
 

@@ -4,7 +4,10 @@ import { queueId } from '../../../contract/queued-job.ts';
 import type { JobQueue } from '../dispatch/queue-port.ts';
 import type { LockedJob } from './locked-job.ts';
 
-export type LaneQueue = Pick<JobQueue, 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'>;
+export type LaneQueue = Pick<
+  JobQueue,
+  'ping' | 'remove' | 'look' | 'takeAway' | 'leaseHolders' | 'markCanceled'
+>;
 
 /**
  * Under the lock of the lane and the job. Says whether it is certain which labels are out; null: its agent has it, and
