@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,13 +12,12 @@ import { layOut } from '../service/package/layout.ts';
 import { readStatus } from '../src/agent/status-file.ts';
 import { VirtualZplPrinter } from '../src/virtual/zpl/zpl-printer.ts';
 import { resident } from './memory.ts';
+import { cpuOf } from './processes.ts';
 
 const PRINTERS = 10;
 /** Until what was loaded for the start is given back, and what runs every few seconds is compiled; and how long is measured, s. */
 const SETTLE = 300;
 const MEASURE = 120;
-/** Of `/proc/<pid>/stat`, per second (sysconf(_SC_CLK_TCK)): the same on every Linux that Node runs on. */
-const TICKS = 100;
 /** How often each command is run. */
 const RUNS = 21;
 const REDIS_PORT = 6398;
@@ -61,9 +60,10 @@ try {
     await pause(500);
   }
   await pause(SETTLE * 1_000);
-  const before = ticks();
+  // Of the agent's process, which the launching script has become.
+  const before = cpuOf(agent.pid ?? 0);
   await pause(MEASURE * 1_000);
-  const share = ((ticks() - before) / TICKS / MEASURE) * 100;
+  const share = ((cpuOf(agent.pid ?? 0) - before) / 1_000 / MEASURE) * 100;
   process.stdout.write(
     `${PRINTERS} printers, idle: ${Math.round(resident(agent.pid ?? 0)?.now ?? 0)} MB RSS, ${share.toFixed(2)} % of a core\n`,
   );
@@ -90,12 +90,4 @@ function timeOf(words: readonly string[]): number {
   const { status, stderr } = spawnSync(program('platen'), words, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`platen ${words.join(' ')} ended with ${status}: ${stderr}`);
   return performance.now() - began;
-}
-
-/** Of the agent's process, which the launching script has become. */
-function ticks(): number {
-  const fields = readFileSync(`/proc/${agent.pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return Number(fields[11]) + Number(fields[12]);
 }

@@ -13,6 +13,7 @@ import { record, TEMPLATE } from './label.ts';
 import { LabelSink } from './label-sink.ts';
 import { postgresBelow, resident } from './memory.ts';
 import { Poster } from './poster.ts';
+import { below, cpuOf } from './processes.ts';
 
 export interface Load {
   printers: number;
@@ -23,6 +24,17 @@ export interface Load {
   accepted: number;
   /** From the first request until the service calls all of them printed. */
   printed: number;
+  cpu: Processor;
+}
+
+/** CPU that a job takes, ms, of all cores; 0 where it cannot be told. */
+export interface Processor {
+  /** The service and the agent. */
+  platen: number;
+  /** PostgreSQL and Redis, as far as they were started here. */
+  servers: number;
+  /** The client that posts and the printers: what the benchmark itself takes from them. */
+  bench: number;
 }
 
 export interface Road {
@@ -151,7 +163,7 @@ class RoadRun {
         const what = `${among.length} printers, ${width} requests at a time`;
         loads.push(
           await this.#step(what, async (signal) => {
-            const start = now();
+            const [start, before] = [now(), this.#processor()];
             const posts = await inParallel({ width, ms, most: MOST_JOBS, signal }, async (number) => {
               const target = among[number % among.length] ?? first;
               await poster.post(job(target));
@@ -160,7 +172,10 @@ class RoadRun {
             const jobs = posts.times.length;
             const accepted = perSecond(jobs, posts.ms);
             const printed = perSecond(jobs, now() - start);
-            return { printers: among.length, parallel: width, jobs, accepted, printed };
+            const after = this.#processor();
+            const each = (of: keyof Processor) => (after[of] - before[of]) / jobs;
+            const cpu = { platen: each('platen'), servers: each('servers'), bench: each('bench') };
+            return { printers: among.length, parallel: width, jobs, accepted, printed, cpu };
           }),
         );
       }
@@ -195,6 +210,16 @@ class RoadRun {
         cause: error,
       });
     }
+  }
+
+  /** CPU time until now, ms. */
+  #processor(): Processor {
+    const servers = below(process.pid).filter(({ name }) => /^(postgres|redis)/.test(name));
+    return {
+      platen: cpuOf(this.#up.pid),
+      servers: servers.reduce((sum, { cpu }) => sum + cpu, 0),
+      bench: cpuOf(process.pid),
+    };
   }
 
   get #labels(): number {

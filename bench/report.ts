@@ -1,7 +1,7 @@
 /** The benchmark's table: for each set-up the figure, and its ratio to what BullMQ alone does there. */
 import type { BareQueue } from './bare-queue.ts';
 import { round, type Spread, table } from './figures.ts';
-import type { Load, Road } from './measure-road.ts';
+import type { Load, Processor, Road } from './measure-road.ts';
 
 /** Of one set-up. */
 export interface Measured {
@@ -18,6 +18,8 @@ interface Row {
 }
 
 const milliseconds = ({ p50, p99 }: Spread): string => `${p50} / ${p99} ms`;
+const processor = ({ platen, servers, bench }: Processor): string =>
+  `${[platen, servers, bench].map((ms) => ms.toFixed(1)).join(' + ')} ms`;
 const megabytes = (size: number | null): string => (size === null ? '–' : `${Math.round(size)} MB`);
 
 function loadRows({ road }: Measured): Row[] {
@@ -35,6 +37,7 @@ function loadRows({ road }: Measured): Row[] {
         figure: (one) => String(of(one).printed),
         ratio: (one) => of(one).printed / (load.parallel === 1 ? one.bare.addOne : one.bare.addParallel),
       },
+      { name: `CPU a job: Platen + servers + bench, ${how}`, figure: (one) => processor(of(one).cpu) },
     ];
   });
 }

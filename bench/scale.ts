@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,11 +18,13 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { PLATEN } from '../test/kit/programs/built.ts';
 import { installMissing } from '../test/kit/servers/debian-packages.ts';
+import { listenToCommands } from '../test/kit/servers/redis-commands.ts';
 import { SERVER_PACKAGES, startServers } from '../test/kit/servers/start-servers.ts';
 import { temporaryDirectory } from '../test/kit/service/platen.ts';
 import { round, table } from './figures.ts';
 import { heading, machine } from './machine.ts';
 import { resident } from './memory.ts';
+import { cpuOf } from './processes.ts';
 import type { scaleAgents } from './scale-agents.ts';
 
 const SCRIPT = join(import.meta.dirname, 'scale-agents.ts');
@@ -33,8 +35,6 @@ const SETTLE = 45;
 /** Longest that everything may take to be there, ms. */
 const START_MS = 600_000;
 const counted = z.object({ commits: z.int(), backends: z.int() });
-/** Of `/proc/<pid>/stat`, per second (sysconf(_SC_CLK_TCK)): the same on every Linux that Node runs on. */
-const TICKS = 100;
 
 const number = z.coerce.number().int().min(1);
 const options = z
@@ -82,13 +82,11 @@ async function measureRedis(): Promise<string[][]> {
   );
   const redis = new Redis(redisUrl);
   stack.defer(() => redis.disconnect());
-  const monitor = await redis.monitor();
-  stack.defer(() => monitor.disconnect());
   const sent = new Map<string, number>();
-  monitor.on('monitor', (_time: string, [name = '']: string[], source: string) => {
-    if (source === 'lua') return;
-    sent.set(name.toLowerCase(), (sent.get(name.toLowerCase()) ?? 0) + 1);
+  const listening = await listenToCommands(new URL(redisUrl), (name, source) => {
+    if (source !== 'lua') sent.set(name, (sent.get(name) ?? 0) + 1);
   });
+  stack.defer(() => listening.stop());
   await pause(SETTLE * 1_000);
   const database = await looking(stack, databaseUrl);
   sent.clear();
@@ -143,9 +141,9 @@ async function overTime(service: ChildProcess, database: Client): Promise<string
     return counted.parse((await database.query(sql)).rows[0]);
   };
   const before = await commits();
-  const ticksBefore = ticks(pid);
+  const cpuBefore = cpuOf(pid);
   await pause(seconds * 1_000);
-  const share = ((ticks(pid) - ticksBefore) / TICKS / seconds) * 100;
+  const share = ((cpuOf(pid) - cpuBefore) / 1_000 / seconds) * 100;
   const after = await commits();
   return [
     ['', 'commits/s in PostgreSQL', String(round((after.commits - before.commits) / seconds))],
@@ -213,11 +211,4 @@ async function ended(child: ChildProcess): Promise<void> {
   const limit = setTimeout(() => child.kill('SIGKILL'), 15_000);
   await exit;
   clearTimeout(limit);
-}
-
-function ticks(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return Number(fields[11]) + Number(fields[12]);
 }

@@ -1,0 +1,99 @@
+/**
+ * `npm run bench:lists`: what pages ask for when a million jobs have ended: lists, counts by state, usage. In the embedded
+ * PostgreSQL, with 50 printers and 40 templates over 390 days, of which a tenant has nine in ten.
+ *
+ *     npm run bench:lists [-- --jobs 1000000]
+ */
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { type JobFilter, jobCountFilter, jobFilter } from '../src/contract/job-search.ts';
+import { JobList } from '../src/server/jobs/shown/job-list.ts';
+import { startEmbedded } from '../src/server/store/embedded.ts';
+import { migrate } from '../src/server/store/migrate.ts';
+import { createPool } from '../src/server/store/pool.ts';
+import { countUsage, usageOf } from '../src/server/tenants/usage.ts';
+import { temporaryDirectory } from '../test/kit/service/platen.ts';
+import { table } from './figures.ts';
+import { heading, machine } from './machine.ts';
+
+const { values } = parseArgs({ options: { jobs: { type: 'string', default: '1000000' } } });
+const JOBS = Number(values.jobs);
+const DAYS = 390;
+const TIMES = 5;
+/** ms */
+const GOALS = { list: 20, page: 1_000 };
+
+/** As the console's address has them. A printer prints every fifth of the templates. */
+const QUERIES = [
+  '',
+  'tenant=acme',
+  'tenant=acme&status=held',
+  'tenant=acme&status=failed',
+  'status=held,failed',
+  'tenant=acme&printer=Line 7',
+  'tenant=acme&printer=no such printer',
+  'tenant=acme&template=Template 17',
+  'tenant=acme&template=no such template',
+  'tenant=acme&printer=Line 7&template=Template 17',
+  'tenant=acme&printer=Line 7&template=Template 8',
+  'tenant=acme&account=key-3&printer=Line 7',
+  'tenant=acme&account=nobody',
+  'tenant=acme&id=0a',
+];
+
+const on = machine();
+await using stack = new AsyncDisposableStack();
+const directory = stack.use(await temporaryDirectory());
+const logger = pino({ level: 'error' });
+const embedded = await startEmbedded({ dataDir: directory.path, logger });
+stack.defer(() => embedded.stop());
+await migrate(embedded.poolConfig, logger);
+const pool = createPool({ database: { ...embedded.poolConfig, statement_timeout: 600_000 }, max: 4, logger });
+stack.defer(() => pool.end());
+process.stderr.write(`Writing ${JOBS} jobs …\n`);
+await pool.query(`INSERT INTO platen.tenants (id, name) VALUES ('acme', 'a'), ('globex', 'g')`);
+await pool.query({
+  text: `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name, format,
+      orientation, copies, records, status, created_at)
+    SELECT gen_random_uuid(), CASE WHEN n % 10 = 9 THEN 'globex' ELSE 'acme' END, 'key-' || n % 7,
+      'template-' || n % 40, 'Template ' || n % 40, 'serial-aaaaaaaa' || n / 8 % 50, 'Line ' || n / 8 % 50, '4×6',
+      'portrait', 1, 1, CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'printed' END, now() - ($1 - n) * ($2 / $1::float8 * interval '1 day')
+    FROM generate_series(1, $1) AS n`,
+  values: [JOBS, DAYS],
+});
+await pool.query('VACUUM ANALYZE platen.jobs');
+process.stderr.write('Asking …\n');
+
+const rows: string[][] = [];
+async function note(what: string, ask: () => Promise<unknown>, goal: number, times = TIMES): Promise<void> {
+  const found: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const began = performance.now();
+    await ask();
+    found.push(performance.now() - began);
+  }
+  const median = found.sort((a, b) => a - b)[times >> 1] ?? Number.NaN;
+  rows.push([
+    what,
+    median.toFixed(1),
+    (found.at(-1) ?? Number.NaN).toFixed(1),
+    `${goal}`,
+    median <= goal ? 'yes' : 'no',
+  ]);
+}
+
+const list = new JobList(pool);
+for (const query of QUERIES) {
+  const asked = Object.fromEntries(new URLSearchParams(query));
+  const filter: JobFilter = jobFilter.parse(asked);
+  await note(`list ?${query}`, () => list.page(filter), GOALS.list);
+  if (filter.status === undefined)
+    await note(`counts ?${query}`, () => list.counts(jobCountFilter.parse(asked)), GOALS.page);
+}
+await note('usage of 366 days, not counted yet', () => usageOf(pool, 'acme', 366), GOALS.page, 1);
+// A day at a time, as the service does.
+for (let day = 0; day < DAYS; day += 1) await countUsage(pool);
+await note('usage of 366 days', () => usageOf(pool, 'acme', 366), GOALS.page);
+await note('usage of 30 days', () => usageOf(pool, 'acme', 30), GOALS.page);
+console.log(`${heading(on)}\n`);
+console.log(table([['ms', 'median', 'most', 'goal', 'met'], ...rows]));

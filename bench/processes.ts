@@ -1,0 +1,52 @@
+/** What runs on this machine, from Linux' /proc; nothing on systems without it. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface RunningProcess {
+  pid: number;
+  parent: number;
+  name: string;
+  /** CPU time that it has taken, with its threads and the children that it has waited for, ms. */
+  cpu: number;
+}
+
+/** ms in a tick of `/proc/<pid>/stat` (sysconf(_SC_CLK_TCK)): the same on every Linux that Node runs on. */
+const TICK = 10;
+
+/** Those that a process has started, and those that they have. */
+export function below(ancestor: number): RunningProcess[] {
+  const children = Map.groupBy(processes(), ({ parent }) => parent);
+  const of = (pid: number): RunningProcess[] =>
+    (children.get(pid) ?? []).flatMap((child) => [child, ...of(child.pid)]);
+  return of(ancestor);
+}
+
+/** CPU time that a process has taken with all its threads, ms; 0 where that cannot be told. */
+export function cpuOf(pid: number): number {
+  return statOf(pid)?.cpu ?? 0;
+}
+
+function processes(): RunningProcess[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => statOf(Number(name)) ?? []);
+}
+
+function statOf(pid: number): RunningProcess | undefined {
+  // pid (name) state ppid …; the name may hold anything, spaces and parentheses too.
+  const match = /^\d+ \((.*)\) (.*)$/s.exec(read(`/proc/${pid}/stat`));
+  if (match === null) return undefined;
+  const [name = '', rest = ''] = match.slice(1);
+  const fields = rest.split(' ');
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { pid, parent: Number(fields[1]), name, cpu: ticks * TICK };
+}
+
+/** Empty for a process that has ended, or a system without /proc. */
+export function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
