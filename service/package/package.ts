@@ -23,18 +23,25 @@ const { values } = parseArgs({
   },
 });
 
-const out = resolve(values.out);
-rmSync(out, { recursive: true, force: true });
-mkdirSync(out, { recursive: true });
-const time = commitTime();
-const keyFile = process.env['PLATEN_SIGNING_KEY'] || undefined;
-const signing = keyFile === undefined ? {} : { signingKey: readFileSync(keyFile, 'utf8') };
 const packages = {
   'platen-agent': agentDeb,
   platen: serviceDeb,
   'platen-fonts-cjk': cjkFontsDeb,
   'platen-agent-windows': windowsPackages,
 };
+const names = [...Object.keys(packages), 'archives'];
+const unknown = values.only?.find((name) => !names.includes(name));
+if (unknown !== undefined) {
+  process.stderr.write(`package: --only ${unknown}: expected one of ${names.join(', ')}\n`);
+  process.exit(2);
+}
+
+const out = resolve(values.out);
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const time = commitTime();
+const keyFile = process.env['PLATEN_SIGNING_KEY'] || undefined;
+const signing = keyFile === undefined ? {} : { signingKey: readFileSync(keyFile, 'utf8') };
 const files: string[] = [];
 for (const [name, make] of Object.entries(packages)) {
   if (values.only?.includes(name) === false) continue;
