@@ -377,6 +377,7 @@ test.each([
   await page.getByText('Tablet an Rampe 4').waitFor();
   await see('account');
   await button(page, /^(?:Add a passkey|Passkey hinzufügen) …$/).click();
+  await page.getByRole('dialog').waitFor();
   await see('passkey');
   await page.keyboard.press('Escape');
   await page.goto(`${named}/console/#/integrations`);

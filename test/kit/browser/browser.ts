@@ -58,6 +58,9 @@ const verdict = z.object({
 
 /** What keeps people out who see, hear or move otherwise (axe-core, all of its rules). */
 export async function barriers(page: Page): Promise<string[]> {
+  // What fades in has its colors at the end; what turns for ever has no end.
+  await page.evaluate(`new Promise(requestAnimationFrame).then(() => Promise.allSettled(
+    document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).map((one) => one.finished)))`);
   // Not as a tag: the page's policy would refuse it.
   await page.evaluate(axe.source);
   const found = verdict.parse(await page.evaluate('axe.run(document)'));
