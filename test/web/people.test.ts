@@ -112,7 +112,7 @@ describe('single sign-on', () => {
     await page.getByText('You are known, but not invited to this workspace.').waitFor();
     expect(page.url()).toBe(`${named}/console/#/`);
     // The provider knows her by now, and leads her back at once: to a page that looks as this one, which is marked.
-    await page.evaluate(() => document.body.setAttribute('data-before', ''));
+    await page.evaluate("document.body.setAttribute('data-before', '')");
     await button(page, 'Sign in with Works').click();
     const after = page.locator('body:not([data-before])');
     await after.getByText('You are known, but not invited to this workspace.').waitFor();
