@@ -146,7 +146,7 @@ test('what is wrong stands beside it, and what mends it', async () => {
   await button('Declare it: size').click();
   await page.getByText('is not declared').waitFor({ state: 'detached' });
   await thing(/^Barcode 4711/).focus();
-  await button('Symbology: code128').click();
+  await button('Symbology: Code 128').click();
   await page.getByLabel('Search symbologies').fill('ean13');
   await page.keyboard.press('Enter');
   await page.locator('.problems .bad').first().waitFor();

@@ -82,10 +82,10 @@ test('what strangers wrote is text on every page, and is there to be read', asyn
   await page.context().close();
 });
 
-test('every page fits 320 points, in German too', async () => {
+test('every page fits 320 points and keeps nobody out there, in German too', async () => {
   const page = await site.signedIn({ width: 320, height: 700, locale: 'de-DE' });
   await each(page, async (address) => {
-    expect([address, await overflow(page)]).toEqual([address, 0]);
+    expect([address, await overflow(page), await barriers(page)]).toEqual([address, 0, []]);
   });
   expect(await page.locator('html').getAttribute('lang')).toBe('de');
   await page.context().close();

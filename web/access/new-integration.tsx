@@ -166,7 +166,7 @@ type EndProps = {
 export function End({ account, what, onDone, onClose }: EndProps) {
   const { integrations: words } = t.value;
   const [title, action, says] = {
-    account: [words.revokeTitle(account.name), words.revoked, words.revokeSays],
+    account: [words.revokeTitle(account.name), words.revokeSubmit, words.revokeSays],
     old: [words.removeOldTitle(account.name), words.remove, words.removeOldSays],
     new: [words.removeNewTitle(account.name), words.remove, words.removeNewSays],
   }[what];

@@ -1,6 +1,7 @@
 /** A page's frame: its heading, which has the focus when one comes to it, and what it shows of the service. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { to } from '../address/place.ts';
 import { Refusal } from '../service/call.ts';
 import type { Live } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
@@ -68,7 +69,13 @@ export function Shown<T>({ of: { data, problem, stale }, onRetry, children }: Sh
 
 export function NotFound() {
   const { problem } = t.value;
-  return <Empty icon="jobs" title={problem.notFound} hint={problem.notFoundHint} />;
+  return (
+    <Empty icon="jobs" title={problem.notFound} hint={problem.notFoundHint}>
+      <a class="button" href={to([])}>
+        {problem.toStart}
+      </a>
+    </Empty>
+  );
 }
 
 type EmptyProps = { icon: IconName; title: string; hint?: string; children?: ComponentChildren };

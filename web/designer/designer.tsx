@@ -50,7 +50,17 @@ export function Designer({ id }: { id: string }) {
     );
   }
   const { version, name, document } = found.value;
-  if (document === undefined) return <Empty icon="templates" title={name} hint={words.notDrawn} />;
+  if (document === undefined) {
+    return (
+      <Page title={name} crumb={{ words: t.value.templates.title, href: to(['templates']) }}>
+        <Empty icon="templates" title={words.notDrawnTitle} hint={words.notDrawn}>
+          <a class="button" href={to(['templates', id])}>
+            {words.toTemplate}
+          </a>
+        </Empty>
+      </Page>
+    );
+  }
   return <Opening key={version} id={id} version={version} saved={document} onReload={reload} />;
 }
 

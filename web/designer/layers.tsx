@@ -1,4 +1,5 @@
 /** All elements, the topmost first: what lies over what, what is locked, and what is not shown for now. */
+import { Icon, type IconName } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
 import { mark, moveLayer, placed } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -16,7 +17,7 @@ export function Layers({ editor }: { editor: Editor }) {
           const name = nameOf(element);
           const button = (
             what: string,
-            icon: string,
+            icon: IconName,
             pressed: boolean | undefined,
             act: () => void,
             off = false,
@@ -30,7 +31,7 @@ export function Layers({ editor }: { editor: Editor }) {
               disabled={off}
               onClick={act}
             >
-              <span aria-hidden="true">{icon}</span>
+              <Icon name={icon} />
             </button>
           );
           return (
@@ -52,22 +53,22 @@ export function Layers({ editor }: { editor: Editor }) {
               </button>
               {button(
                 words.up,
-                '↑',
+                'up',
                 undefined,
                 () => editor.do((scene) => moveLayer(scene, key, at + 1)),
                 at + 1 === layers.length,
               )}
               {button(
                 words.down,
-                '↓',
+                'down',
                 undefined,
                 () => editor.do((scene) => moveLayer(scene, key, at - 1)),
                 at === 0,
               )}
-              {button(words.lock, locked ? '🔒︎' : '🔓︎', locked, () =>
+              {button(words.lock, locked ? 'lock' : 'unlock', locked, () =>
                 editor.do((scene) => mark(scene, key, { locked: !locked })),
               )}
-              {button(words.hide, hidden ? '◌' : '◉', hidden, () =>
+              {button(words.hide, hidden ? 'hidden' : 'shown', hidden, () =>
                 editor.do((scene) => mark(scene, key, { hidden: !hidden })),
               )}
             </li>

@@ -6,6 +6,7 @@ import { t } from '../texts/texts.ts';
 import { change, type LabelElement, type Placed } from './document.ts';
 import type { Editor } from './editor.ts';
 import { withSymbology } from './new-elements.ts';
+import { SYMBOLOGY_NAMES } from './symbology-names.ts';
 
 type Props = { editor: Editor; own: Placed; element: Extract<LabelElement, { type: 'barcode' }> };
 
@@ -14,7 +15,9 @@ export function SymbologyChoice({ editor, own, element }: Props) {
   const open = useSignal(false);
   const search = useSignal('');
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  const found = SYMBOLOGIES.filter((name) => plain(name).includes(plain(search.value)));
+  const found = SYMBOLOGIES.filter((name) =>
+    [name, SYMBOLOGY_NAMES[name]].some((one) => plain(one).includes(plain(search.value))),
+  );
   const close = () => {
     open.value = false;
     search.value = '';
@@ -31,12 +34,12 @@ export function SymbologyChoice({ editor, own, element }: Props) {
       <button
         type="button"
         class="button"
-        aria-label={`${words.property.symbology}: ${element.symbology}`}
+        aria-label={`${words.property.symbology}: ${SYMBOLOGY_NAMES[element.symbology]}`}
         onClick={() => {
           open.value = true;
         }}
       >
-        {element.symbology}
+        {SYMBOLOGY_NAMES[element.symbology]}
       </button>
       {open.value && (
         <Dialog title={words.property.symbology} onClose={close}>
@@ -63,7 +66,7 @@ export function SymbologyChoice({ editor, own, element }: Props) {
                   aria-pressed={name === element.symbology}
                   onClick={() => choose(name)}
                 >
-                  {name}
+                  {SYMBOLOGY_NAMES[name]}
                 </button>
               </li>
             ))}

@@ -84,7 +84,7 @@ function Cancel({ job, onDone, onClose }: QuestionProps) {
   return (
     <Ask
       title={words.cancelTitle}
-      action={words.cancel}
+      action={words.cancelSubmit}
       keep={words.cancelKeep}
       danger
       onClose={onClose}

@@ -46,7 +46,7 @@ function asked(withStatus: boolean): string {
 const aboutJobs = ({ jobs }: { jobs: string[] }) => jobs.length > 0;
 
 export function Jobs() {
-  const { jobs: words, general } = t.value;
+  const { jobs: words, general, start } = t.value;
   const { query } = place.value;
   const filter = asked(true);
   const { live, reload } = useLive(jobPage, `/jobs?${filter}`, aboutJobs);
@@ -72,7 +72,13 @@ export function Jobs() {
         {(page) =>
           page.jobs.length === 0 ? (
             [...query].length === 0 ? (
-              <Empty icon="jobs" title={words.empty} hint={words.emptyHint} />
+              <Empty icon="jobs" title={words.empty} hint={words.emptyHint}>
+                {may('jobs:act') && (
+                  <a class="button" href={to(['print'])}>
+                    {start.toPrint}
+                  </a>
+                )}
+              </Empty>
             ) : (
               <Empty icon="jobs" title={words.noneFits}>
                 <a class="button" href={to(['jobs'])}>
@@ -165,6 +171,8 @@ function States() {
   const now = query.get('status') ?? '';
   const href = (value: string) => to(['jobs'], { ...Object.fromEntries(query), status: value });
   const underWay = 'queued,printing';
+  // Whoever looks at one of the two alone is there as well.
+  const open = underWay.split(',').includes(now) ? underWay : now;
   const tabs = [
     { value: '', words: words.all, count: undefined },
     {
@@ -181,7 +189,7 @@ function States() {
   return (
     <nav class="tabs" aria-label={words.status}>
       {tabs.map((tab) => (
-        <a key={tab.value} href={href(tab.value)} aria-current={tab.value === now ? 'true' : undefined}>
+        <a key={tab.value} href={href(tab.value)} aria-current={tab.value === open ? 'true' : undefined}>
           {tab.words}
           {tab.count !== undefined && (
             <span class="muted small numbers">

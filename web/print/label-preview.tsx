@@ -7,6 +7,8 @@ import { t } from '../texts/texts.ts';
 import type { Route } from './request.ts';
 
 const WIDTH = 720;
+/** What keeps a label from being printed with these values; the picture is then without the element. */
+const UNPRINTABLE: ReadonlySet<string> = new Set(['template-invalid', 'value-invalid', 'does-not-fit']);
 /** Problems that are shown; the rest of them follows from the first most times. */
 const MOST = 8;
 
@@ -19,7 +21,7 @@ export function LabelPreview({ route, record }: { route: Route; record: LabelRec
     width: WIDTH,
     ...(record === undefined ? {} : { record }),
   });
-  const wrong = preview?.problems.filter(({ severity }) => severity === 'error') ?? [];
+  const wrong = preview?.problems.filter(({ code }) => UNPRINTABLE.has(code)) ?? [];
   return (
     <section class="stack tight preview" aria-label={words.preview}>
       <div class="row spread">
@@ -32,8 +34,8 @@ export function LabelPreview({ route, record }: { route: Route; record: LabelRec
         {preview?.png != null && <img class="paper" src={pngAddress(preview.png)} alt={words.preview} />}
         {preview !== undefined && preview.png === null && <span class="muted">{words.cannot}</span>}
       </div>
-      {preview?.png === null && wrong.length > 0 && (
-        <ul class="note bad small">
+      {wrong.length > 0 && (
+        <ul class={preview?.png === null ? 'note bad small' : 'note warn small'}>
           {wrong.slice(0, MOST).map((one) => (
             <li key={`${one.pointer} ${one.message}`}>{templateWords(one)}</li>
           ))}

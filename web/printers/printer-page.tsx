@@ -111,7 +111,7 @@ function Facts({ printer }: { printer: Printer }) {
                 {isNamedBySize(format)
                   ? ''
                   : `${general.mm(format.width, format.height)}, ${format.dpi} dpi, `}
-                {format.language}
+                {format.language.toUpperCase()}
               </span>
             </li>
           ))}

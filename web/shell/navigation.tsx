@@ -27,8 +27,9 @@ export function Navigation() {
       </header>
       <header class="top">
         <Brand />
-        <button type="button" class="button quiet" popovertarget={DRAWER} aria-label={t.value.general.menu}>
+        <button type="button" class="button quiet" popovertarget={DRAWER}>
           <Icon name="menu" />
+          <span class="unseen">{t.value.general.menu}</span>
           {held > 0 && <span class="count">{held}</span>}
         </button>
         <div id={DRAWER} class="drawer" popover="auto">

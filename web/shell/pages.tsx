@@ -88,7 +88,7 @@ export function pageAt([first = 'start', id, what]: readonly string[]): Componen
   const name = names.get(first);
   if (name !== undefined) return PAGES[name].show(id, what);
   return (
-    <Page title={t.value.problem.notFound}>
+    <Page title={t.value.problem.noPage}>
       <NotFound />
     </Page>
   );

@@ -51,7 +51,9 @@ export const en = {
     reload: 'Load the page again',
     silent: (time: string) =>
       `No answer from the service since ${time}. What you see is what was known then.`,
+    noPage: 'No such page',
     notFound: 'There is nothing here',
+    toStart: 'To the start page',
     notFoundHint: 'What this address named does not exist, or belongs to somebody else.',
     forbidden: 'Your role may not do this. Ask an admin of your workspace.',
     broken: 'This page has failed. What is printed is not touched by it.',
@@ -84,7 +86,7 @@ export const en = {
     password: 'Password',
     submit: 'Sign in',
     byLink:
-      'No password yet? "platen console" on the machine of the service prints a link that signs you in.',
+      'No password yet? “platen console” on the machine of the service prints a link that signs you in.',
     linkUsed: 'This link does not work any more. Each one works once, and only for a while.',
     wrong: 'No such name, or not this password.',
     tooOften: 'Too many attempts. Wait a few minutes.',
@@ -133,10 +135,10 @@ export const en = {
     hello: 'Three steps to the first label',
     printer: 'A printer',
     printerHint:
-      'An agent beside the printers finds them. Nothing is found yet: start one with "platen agent".',
+      'An agent beside the printers finds them. Nothing is found yet: start one with “platen agent”.',
     printerDone: (n: number) => `${many(n, 'printer is', 'printers are')} there.`,
     template: 'A template',
-    templateHint: 'What is on the label, and which values change. Import a file to begin with.',
+    templateHint: 'What is on the label, and which values change. Begin with a sample, or import a file.',
     templateDone: (n: number) => `${many(n, 'template is', 'templates are')} there.`,
     label: 'The first label',
     labelHint: 'Fill in the values, see the label, print it.',

@@ -29,6 +29,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
     created: 'Angelegt',
     scope: 'Darf',
     revoke: 'Widerrufen …',
+    revokeSubmit: 'Widerrufen',
     revokeTitle: (name) => `${name} widerrufen?`,
     revokeSays:
       'Sie bekommt keine Tokens mehr, und die sie hat, gelten nicht mehr. Das lässt sich nicht zurücknehmen.',

@@ -5,6 +5,8 @@ import { many } from './counted.ts';
 export const designerWords: Texts['designer'] = {
   title: (name) => `${name} zeichnen`,
   edit: 'Bearbeiten',
+  notDrawnTitle: 'Geschrieben, nicht gezeichnet',
+  toTemplate: 'Zur Vorlage',
   notDrawn:
     'Diese Vorlage ist ZPL: ein Programm für einen Drucker, das nicht gezeichnet, sondern geschrieben wird.',
   create: 'Neue Vorlage',

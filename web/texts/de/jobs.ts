@@ -63,7 +63,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
       cancel: {
         open: 'Abbrechen …',
         title: 'Diese Aufträge abbrechen?',
-        action: 'Abbrechen',
+        action: 'Aufträge abbrechen',
         says: (n, count) =>
           `${jobs(n)} mit ${labels(count)}, die noch nicht heraus sind: Sie werden nicht gedruckt.`,
       },
@@ -115,12 +115,13 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
       'Etiketten sind vielleicht heraus, vielleicht nicht. Jemand muss am Drucker nachsehen und entscheiden.',
     nextCanceled: 'Weiter wird nichts davon gedruckt.',
     decide: 'Entscheiden',
-    cancel: 'Abbrechen',
+    cancel: 'Abbrechen …',
     cancelTitle: 'Diesen Auftrag abbrechen?',
     cancelSays: (left) =>
       `${labels(left)}, die noch nicht heraus sind, werden nicht gedruckt. Ein abgebrochener Auftrag kommt nicht wieder.`,
     cancelPrinting:
       'Sein Agent hält am Ende eines Etiketts an. Was dann zum Drucker unterwegs ist, kann noch herauskommen; der Auftrag nennt es.',
+    cancelSubmit: 'Auftrag abbrechen',
     cancelKeep: 'Auftrag behalten',
     force: 'Abbrechen, obwohl kein Agent antwortet: Etiketten, die unterwegs sind, werden ungewiss',
     retry: 'Wiederholen',
@@ -203,7 +204,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     first: 'Das erste, das fehlt',
     choose: 'Weiterdrucken',
     done: 'Als fertig vermerken',
-    cancelRest: 'Oder den Rest des Auftrags abbrechen',
+    cancelRest: 'Oder mit dem Rest des Auftrags',
     decided: 'Entschieden. Der Auftrag geht weiter.',
     decidedDone: 'Entschieden. Der Auftrag ist fertig.',
     more: (n) => `… und ${n} weitere dazwischen`,

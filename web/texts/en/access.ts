@@ -29,6 +29,7 @@ export const accessWords = {
     created: 'Created',
     scope: 'May',
     revoke: 'Revoke …',
+    revokeSubmit: 'Revoke',
     revokeTitle: (name: string) => `Revoke ${name}?`,
     revokeSays: 'It gets no tokens any more, and those it has stop working. This cannot be undone.',
     revoked: 'Revoked',

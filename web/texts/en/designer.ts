@@ -6,6 +6,8 @@ const NOTHING_TO_ADD: Readonly<Record<string, string>> = {};
 export const designerWords = {
   title: (name: string) => `Draw ${name}`,
   edit: 'Edit',
+  notDrawnTitle: 'Written, not drawn',
+  toTemplate: 'To the template',
   notDrawn: 'This template is ZPL: a program for a printer, which is not drawn but written.',
   create: 'New template',
   createHint: 'An empty label of a size, or one of the samples to start from.',

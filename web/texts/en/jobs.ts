@@ -65,7 +65,7 @@ export const jobWords = {
       cancel: {
         open: 'Cancel …',
         title: 'Cancel these jobs?',
-        action: 'Cancel',
+        action: 'Cancel the jobs',
         says: (n: number, count: number) =>
           `${jobs(n)} with ${labels(count)} that are not out: they will not be printed.`,
       },
@@ -116,12 +116,13 @@ export const jobWords = {
     nextHeld: 'Labels may or may not be out. Somebody has to look at the printer and decide.',
     nextCanceled: 'Nothing more of it will be printed.',
     decide: 'Decide',
-    cancel: 'Cancel',
+    cancel: 'Cancel …',
     cancelTitle: 'Cancel this job?',
     cancelSays: (left: number) =>
       `${labels(left)} that are not out yet will not be printed. A job that is canceled does not come back.`,
     cancelPrinting:
       'Its agent stops at the end of a label. What is on its way to the printer then may still come out; the job will name it.',
+    cancelSubmit: 'Cancel the job',
     cancelKeep: 'Keep the job',
     force: 'Cancel although no agent answers: labels that are under way become uncertain',
     retry: 'Retry',
@@ -204,7 +205,7 @@ export const jobWords = {
     first: 'The first that is missing',
     choose: 'Print on',
     done: 'Mark as done',
-    cancelRest: 'Or cancel the rest of the job',
+    cancelRest: 'Or, with the rest of the job',
     decided: 'Decided. The job goes on.',
     decidedDone: 'Decided. The job is done.',
     more: (n: number) => `… and ${n} more between them`,
