@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
+import { MUTE } from '../kit/service/mute-printer.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
@@ -145,6 +146,55 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await page.getByText('On hold', { exact: true }).waitFor({ state: 'detached' });
 });
 
+test('a job that is stopped in its midst names what may be out, and what is left prints at another printer', async () => {
+  const { admin } = site.up;
+  const numbers = Array.from({ length: 40 }, (_, label) => String(500_001 + label));
+  const job = await print('virtual-1', ...numbers);
+  await expect.poll(async () => (await admin.job(job)).labels.printed, PATIENTLY).toBeGreaterThan(0);
+  await showPrinter('virtual-1');
+  await button('Power off').click();
+  await expect.poll(async () => (await admin.job(job)).reasons, PATIENTLY).toContain('offline');
+  await site.show(page, `jobs/${job}`);
+  await button(/^Cancel/).click();
+  await inDialog(/^Cancel/).click();
+  await page.getByText(/^admin asked it to stop/).waitFor();
+  const next = page.getByRole('region', { name: 'What happens next' });
+  await next.getByText('Nothing more of it will be printed.').waitFor();
+  const { uncertain } = await admin.job(job);
+  if (uncertain === null) throw new Error('nothing of it is uncertain');
+  await next.getByText(`Labels ${uncertain.from + 1} to ${uncertain.to} may be out or not`).waitFor();
+  await button(/^Print again/).click();
+  const which = page.getByLabel('Which labels');
+  expect(await which.inputValue()).toBe(`${uncertain.to + 1}-40`);
+  await which.fill('40');
+  await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  const before = (await site.up.pictures('virtual-2')).length;
+  await inDialog(/^Print/).click();
+  await expect.poll(async () => (await site.up.pictures('virtual-2')).length, PATIENTLY).toBe(before + 1);
+  const [label = ''] = (await site.up.pictures('virtual-2')).slice(before);
+  expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['500040']);
+
+  // Who comes to print there is told before.
+  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-1') ?? '')}`);
+  await page.getByText('virtual-1 cannot print now (not reached).').waitFor();
+  await showPrinter('virtual-1');
+  await button('Power off').click();
+});
+
+test('what is left of a held job moves to another printer, from the label that somebody says', async () => {
+  const job = await print(MUTE, '600001', '600002', '600003');
+  await site.up.ended(job);
+  await site.show(page, `jobs/${job}`);
+  await button(/^Move/).click();
+  await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  expect(await inDialog(/^Move/).isDisabled()).toBe(true);
+  await page.getByLabel('The first that is missing').fill('3');
+  await inDialog(/^Move/).click();
+  await expect.poll(() => status(job), PATIENTLY).toBe('printed');
+  const label = (await site.up.pictures('virtual-2')).at(-1) ?? '';
+  expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['600003']);
+});
+
 test('a printer is renamed and back, and prints a test label', async () => {
   await showPrinter('virtual-2');
   await pick('virtual-2', 'Rename …');
@@ -199,6 +249,33 @@ test('who prints here finds printer and template as they were chosen last', asyn
   expect(await chosen()).toEqual([other.id, second]);
   await page.reload();
   expect(await chosen()).toEqual([other.id, second]);
+});
+
+test('a value that cannot be printed is named at its field while it is typed', async () => {
+  const { id } = await site.up.admin.importTemplate('default', {
+    name: 'Checked',
+    width: 60,
+    height: 40,
+    fields: [{ name: 'ean', sample: '4006381333931' }, { name: 'until' }],
+    elements: [
+      { type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 },
+      { type: 'text', x: 3, y: 20, size: 4, text: '{{until | date:dd.MM.yyyy}}' },
+    ],
+  });
+  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  const typing = async (field: string, value: string, fault: RegExp) => {
+    const input = page.getByLabel(field, { exact: true });
+    await input.fill(value);
+    await page.locator('.field', { has: input }).getByText(fault).waitFor();
+    expect(await input.getAttribute('aria-invalid')).toBe('true');
+  };
+  await typing('ean', '4006381333932', /^the check digit is wrong: expected 1$/);
+  // What nobody has typed yet is not complained of.
+  expect(await page.locator('.fault').count()).toBe(1);
+  await typing('until', 'soon', /^the value is not an ISO 8601 date/);
+  await page.getByLabel('ean', { exact: true }).fill('4006381333931');
+  await page.getByLabel('until', { exact: true }).fill('2027-05-31');
+  await page.locator('.fault').first().waitFor({ state: 'detached' });
 });
 
 test('chosen labels of a job that is over are printed again', async () => {

@@ -73,6 +73,7 @@ test('a job that nobody can know of is decided by its pictures, and what is miss
   await button(/^Mark as done/).click();
   await page.getByText('Every label is out. Nothing more happens.').waitFor();
   await page.getByText('two lay in the tray').waitFor();
+  await page.getByText('admin said that every label is out').waitFor();
   expect(await site.up.admin.job(job)).toMatchObject({ status: 'printed' });
 });
 

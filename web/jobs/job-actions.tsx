@@ -8,7 +8,7 @@ import { labelRanges } from '../../src/contract/label-ranges.ts';
 import { printerView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { call, newKey } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
@@ -136,11 +136,20 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
   const others = useOtherPrinters(job);
   const chosen = useSignal('');
+  const first = useSignal('');
   const { field, why } = useWhy();
   const target = chosen.value || (others[0]?.value ?? '');
+  // Where labels may be out nobody guesses: a person says which is the first that is missing.
+  const { total } = job.labels;
+  const doubt = job.status === 'held' && job.uncertain !== null ? job.uncertain : undefined;
+  const last = Math.min(doubt?.to ?? total, total - 1);
+  const from = doubt === undefined ? undefined : Number(first.value) - 1;
+  const decided =
+    from === undefined || (Number.isInteger(from) && from >= (doubt?.from ?? 0) && from <= last);
+  const left = total - (from !== undefined && decided ? from : (doubt?.from ?? job.labels.printed));
   const run = async () => {
-    // Where labels may be out nobody guesses: the service refuses until it is decided from which one.
-    await call(jobView, path(job, 'move'), { body: { printerId: target, ...why() } });
+    const body = { printerId: target, ...(from === undefined ? {} : { from }), ...why() };
+    await call(jobView, path(job, 'move'), { body });
     say(words.moved);
     onDone();
   };
@@ -148,7 +157,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
     <Ask
       title={words.moveTitle}
       action={words.move}
-      disabled={target === ''}
+      disabled={target === '' || !decided}
       onClose={onClose}
       onAction={run}
     >
@@ -156,7 +165,19 @@ function Move({ job, onDone, onClose }: QuestionProps) {
         <p>{words.moveNone}</p>
       ) : (
         <>
-          <p>{words.moveSays(job.labels.total - job.labels.printed)}</p>
+          <p>{words.moveSays(left)}</p>
+          {doubt !== undefined && (
+            <TextField
+              label={t.value.held.first}
+              hint={words.moveFrom(doubt.from + 1, doubt.to, last + 1)}
+              type="number"
+              inputMode="numeric"
+              required
+              min={doubt.from + 1}
+              max={last + 1}
+              {...typed(first)}
+            />
+          )}
           <ChoiceField
             label={words.moveTo}
             value={target}
@@ -172,9 +193,16 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   );
 }
 
+/** Of a job that was ended in its midst, what is certain not to be out; of any other all. */
+function restOf({ status, labels, uncertain }: JobDetails): string {
+  const from = uncertain?.to ?? labels.printed;
+  if (status !== 'canceled' || from === 0 || from >= labels.total) return '';
+  return from + 1 === labels.total ? String(labels.total) : `${from + 1}-${labels.total}`;
+}
+
 function Reprint({ job, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
-  const which = useSignal('');
+  const which = useSignal(restOf(job));
   const target = useSignal(job.printer.id);
   const key = useSignal(newKey());
   const others = useOtherPrinters(job);
@@ -205,6 +233,9 @@ function Reprint({ job, onDone, onClose }: QuestionProps) {
       onAction={run}
     >
       <p>{words.reprintSays}</p>
+      {job.status === 'canceled' && job.uncertain !== null && (
+        <p class="note warn">{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
+      )}
       <TextField
         label={words.reprintWhich}
         hint={words.reprintHint(job.labels.total)}

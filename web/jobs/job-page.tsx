@@ -50,12 +50,16 @@ export function JobPage({ id }: { id: string }) {
 
 function Next({ job }: { job: JobDetails }) {
   const { job: words, jobs } = t.value;
-  const tone = job.status === 'held' ? 'warn' : job.status === 'failed' ? 'bad' : '';
+  const doubt = job.status === 'held' || job.uncertain !== null;
+  const tone = doubt ? 'warn' : job.status === 'failed' ? 'bad' : '';
   const underWay = job.status === 'printing' || job.status === 'queued';
   return (
     <section class="stack tight" aria-label={words.next}>
       <div class={`note ${underWay && job.reasons.length > 0 ? 'warn' : tone}`}>
         <p>{nextWords(job)}</p>
+        {job.status === 'canceled' && job.uncertain !== null && (
+          <p>{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
+        )}
         {job.error !== null && <p>{faultWords(job.error)}</p>}
         {job.status === 'held' && (
           <div class="row">
@@ -81,6 +85,7 @@ function Next({ job }: { job: JobDetails }) {
 function nextWords(job: JobDetails): string {
   const { job: words } = t.value;
   if (job.status === 'queued' && job.hold !== null) return words.nextHold(job.hold.by);
+  if (job.status === 'printing' && job.reasons.includes('cancel-requested')) return words.nextStopping;
   if ((job.status === 'queued' || job.status === 'printing') && job.reasons.length > 0)
     return words.nextWaits(reasonsInWords(job.reasons));
   return {
@@ -270,6 +275,9 @@ function Life({ job }: { job: JobDetails }) {
           <li key={`${event.at} ${at}`}>
             <div class="anywhere">{eventWords(event)}</div>
             {event.error !== null && <div class="small anywhere">{faultWords(event.error)}</div>}
+            {event.uncertain !== null && (
+              <div class="small">{words.maybeOut(event.uncertain.from + 1, event.uncertain.to)}</div>
+            )}
             {event.why !== null && <div class="small anywhere">{t.value.general.quoted(event.why)}</div>}
             <time dateTime={event.at} title={inFull(event.at)}>
               {whenExactly(event.at)}
@@ -290,8 +298,11 @@ function eventWords({ kind, who, reasons, printer }: JobEvent): string {
       return reasons.length === 0 ? said.goesOn : said.waits(reasonsInWords(reasons));
     case 'moved':
       return said.moved(who, printer.name);
+    case 'printing':
+      return reasons.length === 0 ? said.printing : said.printingWaits(reasonsInWords(reasons));
     case 'accepted':
     case 'queued':
+    case 'printed':
     case 'canceled':
     case 'cancel-requested':
       return said[kind](who);

@@ -9,7 +9,7 @@ import { Problem } from '../controls/problem.tsx';
 import { newKey } from '../service/call.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
-import { LabelPreview } from './label-preview.tsx';
+import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { type Route, requestOf, send } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
 import { readFile, SHEET_FILES, SheetFileError } from './sheet-file.ts';
@@ -119,6 +119,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, onSent }: RowsP
   const { print: words } = t.value;
   const shown = useSignal(0);
   const records = recordsOf(table, mapping);
+  const drawn = useLabel(route, records[shown.value]);
   const move = (step: number) => () => {
     shown.value = Math.min(Math.max(shown.value + step, 0), records.length - 1);
   };
@@ -164,7 +165,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, onSent }: RowsP
         )}
       </div>
       <div class="stack tight">
-        <LabelPreview route={route} record={records[shown.value]} />
+        <LabelPreview drawn={drawn} wrong={refusedOf(drawn)} />
         <div class="row">
           <button
             type="button"

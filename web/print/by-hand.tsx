@@ -1,22 +1,25 @@
 /** One label's values, typed in, with the label beside them. */
 import { useSignal } from '@preact/signals';
+import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { TextField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { newKey } from '../service/call.ts';
-import type { FieldFacts } from '../templates/saved-template.ts';
+import { templateWords } from '../templates/problem-words.ts';
+import { type FieldFacts, fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
-import { LabelPreview } from './label-preview.tsx';
+import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { type Route, send } from './request.ts';
 
 type ByHandProps = {
-  fields: readonly FieldFacts[];
+  template: SavedTemplate;
   route: Route;
   ready: boolean;
   onSent: (job: string) => void;
 };
 
-export function ByHand({ fields, route, ready, onSent }: ByHandProps) {
+export function ByHand({ template, route, ready, onSent }: ByHandProps) {
   const { print: words } = t.value;
+  const fields = fieldsOf(template);
   const values = useSignal<Readonly<Record<string, string>>>({});
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
@@ -24,6 +27,16 @@ export function ByHand({ fields, route, ready, onSent }: ByHandProps) {
   const key = useSignal(newKey());
   const begun = Object.values(values.value).some((text) => text !== '');
   const record = recordOf(fields, values.value);
+  const drawn = useLabel(route, begun ? record : undefined);
+  const wrong = refusedOf(drawn).map((problem) => ({ problem, field: fieldOf(problem, template) }));
+  // What nobody has typed yet is not wrong yet.
+  const faultOf = (name: string) =>
+    (values.value[name] ?? '') === '' ? undefined : wrong.find(({ field }) => field === name)?.problem;
+  // Samples are the designer's matter, unless there is no label because of them.
+  const isBelow = ({ field }: { field: string | undefined }) =>
+    drawn.preview?.png === null
+      ? field === undefined || faultOf(field) === undefined
+      : begun && field === undefined;
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (busy.value) return;
@@ -48,6 +61,7 @@ export function ByHand({ fields, route, ready, onSent }: ByHandProps) {
               label={field.name}
               autocomplete="off"
               hint={hintOf(field)}
+              fault={faultWords(faultOf(field.name))}
               value={values.value[field.name] ?? ''}
               onText={(text) => {
                 values.value = { ...values.value, [field.name]: text };
@@ -63,9 +77,14 @@ export function ByHand({ fields, route, ready, onSent }: ByHandProps) {
           </button>
         </div>
       </div>
-      <LabelPreview route={route} record={begun ? record : undefined} />
+      <LabelPreview drawn={drawn} wrong={wrong.filter(isBelow).map(({ problem }) => problem)} />
     </form>
   );
+}
+
+/** Without the field's name, beside which it stands. */
+function faultWords(problem: TemplateProblem | undefined): string | undefined {
+  return problem && templateWords(problem).replace(/^field "[^"]*": /, '');
 }
 
 function hintOf(field: FieldFacts): string | undefined {

@@ -1,7 +1,8 @@
 /** The label that would be printed, and what is wrong with it. */
 import type { LabelRecord } from '../../src/contract/print-request.ts';
+import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { Problem } from '../controls/problem.tsx';
-import { pngAddress, usePreview } from '../templates/preview.ts';
+import { type Drawn, pngAddress, usePreview } from '../templates/preview.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { t } from '../texts/texts.ts';
 import type { Route } from './request.ts';
@@ -12,16 +13,27 @@ const UNPRINTABLE: ReadonlySet<string> = new Set(['template-invalid', 'value-inv
 /** Problems that are shown; the rest of them follows from the first most times. */
 const MOST = 8;
 
-export function LabelPreview({ route, record }: { route: Route; record: LabelRecord | undefined }) {
-  const { print: words } = t.value;
-  const { preview, problem, busy } = usePreview({
+/** @param record left out: the samples of its fields */
+export function useLabel(route: Route, record: LabelRecord | undefined): Drawn {
+  return usePreview({
     templateId: route.idT,
     dpi: route.dpi,
     orientation: route.orientation ?? 'portrait',
     width: WIDTH,
     ...(record === undefined ? {} : { record }),
   });
-  const wrong = preview?.problems.filter(({ code }) => UNPRINTABLE.has(code)) ?? [];
+}
+
+/** What of it would be refused if this record were printed. */
+export function refusedOf({ preview }: Drawn): TemplateProblem[] {
+  return (preview?.problems ?? []).filter(({ code }) => UNPRINTABLE.has(code));
+}
+
+type LabelPreviewProps = { drawn: Drawn; wrong: readonly TemplateProblem[] };
+
+/** @param wrong what is said below the label */
+export function LabelPreview({ drawn: { preview, problem, busy }, wrong }: LabelPreviewProps) {
+  const { print: words } = t.value;
   return (
     <section class="stack tight preview" aria-label={words.preview}>
       <div class="row spread">

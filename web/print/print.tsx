@@ -8,7 +8,7 @@ import { place, refine, to } from '../address/place.ts';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { reasonsInWords } from '../jobs/job-words.tsx';
-import { type Printer, printerList } from '../printers/printer-words.tsx';
+import { type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
 import { useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
@@ -131,7 +131,8 @@ function options(list: readonly { id: string; name: string }[], now: { id: strin
 /** What one would otherwise find out at the printer. */
 function Beforehand({ printer }: { printer: Printer }) {
   const { print: words, printers } = t.value;
-  const { status, reasons, name, held, jobs } = printer;
+  const { reasons, name, held, jobs } = printer;
+  const status = stateOf(printer);
   const cannot = status === 'offline' || status === 'stopped';
   const before = jobs.queued + jobs.printing;
   if (!cannot && held === null && before === 0) return null;
@@ -227,7 +228,7 @@ function Filling({ template, printer, onSent }: FillingProps) {
       {byFile.value ? (
         <ByFile fields={fields} route={route} ready={whole} onSent={onSent} />
       ) : (
-        <ByHand fields={fields} route={route} ready={whole} onSent={onSent} />
+        <ByHand template={template} route={route} ready={whole} onSent={onSent} />
       )}
     </div>
   );

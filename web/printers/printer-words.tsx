@@ -16,9 +16,15 @@ const TONE: Readonly<Record<Printer['status'], string>> = {
   offline: 'bad',
 };
 
+/** One that its agent does not reach says nothing of itself: for people that is its state. */
+export function stateOf({ status, reasons }: Printer): Printer['status'] {
+  return status === 'unknown' && reasons.includes('offline') ? 'offline' : status;
+}
+
 export function PrinterState({ printer }: { printer: Printer }) {
   const { printers: words, reason } = t.value;
-  const { status, reasons, held, since, gone } = printer;
+  const { reasons, held, since, gone } = printer;
+  const status = stateOf(printer);
   // That it is not reached is said already.
   const why = reasons.filter((one) => one !== status).map((one) => reason[one]);
   return (

@@ -7,7 +7,7 @@ import { to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { JobTable } from '../jobs/job-table.tsx';
-import { type Printer, PrinterState, printerList } from '../printers/printer-words.tsx';
+import { type Printer, PrinterState, printerList, stateOf } from '../printers/printer-words.tsx';
 import { useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -79,7 +79,8 @@ export function Start() {
 }
 
 function needsSomebody(printer: Printer): boolean {
-  return (printer.status === 'stopped' || printer.status === 'offline') && !printer.gone;
+  const state = stateOf(printer);
+  return (state === 'stopped' || state === 'offline') && !printer.gone;
 }
 
 function Troubled({ printers }: { printers: readonly Printer[] }) {

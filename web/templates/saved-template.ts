@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { template } from '../../src/contract/template.ts';
+import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 
 export const savedTemplate = templateView.extend({ template: z.unknown() });
 export type SavedTemplate = z.infer<typeof savedTemplate>;
@@ -17,6 +18,24 @@ export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[
     sample: declared.get(name)?.sample,
     default: declared.get(name)?.default,
   }));
+}
+
+/** `{{name}}` or `{{name | filter}}` within what an element says. */
+const PLACEHOLDER = /\{\{\s*([^{}|]+?)\s*(?:\||\}\})/g;
+
+/** The field that a problem with a record is about, where it is about one. */
+export function fieldOf(
+  { pointer, message }: TemplateProblem,
+  { fields, template: body }: SavedTemplate,
+): string | undefined {
+  const [, said] = /^field "([^"]+)"/.exec(message) ?? [];
+  if (said !== undefined) return fields.find((name) => name === said);
+  const [, at] = /^\/elements\/(\d+)/.exec(pointer) ?? [];
+  const { data } = template.safeParse(body);
+  const element = at === undefined || data?.language !== 'platen' ? undefined : data.elements[Number(at)];
+  const named = new Set([...JSON.stringify(element ?? '').matchAll(PLACEHOLDER)].map(([, name]) => name));
+  const [only, ...more] = fields.filter((name) => named.has(name));
+  return more.length === 0 ? only : undefined;
 }
 
 /** Its label, mm, where it says so. */

@@ -107,6 +107,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     nextQueued: 'Er wartet, bis er am Drucker an der Reihe ist, und druckt dann von selbst.',
     nextPrinting: 'Sein Agent druckt ihn. Niemand muss etwas tun.',
     nextWaits: (reasons) => `Der Drucker wartet: ${reasons}. Ist das behoben, geht es von selbst weiter.`,
+    nextStopping:
+      'Er soll anhalten. Sein Agent hält am Ende eines Etiketts an und sagt, was herauskam; antwortet der Drucker nicht, dauert das einen Moment.',
     nextHold: (who) => `${who} hält den Drucker an. Es geht weiter, sobald er freigegeben ist.`,
     nextPrinted: 'Jedes Etikett ist heraus. Weiter geschieht nichts.',
     nextFailed:
@@ -120,7 +122,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     cancelSays: (left) =>
       `${labels(left)}, die noch nicht heraus sind, werden nicht gedruckt. Ein abgebrochener Auftrag kommt nicht wieder.`,
     cancelPrinting:
-      'Sein Agent hält am Ende eines Etiketts an. Was dann zum Drucker unterwegs ist, kann noch herauskommen; der Auftrag nennt es.',
+      'Sein Agent hält am Ende eines Etiketts an. Was dann zum Drucker unterwegs ist, kann noch herauskommen; der Auftrag nennt es. Was fehlt, kann danach ein anderer Drucker drucken: Noch einmal drucken.',
     cancelSubmit: 'Auftrag abbrechen',
     cancelKeep: 'Auftrag behalten',
     force: 'Abbrechen, obwohl kein Agent antwortet: Etiketten, die unterwegs sind, werden ungewiss',
@@ -137,6 +139,12 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     reprintTitle: 'Etiketten noch einmal drucken',
     reprintSays: 'Ein neuer Auftrag druckt sie. Er nennt diesen hier und zählt zum Kontingent.',
     reprintWhich: 'Welche Etiketten',
+    maybeOut: (from, to) =>
+      from === to
+        ? `Etikett ${from} ist vielleicht heraus: Sehen Sie am Drucker nach.`
+        : `Etiketten ${from} bis ${to} sind vielleicht heraus: Sehen Sie am Drucker nach.`,
+    moveFrom: (from, to, last) =>
+      `Etiketten ${from} bis ${to} sind vielleicht heraus: Sehen Sie nach, und sagen Sie, mit welchem es weitergeht.${last > to ? ` ${last}: Alle sind da.` : ''}`,
     reprintHint: (total) => `Alle ${total}, oder einige: 3, 7-9`,
     reprintWrong: (total) => `Erwartet sind Zahlen von 1 bis ${total}, etwa 3, 7-9.`,
     reprinted: 'Der neue Auftrag ist unterwegs.',
@@ -168,9 +176,10 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     accepted: (who) => (who === null ? 'Angenommen' : `Angenommen von ${who}`),
     queued: (who) => (who === null ? 'Wartet, bis er an der Reihe ist' : `${who} ließ ihn weitergehen`),
     printing: 'Ein Agent begann zu drucken',
+    printingWaits: (reasons) => `Ein Agent begann zu drucken und wartete: ${reasons}`,
     waits: (reasons) => `Wartete: ${reasons}`,
     goesOn: 'Ging weiter',
-    printed: 'Jedes Etikett ist heraus',
+    printed: (who) => (who === null ? 'Jedes Etikett ist heraus' : `${who} sagte: Jedes Etikett ist heraus`),
     failed: 'Gescheitert',
     held: 'Angehalten: Jemand muss entscheiden',
     canceled: (who) => (who === null ? 'Abgebrochen' : `Abgebrochen von ${who}`),

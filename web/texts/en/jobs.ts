@@ -110,6 +110,8 @@ export const jobWords = {
     nextPrinting: 'Its agent prints it. Nobody has to do anything.',
     nextWaits: (reasons: string) =>
       `The printer waits: ${reasons}. Once that is mended it goes on by itself.`,
+    nextStopping:
+      'Somebody asked it to stop. Its agent stops at the end of a label and says what came out; if the printer does not answer, that takes a moment.',
     nextHold: (who: string) => `${who} holds the printer. It goes on once the printer is resumed.`,
     nextPrinted: 'Every label is out. Nothing more happens.',
     nextFailed: 'The labels that follow are certain not to be out. Mend the cause, then retry.',
@@ -121,7 +123,7 @@ export const jobWords = {
     cancelSays: (left: number) =>
       `${labels(left)} that are not out yet will not be printed. A job that is canceled does not come back.`,
     cancelPrinting:
-      'Its agent stops at the end of a label. What is on its way to the printer then may still come out; the job will name it.',
+      'Its agent stops at the end of a label. What is on its way to the printer then may still come out; the job will name it. What is left can be printed at another printer then: Print again.',
     cancelSubmit: 'Cancel the job',
     cancelKeep: 'Keep the job',
     force: 'Cancel although no agent answers: labels that are under way become uncertain',
@@ -132,6 +134,8 @@ export const jobWords = {
     move: 'Move …',
     moveTitle: 'Move to another printer',
     moveSays: (left: number) => `${labels(left)} that are not out yet will be printed there, and not here.`,
+    moveFrom: (from: number, to: number, last: number) =>
+      `Labels ${from} to ${to} may be out: look, and say with which it goes on.${last > to ? ` ${last}: all of them are there.` : ''}`,
     moveTo: 'To printer',
     moveNone: 'There is no other printer.',
     reprint: 'Print again …',
@@ -146,6 +150,10 @@ export const jobWords = {
     asked: 'The agent has been asked to stop.',
     goesOn: 'The job goes on.',
     moved: 'The job is moved.',
+    maybeOut: (from: number, to: number) =>
+      from === to
+        ? `Label ${from} may be out or not: look at the printer.`
+        : `Labels ${from} to ${to} may be out or not: look at the printer.`,
     noData:
       'The values of this job are not kept any more: they are dropped once it is printed or canceled, after the time that the workspace keeps them.',
     noSight: 'Your role does not see what is on labels.',
@@ -169,9 +177,11 @@ export const jobWords = {
     accepted: (who: string | null) => (who === null ? 'Accepted' : `Accepted from ${who}`),
     queued: (who: string | null) => (who === null ? 'Waits for its turn' : `${who} had it go on`),
     printing: 'An agent began to print it',
+    printingWaits: (reasons: string) => `An agent began to print it, and waited: ${reasons}`,
     waits: (reasons: string) => `Waited: ${reasons}`,
     goesOn: 'Went on',
-    printed: 'Every label is out',
+    printed: (who: string | null) =>
+      who === null ? 'Every label is out' : `${who} said that every label is out`,
     failed: 'Failed',
     held: 'Held: somebody has to decide',
     canceled: (who: string | null) => (who === null ? 'Canceled' : `Canceled by ${who}`),
