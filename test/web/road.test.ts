@@ -152,6 +152,24 @@ test('a job is found, and its filters stay in the address', async () => {
   expect(page.url()).toContain('printer=dock');
   await page.reload();
   await expect.poll(() => page.locator('tbody tr').count()).toBe(there);
+
+  // By who sent it, and when, to the minute of the viewer's own clock.
+  await page.getByLabel('Printer', { exact: true }).selectOption('');
+  await page.getByLabel('Sent by').selectOption('admin');
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(all.length);
+  const first = all.map(({ createdAt }) => createdAt).toSorted()[0] ?? '';
+  await page.getByLabel('Accepted', { exact: true }).selectOption({ label: 'From … until …' });
+  const berlin = new Date(new Date(first).getTime() + 3_660_000).toISOString().slice(0, 16);
+  await page.getByLabel('Accepted from').fill(berlin);
+  await page.getByLabel('Accepted from').press('Enter');
+  await expect.poll(() => new URLSearchParams(page.url().split('?')[1]).get('from')).toMatch(/:00\.000Z$/);
+  const from = new URLSearchParams(page.url().split('?')[1]).get('from') ?? '';
+  const later = all.filter(({ createdAt }) => createdAt >= from).length;
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(later);
+  await page.reload();
+  expect(await page.getByLabel('Accepted from').inputValue()).toBe(berlin);
+  await page.getByLabel('Accepted before').fill(berlin);
+  await page.getByText('No job fits these filters').waitFor();
 });
 
 test('an integration shows its secret once', async () => {

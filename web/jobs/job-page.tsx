@@ -232,7 +232,11 @@ function Facts({ job }: { job: JobDetails }) {
       <dt>{words.copies}</dt>
       <dd>{job.copies}</dd>
       <dt>{words.account}</dt>
-      <dd>{job.account}</dd>
+      <dd>
+        <a class="anywhere" href={to(['jobs'], { account: job.account })}>
+          {job.account}
+        </a>
+      </dd>
       <dt>{jobs.accepted}</dt>
       <dd>
         <Time at={job.createdAt} />

@@ -1,47 +1,20 @@
 /** All jobs, live. Its filters stand in the address, so that a look at them can be sent to somebody. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { z } from 'zod';
-import { templateView } from '../../src/contract/admin.ts';
 import type { JobView } from '../../src/contract/job.ts';
 import { BULK_ACTIONS } from '../../src/contract/job-actions.ts';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
 import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
-import { printerView } from '../../src/contract/printer-view.ts';
-import { place, refine, to } from '../address/place.ts';
-import { Choice } from '../controls/field.tsx';
+import { place, to } from '../address/place.ts';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
-import { SearchField } from '../controls/search-field.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
-import { may, ofTenant } from '../service/session.ts';
+import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { Bulk, type BulkAction } from './bulk.tsx';
+import { asked, Filters } from './filters.tsx';
 import { JobTable } from './job-table.tsx';
-
-const HOUR_MS = 3_600_000;
-const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
-/** What the service takes as the beginning of an ID. */
-const ID = /^[0-9a-f-]{0,36}$/;
-
-/** The filters of the address as the service takes them; times are rounded, so that the same ones are asked for. */
-function asked(withStatus: boolean): string {
-  const { query } = place.value;
-  const search = new URLSearchParams();
-  for (const name of ['printer', 'template', 'account', ...(withStatus ? ['status'] : [])]) {
-    const value = query.get(name);
-    if (value) search.set(name, value);
-  }
-  const id = query.get('id') ?? '';
-  if (id !== '' && ID.test(id)) search.set('id', id);
-  const span = SPANS[query.get('since') ?? ''];
-  if (span !== undefined) {
-    const minute = 60_000;
-    search.set('since', new Date(Math.floor((Date.now() - span) / minute) * minute).toISOString());
-  }
-  return search.toString();
-}
 
 const aboutJobs = ({ jobs }: { jobs: string[] }) => jobs.length > 0;
 
@@ -199,60 +172,5 @@ function States() {
         </a>
       ))}
     </nav>
-  );
-}
-
-function Filters() {
-  const { jobs: words } = t.value;
-  const { query } = place.value;
-  const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
-  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
-  const text = useSignal(query.get('id') ?? '');
-  const wrong = !ID.test(text.value);
-  const named = (rows: readonly { name: string }[], chosen: string, any: string) => {
-    const names = new Set([...rows.map(({ name }) => name), ...(chosen === '' ? [] : [chosen])]);
-    return [{ value: '', words: any }, ...[...names].sort().map((name) => ({ value: name, words: name }))];
-  };
-  const [printer, template] = [query.get('printer') ?? '', query.get('template') ?? ''];
-  return (
-    <search class="filters">
-      <SearchField
-        label={words.search}
-        fault={wrong ? words.searchWrong : undefined}
-        value={text.value}
-        onText={(now) => {
-          text.value = now.trim().toLowerCase();
-          if (ID.test(text.value)) refine({ id: text.value });
-        }}
-      />
-      <Choice
-        aria-label={words.printer}
-        value={printer}
-        options={named(printers, printer, words.anyPrinter)}
-        onChoice={(value) => refine({ printer: value })}
-      />
-      <Choice
-        aria-label={words.template}
-        value={template}
-        options={named(templates, template, words.anyTemplate)}
-        onChoice={(value) => refine({ template: value })}
-      />
-      <Choice
-        aria-label={words.accepted}
-        value={query.get('since') ?? ''}
-        options={[
-          { value: '', words: words.anyTime },
-          { value: '1h', words: words.hour },
-          { value: '24h', words: words.day },
-          { value: '7d', words: words.week },
-        ]}
-        onChoice={(value) => refine({ since: value })}
-      />
-      {wrong && (
-        <p class="small" role="alert">
-          {words.searchWrong}
-        </p>
-      )}
-    </search>
   );
 }
