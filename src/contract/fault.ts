@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { defineFaults, type FaultKind, wordsOf } from './define-faults.ts';
+import { reason } from './reason.ts';
 
 export const JOB_FAULTS = {
   'template-invalid': { outcome: 'failed', title: 'The template cannot be printed' },
@@ -37,6 +38,8 @@ export const jobFault = z.object({
   element: z.string().max(200).optional(),
   /** The record's field, where one alone is at fault. */
   field: z.string().max(200).optional(),
+  /** What the message says, for a page in another language. */
+  reason: reason.optional(),
 });
 export type JobFault = z.infer<typeof jobFault>;
 

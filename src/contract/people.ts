@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { wordsOf } from './define-faults.ts';
+import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** What a route of `/app` needs of its caller; every route names one of them. */
@@ -45,15 +46,15 @@ export const login = z
   .string()
   .trim()
   .toLowerCase()
-  .regex(/^[^\s\p{C}]{1,200}$/u, { error: 'expected 1 to 200 characters without spaces' });
+  .regex(/^[^\s\p{C}]{1,200}$/u, { error: saying('login-characters', {}) });
 export const password = z
   .string()
-  .min(10, { error: 'expected at least 10 characters' })
-  .max(500, { error: 'expected at most 500 characters' });
+  .min(10, { error: saying('least-characters', { least: 10 }) })
+  .max(500, { error: saying('most-characters', { most: 500 }) });
 const personName = z
   .string()
   .trim()
-  .regex(/^[^\p{C}]{1,200}$/u, { error: 'expected 1 to 200 printable characters' });
+  .regex(/^[^\p{C}]{1,200}$/u, { error: saying('name-characters', {}) });
 /** A one-time token, of an invitation or a sign-in link. */
 const token = z.string().regex(/^[\w-]{20,200}$/, { error: 'expected a token as the link has it' });
 

@@ -1,10 +1,11 @@
 /** The payload of `POST /v2/jobs` and `POST /v2/jobs/validate`. */
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
+import { saying } from './reason.ts';
 
 /** A value of one dynamic field. Nested values are refused; `null` prints as nothing. */
 export const recordValue = z.union([z.string().max(LIMITS.valueLength), z.number(), z.boolean(), z.null()], {
-  error: `expected a string of at most ${LIMITS.valueLength} characters, a number, a boolean or null`,
+  error: saying('record-value', { most: LIMITS.valueLength }),
 });
 export type RecordValue = z.infer<typeof recordValue>;
 
@@ -12,14 +13,14 @@ export type RecordValue = z.infer<typeof recordValue>;
 export const labelRecord = z
   .record(z.string().min(1).max(200), recordValue)
   .refine((record) => Object.keys(record).length <= LIMITS.fieldsPerRecord, {
-    error: `expected at most ${LIMITS.fieldsPerRecord} fields`,
+    error: saying('most-fields', { most: LIMITS.fieldsPerRecord }),
   });
 export type LabelRecord = z.infer<typeof labelRecord>;
 
 export const orientation = z.enum(['portrait', 'landscape']);
 export type Orientation = z.infer<typeof orientation>;
 
-const REFERENCE = 'expected a string of 1 to 200 characters';
+const REFERENCE = saying('text-of', { most: 200 });
 /** Not trimmed: a name with a space at its end is another name. */
 const reference = z.string(REFERENCE).min(1, REFERENCE).max(200, REFERENCE);
 
@@ -56,11 +57,11 @@ export function printEnvelopeWithin(limits: RequestLimits) {
 }
 
 function expectedRecords({ records }: RequestLimits): string {
-  return `expected an array of 1 to ${records} records`;
+  return saying('records-between', { most: records });
 }
 
 function requestWithin<T extends z.ZodType>(limits: RequestLimits, data: T) {
-  const copies = `expected a whole number from 1 to ${limits.labels}`;
+  const copies = saying('whole-number', { least: 1, most: limits.labels });
   return z
     .strictObject({
       idT: reference.meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
@@ -83,7 +84,7 @@ function requestWithin<T extends z.ZodType>(limits: RequestLimits, data: T) {
       }),
     })
     .refine((request) => request.printerId !== undefined || request.printer !== undefined, {
-      error: 'expected printerId, printer, or both',
+      error: saying('printer-wanted', {}),
       path: ['printerId'],
     });
 }

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
+import { saying } from './reason.ts';
 
 /** What comes with the project. */
 export const PACKAGED_FONTS = ['condensed', 'sans'] as const;
@@ -24,11 +25,11 @@ export const templateFont = z.strictObject({
     .min(1)
     .max(100)
     .refine((name) => !isPackagedFont(name), {
-      error: '"condensed" and "sans" are the fonts that Platen brings: expected another name',
+      error: saying('font-name', {}),
     }),
   /** A TrueType or OpenType file, base64 without a `data:` prefix. */
   data: z.base64().max(LONGEST, {
-    error: `a font has at most ${LIMITS.fontBytes} bytes: cut it down to the characters that labels need`,
+    error: saying('font-size', { most: LIMITS.fontBytes }),
   }),
   bold: z.boolean().default(false),
   italic: z.boolean().default(false),
@@ -47,8 +48,8 @@ export const templateFonts = z
     (fonts) =>
       new Set(fonts.map(({ name, bold, italic }) => JSON.stringify([name, bold, italic]))).size ===
       fonts.length,
-    { error: 'two faces of a font are both bold, or both italic, or neither' },
+    { error: saying('font-faces', {}) },
   )
   .refine((fonts) => bytesIn(fonts) <= LIMITS.allFontBytes, {
-    error: `the fonts of a template have at most ${LIMITS.allFontBytes} bytes together`,
+    error: saying('fonts-size', { most: LIMITS.allFontBytes }),
   });

@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
 import { nearest } from './nearest.ts';
+import { saying } from './reason.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';
 import { templateName } from './template-name.ts';
@@ -23,7 +24,7 @@ export const fieldName = z
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}{}|\s](?:[^\p{Cc}{}|]*[^\p{Cc}{}|\s])?$/u, {
-    error: 'a field name has no braces, no "|", no control characters, and no space at either end',
+    error: saying('field-name', {}),
   });
 
 export const templateField = z.strictObject({
@@ -36,7 +37,7 @@ export const templateField = z.strictObject({
 export type TemplateField = z.infer<typeof templateField>;
 
 /** Quarter turns, clockwise. */
-const rotation = z.literal([0, 90, 180, 270], { error: 'expected 0, 90, 180 or 270' }).default(0);
+const rotation = z.literal([0, 90, 180, 270], { error: saying('rotation', {}) }).default(0);
 
 const place = {
   x: mm,
@@ -204,7 +205,7 @@ export const barcodeElement = z.strictObject({
   /** rMQR: rows and columns, `R11x43`; without one, that of the least area. */
   version: z
     .string()
-    .regex(/^R\d{1,2}x\d{2,3}$/, { error: 'a version of rMQR is R, its rows, x and its columns: R11x43' })
+    .regex(/^R\d{1,2}x\d{2,3}$/, { error: saying('rmqr-version', {}) })
     .optional(),
   /** MaxiCode: 4 without one; 2 and 3 carry a postal code, a country and a class of service, parted by GS. */
   mode: z.int().min(2).max(6).optional(),
@@ -313,7 +314,7 @@ const uniqueFields = z
   .max(LIMITS.fieldsPerRecord)
   .default([])
   .refine((fields) => new Set(fields.map((field) => field.name)).size === fields.length, {
-    error: 'two fields have the same name',
+    error: saying('fields-same-name', {}),
   });
 
 /** IANA name of the zone that instants are shown in; UTC when left out. */
@@ -338,7 +339,7 @@ const designedMembers = z.strictObject({
     .max(LIMITS.images)
     .default([])
     .refine((images) => new Set(images.map((image) => image.name)).size === images.length, {
-      error: 'two images have the same name',
+      error: saying('images-same-name', {}),
     }),
   /** Fonts of the tenant's own that text elements name. */
   fonts: templateFonts,

@@ -1,6 +1,7 @@
 /** What a tenant is called: also a path segment and the value of `x-tenant`. */
 import { z } from 'zod';
+import { saying } from './reason.ts';
 
 export const tenantId = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: 'expected 1 to 63 of a-z, 0-9 and "-"' });
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: saying('tenant-characters', {}) });

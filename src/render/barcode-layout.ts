@@ -6,6 +6,7 @@
  */
 
 import { dots } from '../contract/dots.ts';
+import type { Said } from '../contract/reason.ts';
 import type { BarcodeElement } from '../contract/template.ts';
 import { compileText, parsePlaceholders } from '../values/merge.ts';
 import { sizeRefusal } from '../zpl/bars.ts';
@@ -29,12 +30,12 @@ export function barcodeLayout(
   grid: LabelGrid,
   defaults: ReadonlyMap<string, string>,
 ): ElementLayout {
-  const invalid = (reason: string) => new ElementFault('template-invalid', place, reason);
+  const invalid = (said: Said) => new ElementFault('template-invalid', place, said);
   const rules = symbologyRules(element.symbology);
   try {
     checkOptions(element.symbology, element);
   } catch (error) {
-    throw error instanceof SymbolError ? invalid(error.message) : error;
+    throw error instanceof SymbolError ? invalid(error.said) : error;
   }
   const module = element.moduleDots ?? Math.max(1, dots(element.module, grid.dpi));
   const least = rules.leastHeight === undefined ? undefined : rules.leastHeight * module;
@@ -75,7 +76,7 @@ export function barcodeLayout(
         const value = text.fill(record, asData);
         return layoutValue(barcode, value, quick);
       } catch (error) {
-        if (error instanceof SymbolError) throw new ElementFault('value-invalid', place, error.message);
+        if (error instanceof SymbolError) throw new ElementFault('value-invalid', place, error.said);
         throw error;
       }
     },

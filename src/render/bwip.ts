@@ -1,20 +1,23 @@
 /** bwip-js at arm's length: symbols as modules, and its errors as reasons that a person can read. */
 import bwipjs from 'bwip-js/node';
 import { z } from 'zod';
+import { because, type ReasonCode, type Said, textOf } from '../contract/reason.ts';
 
 /** A check digit that is wrong; the right one is the reader's to compare, and no part of the value. */
 export function wrongCheckDigit(expected: string | number): SymbolError {
-  return new SymbolError(`the check digit is wrong: expected ${expected}`);
+  return new SymbolError(because('check-digit-wrong', { expected }));
 }
 
 /** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
 export class SymbolError extends Error {
   /** bwip-js's name of the fault, where it found it: `GS1badChecksum`. */
   readonly fault: string | undefined;
+  readonly said: Said;
 
-  constructor(reason: string, fault?: string) {
-    super(reason);
+  constructor(said: Said, fault?: string) {
+    super(textOf(said));
     this.name = 'SymbolError';
+    this.said = said;
     this.fault = fault;
   }
 }
@@ -29,17 +32,49 @@ function symbolError(error: unknown): SymbolError {
   const match = error instanceof Error ? /^bwipp\.(\w+)#\d+: (.*)$/s.exec(error.message) : null;
   if (match === null) throw error;
   const [, fault = '', said = ''] = match;
-  return new SymbolError(reasonOf(said), fault);
+  return new SymbolError(reasonOf(said, fault), fault);
 }
 
-function reasonOf(said: string): string {
+/** What the checker of GS1 data finds, as far as it is told apart. */
+const GS1_REASONS = new Map<string, GsReason>([
+  ['GS1unknownAI', 'gs1-unknown-ai'],
+  ['GS1badMonth', 'gs1-month'],
+  ['GS1badDay', 'gs1-day'],
+  ['GS1badDateLength', 'gs1-date-length'],
+  ['GS1notNumeric', 'gs1-not-digits'],
+  ['GS1valueTooShort', 'gs1-too-short'],
+  ['GS1valueTooLong', 'gs1-too-long'],
+  ['GS1badCSET82character', 'gs1-character'],
+  ['GS1badCSET39character', 'gs1-character'],
+  ['GS1badCSET64character', 'gs1-character'],
+  ['GS1badChecksum', 'gs1-check-character'],
+  ['GS1badAlphaCheckCharacters', 'gs1-check-character'],
+  ['GS1badHour', 'gs1-time'],
+  ['GS1badMinute', 'gs1-time'],
+  ['GS1badSecond', 'gs1-time'],
+]);
+type GsReason = Extract<
+  ReasonCode,
+  | 'gs1-unknown-ai'
+  | 'gs1-month'
+  | 'gs1-day'
+  | 'gs1-date-length'
+  | 'gs1-not-digits'
+  | 'gs1-too-short'
+  | 'gs1-too-long'
+  | 'gs1-character'
+  | 'gs1-check-character'
+  | 'gs1-time'
+>;
+
+function reasonOf(said: string, fault: string): Said {
   const ai = /^AI ([^:]*): (.*)$/s.exec(said);
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
   if (ai === null) return plain;
   // A record's brackets may hold any text, which must not reach an error message.
-  if (!/^\d{1,6}$/.test(ai[1] ?? '')) return 'what stands in brackets is no AI: expected 2 to 4 digits';
-  return `AI (${ai[1]}): ${plain}`;
+  if (!/^\d{1,6}$/.test(ai[1] ?? '')) return because('gs1-no-ai', {});
+  return because(GS1_REASONS.get(fault) ?? 'gs1-rule', { ai: ai[1] ?? '', said: plain });
 }
 
 function encode(bcid: string, text: string, options: Record<string, string | boolean>): unknown {

@@ -73,7 +73,7 @@ function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayou
         return inner.layout(record, quick);
       } catch (error) {
         if (error instanceof ValueFault) {
-          throw new ElementFault('value-invalid', place, error.message, error.field);
+          throw new ElementFault('value-invalid', place, error.said, error.field);
         }
         throw error;
       }

@@ -2,7 +2,9 @@
  * Which characters the fonts have a glyph for. The drawing library cannot be asked, and falls back to the host's fonts
  * without a word.
  */
+
 import { closeSync, openSync, readSync } from 'node:fs';
+import { because, type Reason } from '../contract/reason.ts';
 import { addCharacters, type Coverage, covers, noCharacters } from './cmap.ts';
 import { absentFont, FONT_FILES } from './fonts.ts';
 
@@ -61,10 +63,10 @@ export function firstWithout(text: string, fonts: readonly Coverage[]): string |
 }
 
 /** Why a character that `missingGlyph` found cannot be set, and what to do about it. */
-export function noGlyph(char: string): string {
+export function noGlyph(char: string): Reason {
   const font = absentFont(char);
-  if (font === null) return `no font has the character ${codePoint(char)}`;
-  return `the character ${codePoint(char)} needs the font ${font}, which is not installed: install platen-fonts-cjk`;
+  if (font === null) return because('no-glyph', { character: codePoint(char) });
+  return because('font-absent', { character: codePoint(char), font });
 }
 
 /** `U+00E4`: a character as an error names it. */

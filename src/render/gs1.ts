@@ -6,9 +6,10 @@
  * whose whole value is one placeholder takes the bracketed form from the record.
  */
 
+import { because } from '../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../values/check-digits.ts';
 import type { Part } from '../values/merge.ts';
-import { bwipWidths, SymbolError, wrongCheckDigit } from './bwip.ts';
+import { bwipWidths, SymbolError } from './bwip.ts';
 import { FNC1 } from './code128.ts';
 import { isWellKnown } from './gs1-well-known.ts';
 
@@ -27,7 +28,7 @@ export function bracketsAreData(parts: readonly Part[]): boolean {
 /** Marks the brackets of a record's value as data. @throws SymbolError */
 export function asGs1Data(value: string): string {
   if (/[^\x21-\x7e]/.test(value)) {
-    throw new SymbolError('only the characters of GS1 CSET 82 can be in an element string, and no blanks');
+    throw new SymbolError(because('gs1-characters', {}));
   }
   return value.replaceAll('(', OPEN).replaceAll(')', CLOSE);
 }
@@ -45,7 +46,7 @@ export interface ElementString {
  * @throws SymbolError naming the AI
  */
 export function elementString(value: string): ElementString {
-  if (!ELEMENTS.test(value)) throw new SymbolError('expected AIs in brackets, each followed by its data');
+  if (!ELEMENTS.test(value)) throw new SymbolError(because('gs1-brackets', {}));
   const elements = Array.from(value.matchAll(ELEMENT), ([, ai = '', data = '']): [string, string] => [
     ai,
     data,
@@ -88,8 +89,7 @@ function wrongKey(elements: readonly (readonly [ai: string, data: string])[]): S
     const length = KEYS.find(([pattern]) => pattern.test(ai))?.[1];
     const key = data.slice(0, length);
     if (length === undefined || key.length < length || !/^\d+$/.test(key) || endsWithGs1(key)) continue;
-    const { message, fault } = wrongCheckDigit(gs1(key.slice(0, -1)));
-    return new SymbolError(`AI (${ai}): ${message}`, fault);
+    return new SymbolError(because('gs1-check-digit', { ai, expected: gs1(key.slice(0, -1)) }));
   }
   return undefined;
 }

@@ -1,6 +1,8 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
+
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { dots } from '../contract/dots.ts';
+import { because } from '../contract/reason.ts';
 import type { ImageElement, NamedImage } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
@@ -88,7 +90,7 @@ export async function imageLayout(
       throw new ElementFault(
         'template-invalid',
         place,
-        `the template has no image ${JSON.stringify(constant)}`,
+        because('image-unknown', { image: JSON.stringify(constant) }),
       );
     }
   }
@@ -104,7 +106,7 @@ export async function imageLayout(
       const chosen = usable.get(key);
       if (chosen === undefined) {
         if (key === '') return nothing;
-        throw new ElementFault('value-invalid', place, 'the template has no image of the name in the record');
+        throw new ElementFault('value-invalid', place, because('image-of-record', {}));
       }
       const items = imageItems(chosen, element, size, dpi);
       drawn.set(key, items);

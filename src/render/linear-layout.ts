@@ -4,6 +4,7 @@
  */
 
 import { dots } from '../contract/dots.ts';
+import { because } from '../contract/reason.ts';
 import type { NativeSymbol } from '../zpl/bars.ts';
 import { zplBars } from '../zpl/bars.ts';
 import type { BarsItem, Item, TextItem } from './display-list.ts';
@@ -204,7 +205,7 @@ function hriLine(barcode: Barcode, symbol: LinearSymbol, width: number): HriLine
   }
   const size = Math.floor(Math.min(wanted, (width * 0.97) / Math.max(measureLine('condensed', text), 0.01)));
   if (size < dots(SMALLEST_TEXT, grid.dpi)) {
-    throw new ElementFault('does-not-fit', place, `the human-readable line (${element.hri}) is too long`);
+    throw new ElementFault('does-not-fit', place, because('hri-too-long', { hri: element.hri }));
   }
   return { size, parts: [{ text, middle: width / 2 }], height: HRI.gap * module + Math.ceil(size) };
 }

@@ -2,6 +2,7 @@
  * What the layout of an element works with: the label's grid, and the error that names the place.
  */
 import { type JobFaultCode, JobFaultError } from '../contract/fault.ts';
+import { reasonIn, type Said, textOf } from '../contract/reason.ts';
 import type { Item, Rect } from './display-list.ts';
 
 /** Which element of which template; its record is added where it is known. */
@@ -27,14 +28,16 @@ export interface ElementLayout {
 /** An element that cannot be made for a record. */
 export class ElementFault extends Error {
   readonly code: JobFaultCode;
+  readonly said: Said;
   readonly place: ElementPlace;
   /** The record's field, where one alone is at fault. */
   readonly field: string | undefined;
 
-  constructor(code: JobFaultCode, place: ElementPlace, reason: string, field?: string) {
-    super(reason);
+  constructor(code: JobFaultCode, place: ElementPlace, said: Said, field?: string) {
+    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${textOf(said)}`);
     this.name = 'ElementFault';
     this.code = code;
+    this.said = said;
     this.place = place;
     this.field = field;
   }
@@ -44,7 +47,10 @@ export class ElementFault extends Error {
  * The error that a job shows; without a record for what is wrong in the template itself. In words, records are counted
  * from 1.
  */
-export function jobFaultOf({ code, place, message, field }: ElementFault, record?: number): JobFaultError {
+export function jobFaultOf(
+  { code, place, said, message, field }: ElementFault,
+  record?: number,
+): JobFaultError {
   const { template, pointer, what } = place;
   const where = record === undefined ? '' : `, record ${record + 1}`;
   return new JobFaultError(
@@ -52,6 +58,7 @@ export function jobFaultOf({ code, place, message, field }: ElementFault, record
     `Template ${JSON.stringify(template)}, element ${pointer} (${what})${where}: ${message}`,
     {
       element: pointer,
+      ...reasonIn(said),
       ...(record === undefined ? {} : { record }),
       ...(field === undefined ? {} : { field }),
     },

@@ -1,6 +1,7 @@
 /** The place of a symbol on the label, quiet zones included, and whether there is room for it. */
 
 import { dots, millimetres } from '../contract/dots.ts';
+import { because } from '../contract/reason.ts';
 import type { BarcodeElement } from '../contract/template.ts';
 import type { Rect } from './display-list.ts';
 import type { LabelGrid } from './label-grid.ts';
@@ -68,12 +69,12 @@ export function mm(length: number, grid: LabelGrid): string {
 export function requireFit(barcode: Barcode, box: SymbolBox): void {
   if (fits(barcode, box)) return;
   const { space, grid, place } = barcode;
-  const needs = `the symbol with its quiet zones needs ${mm(box.inner, grid)} mm`;
+  const needs = mm(box.inner, grid);
   throw new ElementFault(
     'does-not-fit',
     place,
     space !== undefined && box.inner > space
-      ? `${needs} and has ${mm(space, grid)} mm: ${box.inner - space} dots short`
-      : `${needs} in its reading direction, and reaches over the edge of the label`,
+      ? because('symbol-too-wide', { needs, has: mm(space, grid), short: box.inner - space })
+      : because('symbol-over-edge', { needs }),
   );
 }

@@ -3,6 +3,7 @@
  *
  * A value is encoded as it is or refused (`SymbolError`): what a scanner reads is what was posted.
  */
+import { because } from '../contract/reason.ts';
 import { SYMBOLOGY_OPTIONS, type Symbology } from '../contract/template.ts';
 import { SymbolError } from './bwip.ts';
 import { COMPOSITE } from './symbology/composite.ts';
@@ -58,12 +59,12 @@ export function checkOptions(symbology: Symbology, options: SymbolOptions): void
 
 /** @throws SymbolError */
 export function encodeSymbol(symbology: Symbology, value: string, options: SymbolOptions): BarcodeSymbol {
-  if (value === '') throw new SymbolError('the value is empty');
+  if (value === '') throw new SymbolError(because('value-empty', {}));
   return RULES[symbology].encode(value, options);
 }
 
 /** Modules a side that a matrix symbol surely does not exceed, cheaply; undefined: encode it to know. */
 export function symbolBound(symbology: Symbology, value: string, options: SymbolOptions): number | undefined {
-  if (value === '') throw new SymbolError('the value is empty');
+  if (value === '') throw new SymbolError(because('value-empty', {}));
   return RULES[symbology].bound?.(value, options);
 }

@@ -5,11 +5,13 @@
  * *warning* is what the samples of its fields raise, what holds at some resolutions only, and what prints but
  * perhaps not as meant. Each is found by doing what printing does, so that the check cannot say otherwise.
  */
+
 import { setImmediate as breathe } from 'node:timers/promises';
 import { dots, millimetres } from '../contract/dots.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
+import { because, reasonIn, type Said, textOf } from '../contract/reason.ts';
 import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { isBuiltIn, type JobFacts, numbered } from '../values/built-ins.ts';
@@ -80,12 +82,12 @@ export async function templateProblems(
   return problems.sort((a, b) => rank(a) - rank(b)).slice(0, MOST_PROBLEMS);
 }
 
-function warning(code: TemplateProblem['code'], pointer: string, message: string): TemplateProblem {
-  return { severity: 'warning', code, pointer, message };
+function warning(code: TemplateProblem['code'], pointer: string, said: Said): TemplateProblem {
+  return { severity: 'warning', code, pointer, message: textOf(said), ...reasonIn(said) };
 }
 
-function error(code: TemplateProblem['code'], pointer: string, message: string): TemplateProblem {
-  return { severity: 'error', code, pointer, message };
+function error(code: TemplateProblem['code'], pointer: string, said: Said): TemplateProblem {
+  return { severity: 'error', code, pointer, message: textOf(said), ...reasonIn(said) };
 }
 
 /** Anything but the renderer's own refusals is thrown on. */
@@ -94,7 +96,8 @@ function reasonOf(thrown: unknown, pointer: string): Omit<TemplateProblem, 'seve
   const code = thrown instanceof ElementFault ? thrown.code : fault?.code;
   if (code !== 'template-invalid' && code !== 'value-invalid' && code !== 'does-not-fit') throw thrown;
   const message = thrown instanceof Error ? thrown.message : '';
-  return { code, pointer: fault?.element ?? pointer, message };
+  const said = thrown instanceof ElementFault ? thrown.said : fault?.reason;
+  return { code, pointer: fault?.element ?? pointer, message, ...reasonIn(said) };
 }
 
 /** The fields that the template's texts use, with the place of the first use. */
@@ -125,14 +128,14 @@ function fieldProblems(template: Template): TemplateProblem[] {
     const pointer = `/fields/${index}`;
     if (name === '__proto__') problems.push(error('template-invalid', pointer, UNSENDABLE));
     else if (isBuiltIn(name))
-      problems.push(error('template-invalid', pointer, `${name} is a built-in field`));
-    else if (!used.has(name)) problems.push(warning('field-unused', pointer, 'the field is not used'));
+      problems.push(error('template-invalid', pointer, because('field-built-in', { field: name })));
+    else if (!used.has(name)) problems.push(warning('field-unused', pointer, because('field-unused', {})));
   }
   for (const [field, pointer] of used) {
     if (field === '__proto__') problems.push(error('template-invalid', pointer, UNSENDABLE));
     if (declared.has(field)) continue;
-    const message = `the field ${JSON.stringify(field)} is not declared in "fields"`;
-    problems.push(warning('field-undeclared', pointer, message));
+    const said = because('field-undeclared', { field });
+    problems.push(warning('field-undeclared', pointer, said));
   }
   return problems;
 }
@@ -146,8 +149,9 @@ function conditionProblems(template: Template): TemplateProblem[] {
   return template.elements.flatMap(({ when }, index) => {
     if (when === undefined || when.includes('{{') || SWITCHES.has(when.trim().toLowerCase())) return [];
     const found = JSON.stringify(when.slice(0, 60));
-    const message = `${found} is the same for every label: expected a placeholder, {{${when.trim().slice(0, 60)}}}`;
-    return [error('template-invalid', `/elements/${index}/when`, message)];
+    const placeholder = `{{${when.trim().slice(0, 60)}}}`;
+    const said = because('condition-constant', { found, placeholder });
+    return [error('template-invalid', `/elements/${index}/when`, said)];
   });
 }
 
@@ -155,8 +159,8 @@ function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[
   const problems: TemplateProblem[] = [];
   const { dpi, width, height } = template;
   if (dpi !== undefined && dpi !== format.dpi) {
-    const message = `the template was designed for ${dpi} dpi, the format has ${format.dpi} dpi`;
-    problems.push(warning('size-mismatch', '/dpi', message));
+    const said = because('dpi-mismatch', { designed: dpi, format: format.dpi });
+    problems.push(warning('size-mismatch', '/dpi', said));
   }
   if (width === undefined || height === undefined) return problems;
   if (format.width === undefined || format.height === undefined) return problems;
@@ -168,12 +172,12 @@ function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[
   // With a sheet, it prints on sheets or, label by label, on a roll.
   const sheet = template.language === 'platen' ? template.sheet : undefined;
   if (fitting({ width, height }) || (sheet !== undefined && fitting(sheet))) return problems;
-  const made =
+  const onto = { mediaWidth: media.width, mediaHeight: media.height };
+  const said =
     sheet === undefined
-      ? `the label is ${width} × ${height}`
-      : `the sheet is ${sheet.width} × ${sheet.height}`;
-  const message = `${made} mm, the media ${media.width} × ${media.height} mm`;
-  problems.push(warning('size-mismatch', sheet === undefined ? '/width' : '/sheet/width', message));
+      ? because('label-mismatch', { width, height, ...onto })
+      : because('sheet-mismatch', { width: sheet.width, height: sheet.height, ...onto });
+  problems.push(warning('size-mismatch', sheet === undefined ? '/width' : '/sheet/width', said));
   return problems;
 }
 
@@ -206,7 +210,7 @@ function rawProblems(template: RawZplTemplate, media: RawMedia, rules: RawRules)
 
 function leftOut({ leftOut: commands }: RawZpl): TemplateProblem[] {
   return commands.map(({ code, line, reason }) =>
-    warning('left-out', '/source', `line ${line}: ${code} is left out: ${reason}`),
+    warning('left-out', '/source', because('left-out', { line, command: code, why: reason })),
   );
 }
 
@@ -231,7 +235,7 @@ async function designProblems(
   const problems = [...found.values()].map(({ problem, dpis: some }) => {
     if (some.length === dpis.length) return problem;
     const message = `${problem.message} (at ${some.join(' and ')} dpi)`;
-    return { ...problem, severity: 'warning' as const, message };
+    return { ...problem, severity: 'warning' as const, message, dpis: some };
   });
   return [
     ...problems,
@@ -276,20 +280,21 @@ async function problemsAt(
         severity: sampled ? 'warning' : 'error',
         ...reason,
         message: sampled ? `with the samples of the fields: ${message}` : message,
+        ...(sampled ? { sampled } : {}),
       });
     }
   }
   for (const [index, other] of quietZoneConflicts(template, drawn, dpi, at)) {
-    const message = `/elements/${other} is printed on the symbol or in its quiet zone`;
-    problems.push(warning('quiet-zone', `/elements/${index}`, message));
+    const said = because('quiet-zone', { other: `/elements/${other}` });
+    problems.push(warning('quiet-zone', `/elements/${index}`, said));
   }
   return problems;
 }
 
 function offLabel(items: readonly Item[], grid: LabelGrid, pointer: string): TemplateProblem[] {
-  if (itemsWhollyOff(items, grid)) return [error('off-label', pointer, 'the element is not on the label')];
+  if (itemsWhollyOff(items, grid)) return [error('off-label', pointer, because('off-label', {}))];
   if (!itemsOffLabel(items, grid)) return [];
-  return [warning('off-label', pointer, 'the element reaches over the edge of the label')];
+  return [warning('off-label', pointer, because('over-edge', {}))];
 }
 
 /** Text in a font that lacks some of it: it prints, in another font. */
@@ -298,8 +303,8 @@ function borrowed(items: readonly Item[], pointer: string): TemplateProblem[] {
     if (item.kind !== 'text' || typeof item.face === 'string') continue;
     const char = firstWithout(item.text, [item.face.characters]);
     if (char === null) continue;
-    const message = `the font has no ${codePoint(char)}: that character is set in a packaged font`;
-    return [warning('glyph-borrowed', pointer, message)];
+    const said = because('glyph-borrowed', { character: codePoint(char) });
+    return [warning('glyph-borrowed', pointer, said)];
   }
   return [];
 }
@@ -316,7 +321,7 @@ function fontProblems(template: DesignedTemplate, fonts: FontSet, at: Progress):
       return [error('template-invalid', `/fonts/${index}/data`, thrown.message)];
     }
     if (used.has(faceKey(wish))) return [];
-    return [warning('font-unused', `/fonts/${index}`, 'no text is set in the face')];
+    return [warning('font-unused', `/fonts/${index}`, because('font-unused', {}))];
   });
 }
 
@@ -338,7 +343,7 @@ async function imageProblems(
     const pointer = `/images/${index}`;
     at(pointer);
     if (!chosen && !names.includes(name)) {
-      problems.push(warning('image-unused', pointer, 'no element shows the image'));
+      problems.push(warning('image-unused', pointer, because('image-unused', {})));
     }
     try {
       await images.named(name);
@@ -355,7 +360,7 @@ function moduleProblems(template: DesignedTemplate, dpi: number): TemplateProble
     if (element.type !== 'barcode' || element.moduleDots !== undefined) return [];
     const printed = millimetres(Math.max(1, dots(element.module, dpi)), dpi);
     if (Math.abs(printed - element.module) / element.module <= MODULE_TOLERANCE) return [];
-    const message = `a module of ${element.module} mm is printed as ${printed.toFixed(3)} mm at ${dpi} dpi`;
-    return [warning('module-rounded', `/elements/${index}/module`, message)];
+    const said = because('module-rounded', { module: element.module, printed: printed.toFixed(3), dpi });
+    return [warning('module-rounded', `/elements/${index}/module`, said)];
   });
 }

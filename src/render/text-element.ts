@@ -1,6 +1,7 @@
 /** A text element: merged, laid out in its box, placed on the label. */
 
 import { dots } from '../contract/dots.ts';
+import { because } from '../contract/reason.ts';
 import type { TextElement } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
@@ -86,11 +87,7 @@ export function textLayout(
     }
     const block = layoutText(style, text);
     if (block === null) {
-      throw new ElementFault(
-        'does-not-fit',
-        place,
-        `the text does not fit its box even at ${SMALLEST_TEXT} mm`,
-      );
+      throw new ElementFault('does-not-fit', place, because('text-too-large', { smallest: SMALLEST_TEXT }));
     }
     const box = boxAround(element, grid, style, block);
     const items: Item[] = element.reverse ? [{ kind: 'fill', ...box, ink: 'black' }] : [];
@@ -109,7 +106,7 @@ export function textLayout(
         native: isNative(element, line.text),
       };
       if (element.overflow !== 'clip' && !isInside(grid, advanceBox(item, line.width))) {
-        throw new ElementFault('does-not-fit', place, 'the text runs over the edge of the label');
+        throw new ElementFault('does-not-fit', place, because('text-over-edge', {}));
       }
       items.push(item);
     }

@@ -2,6 +2,7 @@
 import type { JobFault, JobFaultCode } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
+import type { Reason } from '../contract/reason.ts';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { JobFacts } from '../values/built-ins.ts';
@@ -74,6 +75,7 @@ export interface Unprintable {
   readonly record?: number;
   /** The fields that the element prints; the one at fault alone where it is known. */
   readonly fields: readonly string[];
+  readonly reason?: Reason;
 }
 
 export interface RecordsVerdict {

@@ -8,6 +8,7 @@ import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
+import { reasonIn } from '../contract/reason.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
@@ -61,9 +62,15 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
   const faults: Unprintable[] = [];
   const note = (error: unknown) => {
     if (!(error instanceof JobFaultError)) throw error;
-    const { code, message, record, element, field } = error.fault;
+    const { code, message, record, element, field, reason } = error.fault;
     const fields = field === undefined ? fieldsAt(request.template, element) : [field];
-    faults.push({ code, message, fields, ...(record === undefined ? {} : { record }) });
+    faults.push({
+      code,
+      message,
+      fields,
+      ...(record === undefined ? {} : { record }),
+      ...reasonIn(reason),
+    });
   };
   const verdict = (complete: boolean) => ({ faults, spent: performance.now() - started, complete });
   let check: RecordCheck;

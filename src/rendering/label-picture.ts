@@ -131,12 +131,9 @@ async function problemsOf(
     drawn,
     ...(job.printerCommands && { printerCommands: job.printerCommands }),
   });
-  return problems.map((problem) => ({
-    ...problem,
-    message: problem.message.startsWith(OF_SAMPLES)
-      ? problem.message.slice(OF_SAMPLES.length)
-      : problem.message,
-  }));
+  return problems.map(({ sampled, ...problem }) =>
+    sampled ? { ...problem, message: problem.message.replace(OF_SAMPLES, '') } : problem,
+  );
 }
 
 function withSamples<T extends Template>(template: T, record: PictureCheck['record']): T {

@@ -10,8 +10,9 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { JobFaultError } from '../contract/fault.ts';
+import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
+import { reasonIn } from '../contract/reason.ts';
 import type { Logger } from '../log.ts';
 import { AHEAD, type Chunk, type Opening, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 import { startThread } from './thread.ts';
@@ -386,6 +387,10 @@ export class RenderSession {
   }
 }
 
-function faultPlace({ record, element }: { record?: number | undefined; element?: string | undefined }) {
-  return { ...(record === undefined ? {} : { record }), ...(element === undefined ? {} : { element }) };
+function faultPlace({ record, element, reason }: Omit<JobFault, 'code' | 'message'>) {
+  return {
+    ...(record === undefined ? {} : { record }),
+    ...(element === undefined ? {} : { element }),
+    ...reasonIn(reason),
+  };
 }

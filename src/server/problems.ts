@@ -6,6 +6,8 @@
  */
 import { z } from 'zod';
 import { defineFaults, wordsOf } from '../contract/define-faults.ts';
+import { because, reason, reasonIn, reasonText } from '../contract/reason.ts';
+import { reasonOfIssue } from './issue-reason.ts';
 import { InexactNumber } from './json-body.ts';
 
 /** What an answer of this code always says. `retrySafe`: as `FaultKind` has it. */
@@ -100,6 +102,7 @@ export const fault = z.object({
   pointer: z.string().meta({ description: 'JSON pointer (RFC 6901) into the body.' }),
   detail: z.string(),
   value: z.string().optional().meta({ description: 'The value found, as JSON, shortened.' }),
+  reason: reason.optional().meta({ description: 'What the detail says, as a code and what is filled in.' }),
 });
 export type Fault = z.infer<typeof fault>;
 
@@ -187,7 +190,8 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Fa
     if (faults.length >= MAX_FAULTS) break;
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys.slice(0, MAX_FAULTS)) {
-        faults.push({ pointer: jsonPointer([...issue.path, key]), detail: `unknown field ${shorten(key)}` });
+        const said = because('member-unknown', { member: shorten(key) });
+        faults.push({ pointer: jsonPointer([...issue.path, key]), detail: reasonText(said), reason: said });
       }
     } else {
       const value = valueAt(body, issue.path);
@@ -195,6 +199,7 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Fa
         pointer: jsonPointer(issue.path),
         detail: value instanceof InexactNumber ? value.detail : issue.message,
         ...(value === undefined || typeof value === 'object' ? {} : { value: shorten(value) }),
+        ...(value instanceof InexactNumber ? {} : reasonIn(reasonOfIssue(issue, value))),
       });
     }
   }

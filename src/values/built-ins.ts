@@ -5,9 +5,11 @@
  * agent or a day later is the same label. `$now` is when the job was accepted. Copies are the printer's business as
  * long as they are copies; where a template counts them, each is a label of its own.
  */
+
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
+import { because, reasonText } from '../contract/reason.ts';
 import type { Template, TemplateField } from '../contract/template.ts';
 import { civilTime, isoText, requireZone } from './civil-time.ts';
 
@@ -59,8 +61,10 @@ export function templateScope(template: Template, job?: JobFacts): Scope {
   try {
     requireZone(zone);
   } catch {
-    throw new JobFaultError('template-invalid', `/timeZone: there is no time zone "${zone}"`, {
+    const reason = because('no-time-zone', { zone });
+    throw new JobFaultError('template-invalid', `/timeZone: ${reasonText(reason)}`, {
       element: '/timeZone',
+      reason,
     });
   }
   const scope = new Map(fieldDefaults(template.fields));

@@ -5,7 +5,9 @@
  * with, so a template stays data; each step is bounded in length. An empty value stays empty through all but
  * `default`, `equals` and `not`, so that what a record does not have is not made up.
  */
+
 import { LIMITS } from '../contract/limits.ts';
+import { because, type Said, textOf } from '../contract/reason.ts';
 import { CHECK_DIGITS } from './check-digits.ts';
 import {
   addDays,
@@ -32,8 +34,12 @@ export class ValueFault extends Error {
   /** Whose value it is, where it is known. */
   readonly field: string | undefined;
 
-  constructor(reason: string, field?: string) {
-    super(reason);
+  /** What it is, without the field. */
+  readonly said: Said;
+
+  constructor(said: Said, field?: string) {
+    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${textOf(said)}`);
+    this.said = said;
     this.field = field;
   }
 }
@@ -118,8 +124,7 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
       }
       return (value) => {
         const digit = check(value);
-        if (digit === undefined)
-          throw new ValueFault(`the value has characters that ${kind} has no check digit for`);
+        if (digit === undefined) throw new ValueFault(because('no-check-digit', { kind }));
         return value + digit;
       };
     },
@@ -133,8 +138,7 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
       const locale = languageTag(language);
       return (value, zoneOfTemplate) => {
         const civil = date(value, zone ?? zoneOfTemplate);
-        if (pattern.needsTime && civil.time === null)
-          throw new ValueFault('the value is a date without a time');
+        if (pattern.needsTime && civil.time === null) throw new ValueFault(because('date-without-time', {}));
         return pattern.format(civil, locale);
       };
     },
@@ -184,7 +188,7 @@ function dateStep(step: (civil: CivilTime, count: number) => CivilTime | null): 
       const zone = timeZone(own);
       return (value, zoneOfTemplate) => {
         const civil = step(date(value, zone ?? zoneOfTemplate), count);
-        if (civil === null) throw new ValueFault('the date is beyond the years 1 to 9999');
+        if (civil === null) throw new ValueFault(because('date-beyond', {}));
         return isoText(civil);
       };
     },
@@ -219,15 +223,14 @@ function languageTag(tag: string): string {
 
 function decimal(value: string): Decimal {
   const parsed = parseDecimal(value);
-  if (parsed === null)
-    throw new ValueFault(`the value is not a decimal number such as 12.5, of at most ${MOST_DIGITS} digits`);
+  if (parsed === null) throw new ValueFault(because('not-a-number', { most: MOST_DIGITS }));
   return parsed;
 }
 
 function date(value: string, zone: string): CivilTime {
   const civil = civilTime(value, zone);
   if (civil === null) {
-    throw new ValueFault('the value is not an ISO 8601 date such as 2026-11-21 or 2026-11-21T07:45:00Z');
+    throw new ValueFault(because('not-a-date', {}));
   }
   return civil;
 }
@@ -256,7 +259,7 @@ export function compileFilters(source: string): Filter | undefined {
     for (const step of steps) {
       text = step(text, zone);
       if (text.length > LIMITS.valueLength) {
-        throw new ValueFault(`the text is longer than ${LIMITS.valueLength} characters`);
+        throw new ValueFault(because('value-too-long', { most: LIMITS.valueLength }));
       }
     }
     return text;

@@ -4,9 +4,11 @@
  *
  * A template is merged once, from left to right: what a value holds is never read as a placeholder again.
  */
+
 import { JobFaultError } from '../contract/fault.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
+import { because, reasonText } from '../contract/reason.ts';
 import { fieldName } from '../contract/template.ts';
 import { isConstant, type Scope } from './built-ins.ts';
 import { numberText } from './decimal.ts';
@@ -55,10 +57,11 @@ export function parsePlaceholders(text: string, element?: string): Part[] {
 }
 
 function refusal(found: string, reason: string, element: string | undefined): JobFaultError {
+  const said = because('not-a-placeholder', { found: JSON.stringify(found), why: reason });
   return new JobFaultError(
     'template-invalid',
-    `${element === undefined ? '' : `${element}: `}${JSON.stringify(found)} is not a placeholder: ${reason}`,
-    element === undefined ? {} : { element },
+    `${element === undefined ? '' : `${element}: `}${reasonText(said)}`,
+    { reason: said, ...(element === undefined ? {} : { element }) },
   );
 }
 
@@ -95,7 +98,7 @@ export function placeholderText({ field, filter }: Placeholder, record: LabelRec
     return filter(value, scope.get('$timeZone') ?? 'UTC');
   } catch (error) {
     if (!(error instanceof ValueFault)) throw error;
-    throw new ValueFault(`field ${JSON.stringify(field)}: ${error.message}`, field);
+    throw new ValueFault(error.said, field);
   }
 }
 
@@ -121,7 +124,7 @@ export function compileText(text: string, scope: Scope, element?: string): Merge
       }
       // A value may be long, and may be asked for thousands of times.
       if (filled.length > LIMITS.filledText) {
-        throw new ValueFault(`the text is longer than ${LIMITS.filledText} characters with its values`);
+        throw new ValueFault(because('text-too-long', { most: LIMITS.filledText }));
       }
     }
     return filled;

@@ -106,6 +106,7 @@ describe('characters that it does not have', () => {
         code: 'glyph-borrowed',
         pointer: '/elements/0',
         message: 'the font has no U+03A9: that character is set in a packaged font',
+        reason: { code: 'glyph-borrowed', values: { character: 'U+03A9' } },
       },
     ]);
     expect(await templateProblems(saying('12', 'Brand'))).toEqual([]);

@@ -70,6 +70,32 @@ describe('a value that cannot be printed', () => {
     expect(await site.jobCount()).toBe(before);
   });
 
+  test('why is told as a code with its values, for pages in other languages', async () => {
+    const idT = await template([EAN]);
+    for (const answer of await both(site.payload({ idT, data: [{ ean: '4006381333932' }, { ean: 'x' }] }))) {
+      expect(answer.body).toMatchObject({
+        errors: [
+          { reason: { code: 'check-digit-wrong', values: { expected: 1 } } },
+          { reason: { code: 'digits-or-checked', values: { code: 'EAN-13', digits: 12, checked: 13 } } },
+        ],
+      });
+    }
+    const wrong = await site.enqueue({ body: { ...site.payload({ idT }), numberCopies: 'two', colour: 1 } });
+    expect(wrong.body).toMatchObject({
+      code: 'payload-invalid',
+      errors: expect.arrayContaining([
+        expect.objectContaining({
+          pointer: '/numberCopies',
+          reason: { code: 'whole-number', values: { least: 1, most: expect.any(Number) } },
+        }),
+        expect.objectContaining({
+          pointer: '/colour',
+          reason: { code: 'member-unknown', values: { member: '"colour"' } },
+        }),
+      ]),
+    });
+  });
+
   test('in raw ZPL', async () => {
     const source = '^XA^FO10,10^BXN,5,200^FD{{code}}^FS^XZ';
     const idT = await site.service.template('acme', { name: 'Matrix', language: 'zpl', source });

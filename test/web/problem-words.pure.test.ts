@@ -2,11 +2,15 @@
 import { expect, test } from 'vitest';
 import { DEEDS } from '../../src/contract/deeds.ts';
 import { JOB_FAULTS } from '../../src/contract/fault.ts';
+import { REASONS } from '../../src/contract/reason.ts';
 import { TEMPLATE_PROBLEMS } from '../../src/contract/template-problem.ts';
 import { PROBLEM_CODES } from '../../src/server/problems.ts';
 import { jobFaults, refusals, saysAll, templateProblems } from '../../web/texts/de/problems.ts';
+import { reasons as german } from '../../web/texts/de/reasons.ts';
 import { de } from '../../web/texts/de.ts';
 import { en } from '../../web/texts/en.ts';
+
+const reasons: Readonly<Record<string, string>> = german;
 
 test.each([
   ['refusals', refusals, PROBLEM_CODES],
@@ -15,6 +19,16 @@ test.each([
 ])('%s: every code, and no other', (_, words, codes) => {
   expect(Object.keys(words).sort()).toEqual([...codes].sort());
   for (const text of Object.values(words)) expect(text).toMatch(/^\p{Lu}.{8,}[^.]$/u);
+});
+
+test('reasons: each is filled in with what the English one is, or less', () => {
+  const slots = (text: string) => text.match(/\{\w+\}/g) ?? [];
+  for (const [code, text] of Object.entries(REASONS)) {
+    const german = reasons[code];
+    expect([code, slots(text)]).toEqual([code, expect.arrayContaining(slots(german ?? ''))]);
+    expect(german).toMatch(/^(?:\p{Lu}|\{).{8,}[^.]$/u);
+  }
+  expect(Object.keys(reasons).sort()).toEqual(Object.keys(REASONS).sort());
 });
 
 test('what German words say in full is one of them', () => {

@@ -1,6 +1,10 @@
 /** What went wrong, in words for who looks at the page. */
-import { NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
+import { type Fault, NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
 import { saidOf, t } from '../texts/texts.ts';
+import { faultInRecord, reasonWords, recordOf } from './reason-words.ts';
+
+/** Faults that are listed. */
+const MOST = 20;
 
 export function wordsOf(problem: Error): string {
   const { problem: words } = t.value;
@@ -18,19 +22,44 @@ export function refusalWords(code: string, detail: string): string {
   return saysAll.has(code) ? (refusals[code] ?? detail) : saidOf(refusals, code, detail);
 }
 
+/** The faults that say more than the refusal itself: several of them, or one that the page has words for. */
+function toldApart({ faults }: Refusal): readonly Fault[] {
+  const known = faults.some(({ reason }) => reasonWords(reason) !== undefined);
+  return known || faults.length > 1 ? faults.slice(0, MOST) : [];
+}
+
+/** The refusal without what its faults say. */
+function inGeneral({ code, title }: Refusal): string {
+  return t.value.problem.refusals[code] ?? title;
+}
+
+/** @param several it is one of several records that are at fault, and says which */
+function FaultWords({ fault, several }: { fault: Fault; several: boolean }) {
+  const own = recordOf(fault);
+  if (own !== undefined) {
+    const words = faultInRecord(fault);
+    return <>{several ? `${t.value.problem.atRecord(own.record + 1)}: ${words}` : words}</>;
+  }
+  return (
+    <>
+      {fault.pointer !== undefined && fault.pointer !== '' && <code>{fault.pointer} </code>}
+      {reasonWords(fault.reason) ?? fault.detail}
+    </>
+  );
+}
+
 export function Problem({ problem, onRetry }: { problem: Error; onRetry?: (() => void) | undefined }) {
   const { problem: words, general } = t.value;
-  const faults = problem instanceof Refusal && problem.faults.length > 1 ? problem.faults.slice(0, 20) : [];
+  const faults = problem instanceof Refusal ? toldApart(problem) : [];
   return (
     <div class="note bad" role="alert">
       <strong>{words.title}</strong>
-      <span>{wordsOf(problem)}</span>
+      <span>{problem instanceof Refusal && faults.length > 0 ? inGeneral(problem) : wordsOf(problem)}</span>
       {faults.length > 0 && (
         <ul class="small">
-          {faults.map(({ pointer, detail }) => (
-            <li key={`${pointer} ${detail}`}>
-              {pointer !== undefined && <code>{pointer} </code>}
-              {detail}
+          {faults.map((fault) => (
+            <li key={`${fault.pointer} ${fault.detail}`}>
+              <FaultWords fault={fault} several={faults.some((one) => (recordOf(one)?.record ?? 0) > 0)} />
             </li>
           ))}
         </ul>

@@ -32,9 +32,9 @@ export function fixOf(problem: Found, scene: Scene, frame: Box | undefined, dpi:
   }
 }
 
-function declared({ message }: Found): Fix | undefined {
-  const [, name] = /"([^"]+)"/.exec(message) ?? [];
-  if (name === undefined) return undefined;
+function declared({ reason }: Found): Fix | undefined {
+  const name = reason?.values['field'];
+  if (typeof name !== 'string') return undefined;
   const mend = (scene: Scene) => changeLabel(scene, { fields: [...(scene.document.fields ?? []), { name }] });
   return { word: 'declare', about: name, mend };
 }

@@ -1,6 +1,7 @@
 /** How a job's state is said. */
 import type { JobReason, JobView } from '../../src/contract/job.ts';
 import type { JobStatus } from '../../src/contract/job-life.ts';
+import { reasonWords } from '../controls/reason-words.ts';
 import { listed, saidOf, t } from '../texts/texts.ts';
 
 const TONE: Readonly<Record<JobStatus, string>> = {
@@ -39,7 +40,13 @@ export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' |
 }
 
 /** Why it did not print. */
-export function faultWords({ code, message }: NonNullable<JobView['error']>): string {
+export function faultWords({ code, message, reason, record, field }: NonNullable<JobView['error']>): string {
+  const words = reasonWords(reason);
+  if (words !== undefined) {
+    const at = record === undefined ? undefined : t.value.problem.atRecord(record + 1);
+    const where = [at, field].filter((one) => one !== undefined).join(', ');
+    return where === '' ? words : `${where}: ${words}`;
+  }
   return saidOf(t.value.problem.jobFaults, code, message);
 }
 

@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { TextField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
-import { newKey } from '../service/call.ts';
+import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
+import { newKey, Refusal } from '../service/call.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { type FieldFacts, fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
@@ -37,6 +38,11 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
     drawn.preview?.png === null
       ? field === undefined || faultOf(field) === undefined
       : begun && field === undefined;
+  const refusedAt = (name: string) => {
+    const faults = problem.value instanceof Refusal ? problem.value.faults : [];
+    const own = faults.find((fault) => placeOf(fault)?.field === name);
+    return own && (reasonWords(own.reason) ?? own.detail);
+  };
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (busy.value) return;
@@ -61,11 +67,12 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
               label={field.name}
               autocomplete="off"
               hint={hintOf(field)}
-              fault={faultWords(faultOf(field.name))}
+              fault={faultWords(faultOf(field.name)) ?? refusedAt(field.name)}
               value={values.value[field.name] ?? ''}
               onText={(text) => {
                 values.value = { ...values.value, [field.name]: text };
                 key.value = newKey();
+                problem.value = undefined;
               }}
             />
           ))}

@@ -1,13 +1,13 @@
 /** Whether every row can be printed, known before anything is: the service checks them, some at a time. */
 import { validationResult } from '../../src/contract/admin.ts';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
+import { faultInRecord, recordOf } from '../controls/reason-words.ts';
 import { call, type Fault, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
+import { saidOf, t } from '../texts/texts.ts';
 
 /** Rows of one request: few enough that the service looks at all of them within its time. */
 const BATCH = 100;
-/** `/data/3/field` */
-const PLACE = /^\/data\/(\d{1,6})(\/|$)/;
 
 export type BadRow = { row: number; detail: string };
 export type Checked = { bad: BadRow[]; warnings: string[] };
@@ -27,9 +27,11 @@ export async function checkRows(
         body: { ...request, data },
         signal,
       });
-      for (const { message, record } of answer.warnings) if (record === undefined) warnings.add(message);
+      for (const { code, message, record } of answer.warnings) {
+        if (record === undefined) warnings.add(saidOf(t.value.problem.templateProblems, code, message));
+      }
     } catch (error) {
-      if (!(error instanceof Refusal) || !error.faults.some(({ pointer }) => PLACE.test(pointer ?? '')))
+      if (!(error instanceof Refusal) || !error.faults.some((fault) => recordOf(fault) !== undefined))
         throw error;
       bad.push(...rowsOf(error.faults, first));
     }
@@ -41,10 +43,11 @@ export async function checkRows(
 
 function rowsOf(faults: readonly Fault[], first: number): BadRow[] {
   const rows = new Map<number, string>();
-  for (const { pointer = '', detail } of faults) {
-    const at = PLACE.exec(pointer)?.[1];
-    if (at === undefined) continue;
-    const row = first + Number(at);
+  for (const fault of faults) {
+    const own = recordOf(fault);
+    if (own === undefined) continue;
+    const row = first + own.record;
+    const detail = faultInRecord(fault);
     rows.set(row, rows.has(row) ? `${rows.get(row)}; ${detail}` : detail);
   }
   return [...rows].map(([row, detail]) => ({ row, detail }));

@@ -1,20 +1,28 @@
 /** The pages' way to the service: every answer is checked against the contract, and every refusal has its words. */
 import { z } from 'zod';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
+import { reason } from '../../src/contract/reason.ts';
 
 // The page's policy allows no code that is made at run time, which the schemas would try otherwise.
 z.config({ jitless: true });
 
 const TIMEOUT_MS = 30_000;
 
+const fault = z.object({
+  pointer: z.string().optional(),
+  detail: z.string(),
+  // Of a newer service it may be another: its English is there all the same.
+  reason: reason.optional().catch(undefined),
+});
+export type Fault = z.infer<typeof fault>;
+
 /** The part of a problem document (RFC 9457) that a page shows. */
 const problem = z.object({
   code: z.string(),
   title: z.string(),
   detail: z.string().optional(),
-  errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string() })).optional(),
+  errors: z.array(fault).optional(),
 });
-export type Fault = { pointer?: string | undefined; detail: string };
 
 /** The service refused; `code` is the problem's stable code. */
 export class Refusal extends Error {
@@ -22,12 +30,15 @@ export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly faults: readonly Fault[];
+  /** What it is in general, without this case. */
+  readonly title: string;
 
-  constructor(status: number, code: string, message: string, faults: readonly Fault[]) {
+  constructor(status: number, code: string, message: string, faults: readonly Fault[], title = message) {
     super(message);
     this.status = status;
     this.code = code;
     this.faults = faults;
+    this.title = title;
   }
 }
 
@@ -101,7 +112,7 @@ function refusalOf(status: number, body: unknown): Refusal {
   const { data } = problem.safeParse(body);
   if (status === 401) onSignedOut();
   if (data === undefined) return new Refusal(status, 'unknown', `status ${status}`, []);
-  return new Refusal(status, data.code, data.detail ?? data.title, data.errors ?? []);
+  return new Refusal(status, data.code, data.detail ?? data.title, data.errors ?? [], data.title);
 }
 
 /** A key for one thing that is asked for, however often it is sent. `randomUUID` is there only behind https. */

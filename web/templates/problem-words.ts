@@ -1,9 +1,16 @@
 /** What the service finds wrong with a template, in the language of who looks. */
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
-import { saidOf, t } from '../texts/texts.ts';
+import { reasonWords } from '../controls/reason-words.ts';
+import { listed, saidOf, t } from '../texts/texts.ts';
 
 /** Without the pointer that messages for files begin with. */
-export function templateWords({ code, message, pointer }: TemplateProblem): string {
+export function templateWords({ code, message, pointer, reason, sampled, dpis }: TemplateProblem): string {
+  const { problem: words } = t.value;
+  const found = reasonWords(reason);
+  if (found !== undefined) {
+    const at = dpis === undefined ? '' : ` (${words.atResolutions(listed(dpis.map(String)))})`;
+    return `${sampled ? `${words.withSamples}: ` : ''}${found}${at}`;
+  }
   const own = message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message;
-  return saidOf(t.value.problem.templateProblems, code, own);
+  return saidOf(words.templateProblems, code, own);
 }

@@ -6,6 +6,7 @@ import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
 import { jobFaults, refusals, saysAll, templateProblems } from './de/problems.ts';
+import { reasons } from './de/reasons.ts';
 import type { Texts } from './en.ts';
 
 export const de: Texts = {
@@ -39,6 +40,10 @@ export const de: Texts = {
   problem: {
     title: 'Das ging nicht',
     refusals,
+    reasons,
+    atRecord: (record) => `Datensatz ${record}`,
+    withSamples: 'Mit den Beispielen der Felder',
+    atResolutions: (dpis) => `bei ${dpis} dpi`,
     saysAll,
     templateProblems,
     jobFaults,

@@ -1,5 +1,6 @@
 /** Every English word of the console. German stands beside it in `de.ts`, with the same keys. */
 import type { ProviderRefusal } from '../../src/contract/people.ts';
+import { REASONS } from '../../src/contract/reason.ts';
 import { accessWords } from './en/access.ts';
 import { jobs, labels, many } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
@@ -9,6 +10,8 @@ import { printingWords } from './en/printing.ts';
 
 /** By the service's codes: it says them in English itself. */
 const ITS_OWN_WORDS: Readonly<Record<string, string>> = {};
+
+const REASON_WORDS: Readonly<Record<string, string>> = REASONS;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -43,6 +46,10 @@ export const en = {
   problem: {
     title: 'That did not work',
     refusals: ITS_OWN_WORDS,
+    reasons: REASON_WORDS,
+    atRecord: (record: number) => `Record ${record}`,
+    withSamples: 'With the samples of the fields',
+    atResolutions: (dpis: string) => `at ${dpis} dpi`,
     saysAll: NOTHING,
     templateProblems: ITS_OWN_WORDS,
     jobFaults: ITS_OWN_WORDS,

@@ -4,6 +4,7 @@
  *
  * The linear part is as high as its own standard wants it, and has no digits below: a text can say them.
  */
+import { because } from '../../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../../values/check-digits.ts';
 import { bwipMatrix, SymbolError, wrongCheckDigit } from '../bwip.ts';
 import { elementString, encoderString } from '../gs1.ts';
@@ -23,11 +24,11 @@ function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol 
   const parts = value.split('|');
   const [below = '', above = ''] = parts;
   if (parts.length !== 2) {
-    throw new SymbolError('a composite is the linear symbol’s data, a "|", and AIs in brackets');
+    throw new SymbolError(because('composite-parts', {}));
   }
   if (digits === undefined) elementString(below);
   else {
-    requireValue(below, digits, 'before the "|" stand the digits, the check digit among them');
+    requireValue(below, digits, because('composite-digits', {}));
     // UPC-E has its check digit from another number than it shows.
     if (bcid !== 'upcecomposite' && !endsWithGs1(below)) {
       throw wrongCheckDigit(gs1(below.slice(0, -1)));

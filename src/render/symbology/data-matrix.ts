@@ -2,6 +2,7 @@
  * Data Matrix ECC 200 (ISO/IEC 16022): from a message to a symbol of the least size that holds it. The size is known
  * at once; error correction and drawing wait until somebody asks for the dots.
  */
+import { because } from '../../contract/reason.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { SymbolError } from '../bwip.ts';
 import { FNC1 } from '../code128.ts';
@@ -88,7 +89,7 @@ const MACRO_END = [0x1e, 0x04];
  * @throws SymbolError no symbol of the shape holds it
  */
 export function dataMatrix(message: readonly number[], shape: DataMatrixShape, eci?: number): MatrixSymbol {
-  const tooLong = () => new SymbolError(`the value is longer than a ${shape} Data Matrix can hold`);
+  const tooLong = () => new SymbolError(because('too-long-for-symbol', { code: `${shape} Data Matrix` }));
   if (message.length > MOST_CHARACTERS) throw tooLong();
   const { head, rest } = headed(message, eci);
   const codewords = dataMatrixCodewords(rest, head, CAPACITY[shape]);

@@ -1,4 +1,5 @@
 /** The GS1 DataBar family (ISO/IEC 24724). None of them has a quiet zone: their guards are light and dark. */
+import { because } from '../../contract/reason.ts';
 import { bwipRows, bwipWidths, SymbolError } from '../bwip.ts';
 import { elementString, encoderString } from '../gs1.ts';
 import { around, type LinearSymbol, linear, type MatrixSymbol, type SymbologyRules } from './rules.ts';
@@ -8,14 +9,14 @@ import { stacked } from './stacked.ts';
 function gtin(value: string): string {
   const whole = /^\d{14}$/.test(value) ? `(01)${value}` : value;
   const { text } = elementString(whole);
-  if (!/^\(01\)\d{14}$/.test(text)) throw new SymbolError('this GS1 DataBar holds AI (01) and nothing else');
+  if (!/^\(01\)\d{14}$/.test(text)) throw new SymbolError(because('databar-gtin', {}));
   return text;
 }
 
 function limitedGtin(value: string): string {
   const text = gtin(value);
   if (!/^\(01\)[01]/.test(text)) {
-    throw new SymbolError('AI (01): GS1 DataBar Limited holds a GTIN that starts with 0 or 1 only');
+    throw new SymbolError(because('databar-limited', {}));
   }
   return text;
 }

@@ -3,6 +3,7 @@
  * certain form, with a check character, in a symbology for data in general.
  */
 
+import { because } from '../../contract/reason.ts';
 import { mod43 } from '../../values/check-digits.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 import { LINEAR } from './linear.ts';
@@ -17,9 +18,9 @@ function pznCheck(digits: string): number {
 }
 
 function pzn(value: string): LinearSymbol {
-  requireValue(value, /^\d{7,8}$/, 'a PZN holds 7 digits, or 8 with the check digit');
+  requireValue(value, /^\d{7,8}$/, because('digits-or-checked', { code: 'a PZN', digits: 7, checked: 8 }));
   const check = pznCheck(value.slice(0, 7));
-  if (check === 10) throw new SymbolError('there is no such PZN: it has no check digit');
+  if (check === 10) throw new SymbolError(because('pzn-none', {}));
   const digits = `${value.slice(0, 7)}${check}`;
   if (value.length === 8 && value !== digits) throw wrongCheckDigit(check);
   return { ...LINEAR.code39.encode(`-${digits}`, {}), text: `PZN-${digits}` };
@@ -39,11 +40,7 @@ function code32Check(digits: string): number {
 }
 
 function code32(value: string): LinearSymbol {
-  requireValue(
-    value,
-    /^A?\d{8,9}$/,
-    'Code 32 holds 8 digits, or 9 with the check digit, after an A or without it',
-  );
+  requireValue(value, /^A?\d{8,9}$/, because('code32-digits', {}));
   const given = value.replace(/^A/, '');
   const digits = `${given.slice(0, 8)}${code32Check(given.slice(0, 8))}`;
   if (given.length === 9 && given !== digits) throw wrongCheckDigit(digits.slice(-1));
@@ -55,18 +52,18 @@ function code32(value: string): LinearSymbol {
 }
 
 function pharmacode(value: string): LinearSymbol {
-  requireValue(value, /^[1-9]\d{0,5}$/, 'Pharmacode holds a number from 3 to 131070');
+  requireValue(value, /^[1-9]\d{0,5}$/, because('pharmacode-range', {}));
   if (Number(value) < 3 || Number(value) > 131_070) {
-    throw new SymbolError('Pharmacode holds a number from 3 to 131070');
+    throw new SymbolError(because('pharmacode-range', {}));
   }
   return linear(bwipWidths('pharmacode', value), value);
 }
 
 /** The data with the flag in front and the check character behind. @throws SymbolError */
 function hibcData(value: string): string {
-  requireValue(value, /^[0-9A-Z\-. $/+%]+$/, 'HIBC holds digits, capitals and -. $/+% only');
+  requireValue(value, /^[0-9A-Z\-. $/+%]+$/, because('capitals-only', { code: 'HIBC', marks: '-. $/+%' }));
   const flagged = value.startsWith('+') ? value : `+${value}`;
-  if (flagged.length < 2) throw new SymbolError('the value has nothing but the flag of HIBC');
+  if (flagged.length < 2) throw new SymbolError(because('hibc-empty', {}));
   return flagged + mod43(flagged);
 }
 

@@ -1,4 +1,5 @@
 /** Symbologies of one row of bars for data in general: Code 128, Code 39, Code 93, Codabar, ITF, MSI. */
+import { because } from '../../contract/reason.ts';
 import {
   code11Checks,
   deutschePost,
@@ -24,7 +25,8 @@ import {
 function code128Symbol(input: readonly number[], text: string, options: SymbolOptions = {}): LinearSymbol {
   const { codeSet = 'auto' } = options;
   const symbol = codeSet === 'auto' ? encodeCode128(input) : encodeInSet(input, codeSet);
-  if (symbol === null) throw new SymbolError(`Code 128 set ${codeSet} does not hold all of the characters`);
+  if (symbol === null)
+    throw new SymbolError(because('characters-lacking', { code: `Code 128 set ${codeSet}` }));
   return {
     kind: 'linear',
     modules: symbol.modules,
@@ -38,7 +40,7 @@ function code128Symbol(input: readonly number[], text: string, options: SymbolOp
 function latin1(value: string): number[] {
   return Array.from(value, (char) => {
     const code = char.codePointAt(0) ?? 0;
-    if (code > 255) throw new SymbolError('Code 128 holds the characters of Latin-1 only');
+    if (code > 255) throw new SymbolError(because('latin1-only', { code: 'Code 128' }));
     return code;
   });
 }
@@ -46,7 +48,7 @@ function latin1(value: string): number[] {
 function gs1Code128(value: string): LinearSymbol {
   const { data, text } = elementString(value);
   // GS1 General Specifications, GS1-128.
-  if (data.length > 48) throw new SymbolError('GS1-128 holds 48 characters, AIs and separators included');
+  if (data.length > 48) throw new SymbolError(because('too-long', { code: 'GS1-128', most: 48 }));
   return code128Symbol([FNC1, ...data], text);
 }
 
@@ -69,12 +71,12 @@ function code39Pair(code: number): string {
 
 function code39(value: string, { fullAscii, checkDigit: kind }: SymbolOptions): LinearSymbol {
   if (fullAscii === true) {
-    requireValue(value, /^[\0-\x7f]*$/, 'Code 39 full ASCII holds the characters of ASCII only');
+    requireValue(value, /^[\0-\x7f]*$/, because('ascii-only', { code: 'Code 39 full ASCII' }));
   } else {
     requireValue(
       value,
       /^[0-9A-Z\-. $/+%]*$/,
-      'Code 39 holds digits, capitals and -. $/+% only; "fullAscii" gives it all of ASCII',
+      because('capitals-or-full', { code: 'Code 39', marks: '-. $/+%' }),
     );
   }
   const body = fullAscii === true ? Array.from(value, (c) => code39Pair(c.charCodeAt(0))).join('') : value;
@@ -93,19 +95,15 @@ function code39(value: string, { fullAscii, checkDigit: kind }: SymbolOptions): 
 }
 
 function code93(value: string): LinearSymbol {
-  requireValue(value, /^[\0-\x7f]*$/, 'Code 93 holds the characters of ASCII only');
+  requireValue(value, /^[\0-\x7f]*$/, because('ascii-only', { code: 'Code 93' }));
   return linear(bwipWidths('code93ext', value, { includecheck: true }), value);
 }
 
 function codabar(value: string, options: SymbolOptions): LinearSymbol {
-  requireValue(
-    value,
-    /^[A-D]?[0-9\-$:/.+]+[A-D]?$/,
-    'Codabar holds digits and -$:/.+ only, between start and stop characters A to D',
-  );
+  requireValue(value, /^[A-D]?[0-9\-$:/.+]+[A-D]?$/, because('codabar-characters', {}));
   const framed = /^[A-D]/.test(value) && /[A-D]$/.test(value);
   if (!framed && /[A-D]/.test(value)) {
-    throw new SymbolError('Codabar has a start and a stop character, or both are left to be A');
+    throw new SymbolError(because('codabar-ends', {}));
   }
   const whole = framed ? value : `A${value}A`;
   const check = options.checkDigit === 'mod16' ? mod16(whole) : '';
@@ -140,16 +138,20 @@ function interleaved(digits: string, text: string, bearer?: SymbolOptions['beare
 }
 
 function itf(value: string, { checkDigit: kind, bearer }: SymbolOptions): LinearSymbol {
-  requireValue(value, /^\d+$/, 'ITF holds digits only');
+  requireValue(value, /^\d+$/, because('digits-only', { code: 'ITF' }));
   const digits = kind === 'mod10' ? value + gs1(value) : value;
   if (digits.length % 2 !== 0) {
-    throw new SymbolError('ITF holds an even number of digits, a check digit included');
+    throw new SymbolError(because('digits-even', { code: 'ITF' }));
   }
   return interleaved(digits, digits, bearer);
 }
 
 function itf14(value: string, { bearer }: SymbolOptions): LinearSymbol {
-  requireValue(value, /^\d{13,14}$/, 'ITF-14 holds 13 digits, or 14 with the check digit');
+  requireValue(
+    value,
+    /^\d{13,14}$/,
+    because('digits-or-checked', { code: 'ITF-14', digits: 13, checked: 14 }),
+  );
   if (value.length === 14 && !endsWithGs1(value)) {
     throw wrongCheckDigit(gs1(value.slice(0, -1)));
   }
@@ -163,7 +165,7 @@ function deutschePostCode(name: string, length: number, groups: RegExp, format: 
     requireValue(
       value,
       new RegExp(`^\\d{${length},${length + 1}}$`),
-      `a ${name} holds ${length} digits, or ${length + 1} with the check digit`,
+      because('digits-or-checked', { code: `a ${name}`, digits: length, checked: length + 1 }),
     );
     const digits = value.slice(0, length) + deutschePost(value.slice(0, length));
     if (value.length > length && value !== digits) throw wrongCheckDigit(digits.slice(-1));
@@ -172,11 +174,11 @@ function deutschePostCode(name: string, length: number, groups: RegExp, format: 
 }
 
 function msi(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
-  requireValue(value, /^\d+$/, 'MSI holds digits only');
+  requireValue(value, /^\d+$/, because('digits-only', { code: 'MSI' }));
   let digits = value;
   if (kind === 'mod11' || kind === 'mod1110') {
     const check = mod11(digits);
-    if (check === undefined) throw new SymbolError('the value has no modulo 11 check digit');
+    if (check === undefined) throw new SymbolError(because('check-digit-none', {}));
     digits += check;
   }
   if (kind === 'mod10' || kind === 'mod1010' || kind === 'mod1110') digits += luhn(digits);
@@ -185,14 +187,14 @@ function msi(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
 }
 
 function code11(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
-  requireValue(value, /^[0-9-]+$/, 'Code 11 holds digits and - only');
+  requireValue(value, /^[0-9-]+$/, because('digits-dashes', { code: 'Code 11' }));
   // bwip-js makes two digits of a check character that is a dash.
   const data = kind === 'mod11' ? value + code11Checks(value) : value;
   return twoWidths(bwipWidths('code11', data), data);
 }
 
 function telepen(value: string): LinearSymbol {
-  requireValue(value, /^[\0-\x7f]*$/, 'Telepen holds the characters of ASCII only');
+  requireValue(value, /^[\0-\x7f]*$/, because('ascii-only', { code: 'Telepen' }));
   return linear(bwipWidths('telepen', value), value);
 }
 

@@ -1,4 +1,5 @@
 /** Codes of postal services whose bars say what they say by their height. */
+import { because, type Reason } from '../../contract/reason.ts';
 import { bwipPostal } from '../bwip.ts';
 import {
   type PostalSizes,
@@ -30,7 +31,7 @@ function service(
   sizes: PostalSizes,
   quietZone: QuietZone,
   pattern: RegExp,
-  holds: string,
+  holds: Reason,
   options: Record<string, string> = {},
 ) {
   return {
@@ -50,49 +51,43 @@ export const POSTAL = {
     ROYAL_MAIL,
     quiet(2, 2),
     /^[0-9A-Z]{1,50}$/,
-    'Royal Mail 4-state holds digits and capitals only, without blanks',
+    because('alphanumeric-only', { code: 'Royal Mail 4-state' }),
   ),
   kix: service(
     'kix',
     ROYAL_MAIL,
     quiet(2, 2),
     /^[0-9A-Z]{1,50}$/,
-    'KIX holds digits and capitals only, without blanks',
+    because('alphanumeric-only', { code: 'KIX' }),
   ),
   'usps-imb': service(
     'onecode',
     IMB,
     quiet(3.175, 0.711),
     /^\d[0-4](?:\d{18}|\d{23}|\d{27}|\d{29})$/,
-    'Intelligent Mail holds 20 digits of tracking code, the second of them 0 to 4, and 0, 5, 9 or 11 of routing code',
+    because('imb-digits', {}),
   ),
   postnet: service(
     'postnet',
     POSTNET,
     quiet(3.175, 1.016),
     /^(?:\d{5}|\d{9}|\d{11})$/,
-    'POSTNET holds 5, 9 or 11 digits, without the check digit',
+    because('postnet-digits', {}),
   ),
   planet: service(
     'planet',
     POSTNET,
     quiet(3.175, 1.016),
     /^(?:\d{11}|\d{13})$/,
-    'PLANET holds 11 or 13 digits, without the check digit',
+    because('planet-digits', {}),
   ),
-  'japan-post': service(
-    'japanpost',
-    JAPAN,
-    quiet(2, 2),
-    /^[0-9A-Z-]{7,20}$/,
-    'Japan Post holds digits, capitals and hyphens only: 7 digits of postal code, and an address number',
-  ),
+  'japan-post': service('japanpost', JAPAN, quiet(2, 2), /^[0-9A-Z-]{7,20}$/, because('japan-post', {})),
   'australia-post': service(
     'auspost',
     AUSTRALIA,
     quiet(6, 2),
     /^(?:11|45|59|62)\d{8}[0-9A-Za-z #]{0,10}$/,
-    'Australia Post holds a format control code (11, 45, 59, 62), 8 digits, and customer information',
+    because('australia-post', {}),
     { custinfoenc: 'character' },
   ),
 } satisfies Readonly<Record<string, SymbologyRules>>;

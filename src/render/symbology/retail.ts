@@ -1,4 +1,5 @@
 /** EAN and UPC with their add-ons (ISO/IEC 15420; GS1 General Specifications). */
+import { because } from '../../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../../values/check-digits.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 
@@ -13,7 +14,7 @@ const AFTER_ADD_ON = 5;
 function split(value: string, name: string): { main: string; addOn: string | undefined } {
   const [main = '', addOn, ...more] = value.split('+');
   if (more.length > 0 || (addOn !== undefined && !/^(?:\d{2}|\d{5})$/.test(addOn))) {
-    throw new SymbolError(`after the + of ${name} stand the 2 or 5 digits of its add-on`);
+    throw new SymbolError(because('add-on', { code: name }));
   }
   return { main, addOn };
 }
@@ -23,7 +24,7 @@ function complete(digits: string, length: number, name: string): string {
   requireValue(
     digits,
     new RegExp(`^\\d{${length - 1},${length}}$`),
-    `${name} holds ${length - 1} digits, or ${length} with the check digit`,
+    because('digits-or-checked', { code: name, digits: length - 1, checked: length }),
   );
   if (digits.length < length) return digits + gs1(digits);
   if (!endsWithGs1(digits)) throw wrongCheckDigit(gs1(digits.slice(0, -1)));
@@ -155,11 +156,7 @@ function expandUpce(digits: string): string {
 
 function upce(value: string): LinearSymbol {
   const { main, addOn } = split(value, 'UPC-E');
-  requireValue(
-    main,
-    /^(?:\d{6}|[01]\d{6,7})$/,
-    'UPC-E holds 6 digits, 7 with the number system (0 or 1), or 8 with the check digit',
-  );
+  requireValue(main, /^(?:\d{6}|[01]\d{6,7})$/, because('upce-digits', {}));
   const seven = main.length === 6 ? `0${main}` : main.slice(0, 7);
   const digits = `${seven}${gs1(expandUpce(seven))}`;
   if (main.length === 8 && main !== digits) throw wrongCheckDigit(digits.slice(-1));

@@ -1,11 +1,12 @@
 /** Text as the bytes that a symbol carries. */
+import { because } from '../../contract/reason.ts';
 import { SymbolError } from '../bwip.ts';
 
 /** The extended channel interpretation that says: UTF-8. */
 export const ECI_UTF8 = 26;
 
 export function utf8(value: string): Buffer {
-  if (!value.isWellFormed()) throw new SymbolError('half of a surrogate pair cannot be encoded');
+  if (!value.isWellFormed()) throw new SymbolError(because('surrogate', {}));
   return Buffer.from(value, 'utf8');
 }
 

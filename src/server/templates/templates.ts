@@ -7,12 +7,13 @@ import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { TemplateView } from '../../contract/admin.ts';
 import { JobFaultError } from '../../contract/fault.ts';
+import { reasonIn } from '../../contract/reason.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateRemains } from '../../contract/template-remains.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
-import { faultsOf, ProblemError, parseBody, payloadInvalid, shorten } from '../problems.ts';
+import { type Fault, faultsOf, ProblemError, parseBody, payloadInvalid, shorten } from '../problems.ts';
 import {
   type Also,
   onlyRow,
@@ -210,7 +211,7 @@ export class Templates {
       const more = problems.filter(
         ({ severity, pointer }) => severity === 'error' && !remains.isLost(pointer),
       );
-      faults.push(...more.map(({ pointer, message }) => ({ pointer, detail: message })));
+      faults.push(...more.map(faultOf));
     }
     throw payloadInvalid(faults);
   }
@@ -234,7 +235,7 @@ export class Templates {
     if (first === undefined) return problems;
     const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
     throw new ProblemError('payload-invalid', `${first.pointer}: ${first.message}${more}`, {
-      errors: errors.map(({ pointer, message }) => ({ pointer, detail: message })),
+      errors: errors.map(faultOf),
     });
   }
 
@@ -251,6 +252,10 @@ export class Templates {
     }
     return row;
   }
+}
+
+function faultOf({ pointer, message, reason }: TemplateProblem): Fault {
+  return { pointer, detail: message, ...reasonIn(reason) };
 }
 
 function stopped(error: CheckStopped, times: CheckTimes): ProblemError {

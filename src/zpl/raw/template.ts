@@ -8,9 +8,11 @@
  * apart (`program.ts`). A raw template has its own orientation: jobs in landscape are refused by the language, for
  * turning it would need a picture of it.
  */
+
 import { JobFaultError } from '../../contract/fault.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
+import { reasonIn, type Said, textOf as wordsOf } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
 import {
   countsCopies,
@@ -301,11 +303,11 @@ function filled(
   const copiesDiffer = slots.some((place) => countsCopies(place.field));
 
   const textOf = (field: RawField, record: LabelRecord, index: number) => {
-    const refuse = (place: Slot, reason: string) =>
+    const refuse = (place: Slot, said: Said) =>
       new JobFaultError(
         'value-invalid',
-        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index + 1}: ${reason}`,
-        { element: '/source', record: index, field: place.field },
+        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index + 1}: ${wordsOf(said)}`,
+        { element: '/source', record: index, field: place.field, ...reasonIn(said) },
       );
     const textFor = (place: Slot): string | undefined => {
       const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
@@ -314,7 +316,7 @@ function filled(
       try {
         return placeholderText(place, record, scope);
       } catch (error) {
-        if (error instanceof ValueFault) throw refuse(place, error.message);
+        if (error instanceof ValueFault) throw refuse(place, error.said);
         throw error;
       }
     };

@@ -5,6 +5,7 @@
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { LabelRecord, PrintRequest } from '../../../contract/print-request.ts';
+import { reasonIn } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import type { Unprintable } from '../../../rendering/check-protocol.ts';
@@ -61,7 +62,9 @@ export async function requirePrintable(
   if (fault === undefined) return;
   if (fault.record === undefined) {
     const detail = `the template cannot be printed in the format ${JSON.stringify(format.name)}: ${fault.message}`;
-    throw new ProblemError('format-incompatible', detail, { errors: [{ pointer: '/format', detail }] });
+    throw new ProblemError('format-incompatible', detail, {
+      errors: [{ pointer: '/format', detail, ...reasonIn(fault.reason) }],
+    });
   }
   const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
   throw new ProblemError('data-unprintable', `${fault.message}${more}`, {
@@ -76,13 +79,13 @@ function isMissing({ record, fields }: Unprintable, records: readonly LabelRecor
 }
 
 /** The field where it is one alone; else the record, and the fields by name. */
-function faultOf({ record = 0, fields, message }: Unprintable, hasData: boolean): Fault {
-  if (!hasData) return { pointer: '/data', detail: message };
+function faultOf({ record = 0, fields, message, reason }: Unprintable, hasData: boolean): Fault {
+  if (!hasData) return { pointer: '/data', detail: message, ...reasonIn(reason) };
   const [field] = fields;
   if (fields.length === 1 && field !== undefined) {
-    return { pointer: jsonPointer(['data', record, field]), detail: message };
+    return { pointer: jsonPointer(['data', record, field]), detail: message, ...reasonIn(reason) };
   }
   const names = fields.map((name) => JSON.stringify(name)).join(', ');
   const detail = fields.length === 0 ? message : `${message}; it prints the fields ${names}`;
-  return { pointer: jsonPointer(['data', record]), detail };
+  return { pointer: jsonPointer(['data', record]), detail, ...reasonIn(reason) };
 }

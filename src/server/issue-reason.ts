@@ -1,0 +1,50 @@
+/** What the schema finds in a body, as a reason that a page says in its own language. */
+import type { z } from 'zod';
+import { because, type Reason, type ReasonCode, saidBySchema } from '../contract/reason.ts';
+
+/** How the schema library begins its own messages; ours say more than a code could. */
+const ITS_OWN = /^(?:Invalid (?:input|option): expected|Too (?:big|small): expected)/;
+
+const EXPECTED = new Map<string, ExpectedCode>([
+  ['number', 'expected-number'],
+  ['int', 'expected-whole-number'],
+  ['string', 'expected-text'],
+  ['boolean', 'expected-boolean'],
+  ['array', 'expected-list'],
+  ['object', 'expected-object'],
+  ['record', 'expected-object'],
+]);
+
+type ExpectedCode = Exclude<Extract<ReasonCode, `expected-${string}`>, 'expected-one-of'>;
+
+/** @param found what is there; undefined: nothing */
+export function reasonOfIssue(issue: z.core.$ZodIssue, found: unknown): Reason | undefined {
+  if (!ITS_OWN.test(issue.message)) return saidBySchema(issue.message);
+  if (found === undefined) return because('member-missing', {});
+  switch (issue.code) {
+    case 'invalid_type': {
+      const code = EXPECTED.get(issue.expected);
+      return code === undefined ? undefined : because(code, {});
+    }
+    case 'invalid_value':
+      return because('expected-one-of', { choices: issue.values.map(String).join(', ') });
+    case 'too_big':
+    case 'too_small':
+      return bound(issue);
+    default:
+      return undefined;
+  }
+}
+
+function bound(issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall): Reason {
+  if (issue.code === 'too_big') {
+    const most = String(issue.maximum);
+    if (issue.origin === 'string') return because('most-characters', { most });
+    if (issue.origin === 'array') return because('most-items', { most });
+    return issue.inclusive === false ? because('below', { most }) : because('at-most', { most });
+  }
+  const least = String(issue.minimum);
+  if (issue.origin === 'string') return because('least-characters', { least });
+  if (issue.origin === 'array') return because('least-items', { least });
+  return issue.inclusive === false ? because('above', { least }) : because('at-least', { least });
+}

@@ -1,0 +1,87 @@
+/** Why something cannot be printed, in the language of who looks: in the print form, of rows of a file, of a template. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers } from '../kit/browser/browser.ts';
+import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { MUTE } from '../kit/service/mute-printer.ts';
+
+const GOODS = {
+  name: 'Goods',
+  width: 60,
+  height: 30,
+  fields: [
+    { name: 'until', sample: '2027-05-31' },
+    { name: 'ean', sample: '4006381333931' },
+  ],
+  elements: [
+    { type: 'text', x: 3, y: 3, width: 54, height: 8, size: 5, text: '{{until | date:dd.MM.yyyy}}' },
+    { type: 'barcode', x: 3, y: 12, symbology: 'ean13', value: '{{ean}}', height: 10 },
+  ],
+};
+
+let site: ConsoleSite;
+let page: Page;
+let idT: string;
+let print: string;
+beforeAll(async () => {
+  site = await ConsoleSite.start();
+  idT = (await site.up.admin.importTemplate('default', GOODS)).id;
+  const printer = (await site.up.admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
+  print = `print?template=${idT}&printer=${encodeURIComponent(printer)}`;
+  page = await site.signedIn({ locale: 'de-DE' });
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+test('what is typed is refused at its field', async () => {
+  await site.show(page, print);
+  await page.getByLabel('until').fill('2027-05-31');
+  await page.getByLabel('ean').fill('4006381333932');
+  const wrong = 'Die Prüfziffer ist falsch: Sie ist 1';
+  await page.locator('.fault').getByText(wrong).waitFor();
+  await page.getByRole('button', { name: '1 Etikett drucken' }).click();
+  const alert = page.getByRole('alert');
+  await alert.getByText(`ean: ${wrong}`).waitFor();
+  await alert.getByText('Ein Wert lässt sich nicht drucken', { exact: true }).waitFor();
+  expect(await page.locator('[aria-invalid="true"]').count()).toBe(1);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByLabel('ean').fill('4006381333931');
+  await alert.waitFor({ state: 'detached' });
+});
+
+test('rows of a file are refused by their fields', async () => {
+  const file = join(site.dataDir, '..', 'goods.csv');
+  await writeFile(file, 'until;ean\n2027-05-31;4006381333931\n31.5.;4006381333931\n2027-05-31;12\n');
+  await site.show(page, print);
+  await page.getByRole('button', { name: 'Aus einer Datei' }).click();
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByRole('button', { name: 'Alle Zeilen prüfen' }).click();
+  await page.getByText('2 Zeilen lassen sich nicht drucken').waitFor();
+  const rows = await page.locator('.note.bad li').allTextContents();
+  expect(rows).toEqual([
+    'Zeile 2: until: Erwartet ist ein Datum wie 2026-11-21 oder 2026-11-21T07:45:00Z',
+    'Zeile 3: ean: EAN-13 fasst 12 Ziffern, oder 13 mit der Prüfziffer',
+  ]);
+});
+
+test('a template is refused by its places, and warned of', async () => {
+  const [bad, odd] = ['bad', 'odd'].map((name) => join(site.dataDir, '..', `${name}.json`));
+  const element = { type: 'text', x: 40, y: 3, size: 4, text: 'x' };
+  await writeFile(`${bad}`, JSON.stringify({ ...GOODS, name: 'Bad', elements: [{ ...element, x: 'a' }] }));
+  await writeFile(`${odd}`, JSON.stringify({ ...GOODS, name: 'Odd', elements: [element] }));
+  await site.show(page, 'templates');
+  await page.getByRole('button', { name: 'Importieren …' }).click();
+  await page.locator('dialog input[type=file]').setInputFiles([`${bad}`, `${odd}`]);
+  await page.getByText('/elements/0/x Erwartet ist eine Zahl').waitFor();
+  await page.getByText('/fields/1 Das Feld wird nirgends gebraucht').waitFor();
+});
+
+test('a job says in German why somebody has to decide', async () => {
+  const data = [{ until: '2027-05-31', ean: '4006381333931' }];
+  const job = await site.up.admin.print('default', { idT, printer: MUTE, data });
+  await site.up.ended(job);
+  await site.show(page, `held/${job}`);
+  await page.getByText('Alles ist gesendet, aber dieser Drucker kann nicht sagen').waitFor();
+});

@@ -1,0 +1,39 @@
+/** What the service says of a value, an element or a record, in the language of who looks. */
+import { type Reason, sentence } from '../../src/contract/reason.ts';
+import type { Fault } from '../service/call.ts';
+import { t } from '../texts/texts.ts';
+
+/** A measure in millimetres, as the service writes it. */
+const DECIMAL = /^\d+\.\d+$/;
+/** `/data/3/field`: a value of a record. */
+const OF_RECORD = /^\/data\/(\d{1,6})(?:\/(.*))?$/;
+
+/** undefined: the page does not know this code, and the service's own English has to do. */
+export function reasonWords(reason: Reason | undefined): string | undefined {
+  const { reasons } = t.value.problem;
+  if (reason === undefined || !Object.hasOwn(reasons, reason.code)) return undefined;
+  const values = Object.entries(reason.values).map(([slot, value]) => [slot, written(value)]);
+  const words = sentence(reasons[reason.code] ?? '', Object.fromEntries(values));
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+function written(value: string | number): string {
+  const number = typeof value === 'number' ? value : DECIMAL.test(value) ? Number(value) : undefined;
+  return number === undefined ? String(value) : number.toLocaleString(t.value.locale, { useGrouping: false });
+}
+
+/** The record of a fault, from 0, and its field where it is one alone. */
+export function recordOf({ pointer = '' }: Fault): { record: number; field: string | undefined } | undefined {
+  const [, record, field] = OF_RECORD.exec(pointer) ?? [];
+  if (record === undefined) return undefined;
+  return { record: Number(record), field: field?.replaceAll('~1', '/').replaceAll('~0', '~') };
+}
+
+/** What is wrong with a record, with the field that it is wrong with. */
+export function faultInRecord(fault: Fault): string {
+  const words = reasonWords(fault.reason);
+  // The service's own words name the field themselves.
+  if (words === undefined) return fault.detail;
+  const field = recordOf(fault)?.field;
+  return field === undefined ? words : `${field}: ${words}`;
+}
