@@ -131,6 +131,8 @@ export const REASONS = {
   'fields-same-name': 'two fields have the same name',
   'images-same-name': 'two images have the same name',
   rotation: 'expected 0, 90, 180 or 270',
+  'symbology-none': 'expected one of {choices}',
+  'symbology-near': 'there is no such symbology: did you mean {meant}?',
   'rmqr-version': 'a version of rMQR is R, its rows, x and its columns: R11x43',
   'font-name': '"condensed" and "sans" are the fonts that Platen brings: expected another name',
   'font-size': 'a font has at most {most} bytes: cut it down to the characters that labels need',

@@ -152,12 +152,14 @@ export const SYMBOLOGIES = [
   'databar-limited-composite',
   'databar-expanded-composite',
 ] as const;
+const NONE_NEAR = saying('symbology-none', { choices: SYMBOLOGIES.join(', ') });
+const MEANT = new Map(
+  SYMBOLOGIES.map((name) => [name, saying('symbology-near', { meant: JSON.stringify(name) })]),
+);
 export const symbology = z.enum(SYMBOLOGIES, {
   error: ({ input }) => {
     const meant = typeof input === 'string' ? nearest(input, SYMBOLOGIES) : undefined;
-    return meant === undefined
-      ? `expected one of ${SYMBOLOGIES.join(', ')}`
-      : `there is no such symbology: did you mean ${JSON.stringify(meant)}?`;
+    return (meant === undefined ? undefined : MEANT.get(meant)) ?? NONE_NEAR;
   },
 });
 

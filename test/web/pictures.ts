@@ -15,10 +15,11 @@ const site = await ConsoleSite.start({ args: ['--samples'] });
 try {
   const { admin } = site.up;
   const shelf = await site.printSample('shelf-50x25', /^Shelf/, 'virtual-1');
-  await site.printSample('price-70x38', /^Price/, 'virtual-1');
+  const price = await site.printSample('price-70x38', /^Price/, 'virtual-1');
   const held = await site.printSample('shelf-50x25', /^Shelf/, MUTE);
   await site.up.ended(held.job);
   await site.up.ended(shelf.job, 120_000);
+  await site.up.ended(price.job, 120_000);
   const printer = (await admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
 
   const light = await site.signedIn({ width: 1200, height: 760 });

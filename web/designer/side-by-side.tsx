@@ -74,7 +74,7 @@ function One({ editor, dpi, orientation, ratio }: OneProps) {
     };
   }, [document, record, dpi, orientation]);
   const found = drawn.value;
-  const says = `${words.dpi(dpi)}, ${words[orientation].toLocaleLowerCase(t.value.locale)}`;
+  const says = `${words.dpi(dpi)}, ${words[orientation]}`;
   return (
     <figure>
       <div class="stage" style={{ aspectRatio: ratio }}>

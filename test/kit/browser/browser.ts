@@ -81,6 +81,10 @@ export async function drawn(page: Page): Promise<void> {
   const all = `[...document.images].every((one) => one.complete ||
     (one.loading === 'lazy' && one.getBoundingClientRect().top > innerHeight))`;
   while ((await page.evaluate(all)) !== true) await pause(100, undefined, { signal });
+  // Loaded is not yet on the page.
+  await page.evaluate(
+    `Promise.allSettled([...document.images].filter((one) => one.complete).map((one) => one.decode()))`,
+  );
   // A gallery's pictures come one after the other.
   await page.getByText('Drawing …').waitFor({ state: 'detached' });
 }

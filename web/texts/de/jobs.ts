@@ -49,7 +49,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     from: 'Angenommen ab',
     until: 'Angenommen vor',
     account: 'Gesendet von',
-    anyAccount: 'Von irgendwem gesendet',
+    anyAccount: 'Jeder Absender',
     job: 'Auftrag',
     status: 'Stand',
     template: 'Vorlage',

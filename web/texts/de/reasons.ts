@@ -121,6 +121,8 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'fields-same-name': 'Zwei Felder heißen gleich',
   'images-same-name': 'Zwei Bilder heißen gleich',
   rotation: 'Erwartet ist 0, 90, 180 oder 270',
+  'symbology-none': 'Diese Symbologie gibt es nicht',
+  'symbology-near': 'Diese Symbologie gibt es nicht: Gemeint ist vielleicht {meant}',
   'rmqr-version': 'Eine Version von rMQR ist R, ihre Zeilen, x und ihre Spalten: R11x43',
   'font-name': 'Die Schriften „condensed“ und „sans“ bringt Platen mit: Erwartet ist ein anderer Name',
   'font-size':

@@ -51,7 +51,7 @@ export const jobWords = {
     from: 'Accepted from',
     until: 'Accepted before',
     account: 'Sent by',
-    anyAccount: 'Sent by anybody',
+    anyAccount: 'Any sender',
     job: 'Job',
     status: 'State',
     template: 'Template',
