@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
 import type { ReportPlace } from '../queue/index.ts';
+import { pagesOf } from './job/page-count.ts';
 import { JournalSync } from './journal-sync.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
@@ -51,6 +52,8 @@ const row = z.object({
   final_report: z.string().nullable(),
 });
 
+const behindRow = z.object({ labels: count.nullable().optional() });
+
 /** One spelling of a report, however its object was built. */
 function text(report: JobReport): string {
   return JSON.stringify(jobReport.parse(report));
@@ -71,6 +74,8 @@ export interface JournalRecord {
   entry: JournalEntry;
   /** The job's outcome, when it has one. */
   final: JobReport | null;
+  /** Labels of the job behind, at most, that were sent before it was known what became of this one's. */
+  followed: number;
 }
 
 export class Journal {
@@ -78,6 +83,7 @@ export class Journal {
   readonly #sync: JournalSync;
   readonly #get: StatementSync;
   readonly #since: StatementSync;
+  readonly #behind: StatementSync;
   readonly #sentSince: StatementSync;
   readonly #underWay: StatementSync;
   readonly #put: StatementSync;
@@ -95,9 +101,12 @@ export class Journal {
     this.#since = db.prepare(`
       SELECT 1 FROM jobs AS mine JOIN jobs AS other
         ON other.printer_id = mine.printer_id AND other.job_id <> mine.job_id AND other.updated_at >= mine.updated_at
-      WHERE mine.job_id = ? AND other.intent > 0 AND (other.odometer IS NULL OR other.odometer > mine.odometer
+      WHERE mine.job_id = :id AND other.intent > 0 AND other.odometer IS NOT :end AND (other.odometer IS NULL OR other.odometer > mine.odometer
         OR (other.odometer = mine.odometer AND other.intent > other.base))
       LIMIT 1`);
+    this.#behind = db.prepare(`
+      SELECT max(intent - base) AS labels FROM jobs
+      WHERE printer_id = :printerId AND job_id <> :id AND odometer = :end AND intent > base`);
     this.#sentSince = db.prepare(`
       SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
         AND (odometer > :odometer OR (odometer = :odometer AND intent > base)) LIMIT 1`);
@@ -135,13 +144,20 @@ export class Journal {
     );
   }
 
-  /** The job's entry, by its ID in the queue; without its odometer where what the printer has counted since is not this job's alone. */
-  look(id: string): JournalRecord | null {
+  /**
+   * The job's entry, by its ID in the queue; without its odometer where what the printer has counted since is not this job's,
+   * and after it that of the one job behind it.
+   * @param perPage labels that the printer counts as one
+   */
+  look(id: string, perPage = 1): JournalRecord | null {
     const found = this.#get.get(id);
     if (found === undefined) return null;
     const parsed = row.parse(found);
     const uncertain = parsed.final_report === null && parsed.intent > parsed.printed;
-    const spoilt = uncertain && this.#since.get(id) !== undefined;
+    const { odometer, printer_id: printerId } = parsed;
+    const end = odometer === null ? null : odometer + pagesOf(parsed.intent - parsed.base, perPage);
+    const spoilt = uncertain && this.#since.get({ id, end }) !== undefined;
+    const behind = uncertain && end !== null ? this.#behind.get({ id, end, printerId }) : undefined;
     return {
       entry: {
         queueId: parsed.job_id,
@@ -156,6 +172,7 @@ export class Journal {
         ...(parsed.document === null ? {} : { document: printerDocument.parse(JSON.parse(parsed.document)) }),
       },
       final: parsed.final_report === null ? null : jobReport.parse(JSON.parse(parsed.final_report)),
+      followed: behindRow.parse(behind ?? {}).labels ?? 0,
     };
   }
 

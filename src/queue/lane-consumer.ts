@@ -1,11 +1,12 @@
 /**
- * One lane's jobs, one at a time.
+ * One lane's jobs, one at a time; where a handler says `follow`, its successor's runs beside it.
  *
  *     waiting ──▶ in hand ──'done', 'not-mine', unreadable──▶ ended
  *        ▲           ├──'hand-back'──▶ in its place, and this consumer is paused
  *        └───────────┼──the handler throws──▶ in its place, and this consumer waits a while
  *                    └──the process dies────▶ the next that has the lease takes it first
  *
+ * Once one of two has gone back, no other is taken before both hands are empty: what was begun first comes first again.
  * Nothing counts as a failed attempt: whether a job may go on is for its journal to say, not for a counter.
  */
 import { printerOf, scopeOf } from '../contract/lane.ts';
@@ -28,8 +29,20 @@ export interface LaneConsumerParts {
   listen(ring: () => void): () => void;
 }
 
+/** A job whose handler runs, or that is on its way back. */
+interface Held {
+  readonly fence: InHand;
+  readonly abort: AbortController;
+  /** Its handler's end. */
+  handling: Promise<Outcome>;
+  followed: boolean;
+}
+type Outcome = 'ended' | 'hand-back' | { error: unknown };
+
 /** A server that was not reached at the start, ms. */
 const START_MS = 10_000;
+/** Jobs in hand at a time. */
+const MOST = 2;
 
 export class LaneConsumer implements StartedConsumer {
   readonly #plan: ConsumerPlan;
@@ -37,17 +50,20 @@ export class LaneConsumer implements StartedConsumer {
   #paused = false;
   #stopping: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
-  /** The end of the last job, which is said with the question for the next. */
-  #ended: Promise<void> = Promise.resolve();
+  /** What is done for each job from its handler's start to the server's answer to how it ended. */
+  readonly #settling = new Set<Promise<void>>();
   #silence: () => void = () => undefined;
   /** Something has changed: the lane, or what is wished of this consumer. */
   #news = Promise.withResolvers<void>();
   /** Until this time, by `performance.now`, it waits after a handler that threw. */
   #retryAt = 0;
   #failures = 0;
-  /** The handler that has a job. */
-  #handling: Promise<unknown> = Promise.resolve();
-  #abortHandler: AbortController | undefined;
+  /** In the order in which they were taken. */
+  readonly #held: Held[] = [];
+  /** A job went back while another one is in hand. */
+  #draining = false;
+  /** Jobs that went back: what was asked for before the last of them is not to be handled. */
+  #wentBack = 0;
 
   constructor(plan: ConsumerPlan, parts: LaneConsumerParts) {
     this.#plan = plan;
@@ -83,13 +99,13 @@ export class LaneConsumer implements StartedConsumer {
   }
 
   lose(): void {
-    this.#abortHandler?.abort(new QueueError('lock-lost', `the lease of lane ${this.#plan.lane} is lost`));
+    this.#abort(new QueueError('lock-lost', `the lease of lane ${this.#plan.lane} is lost`));
   }
 
   stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopOptions = {}): Promise<void> {
     if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs, graceMs);
     // A second, shorter limit counts too.
-    else if (timeoutMs <= 0) this.#abort();
+    else if (timeoutMs <= 0) this.#abort(stopped());
     return this.#stopping;
   }
 
@@ -98,19 +114,20 @@ export class LaneConsumer implements StartedConsumer {
     this.#silence();
     this.#parts.turns.forget(this.#plan.lane);
     this.#wake();
-    if (!(await isWithin(timeoutMs, this.#handling))) this.#abort();
+    const handling = Promise.all(this.#held.map((held) => held.handling));
+    if (!(await isWithin(timeoutMs, handling))) this.#abort(stopped());
     // What is not said by then leaves the job in hand: it is the next one's.
     await isWithin(graceMs, this.#all());
     this.#plan.onStopped();
   }
 
-  #abort(): void {
-    this.#abortHandler?.abort(new QueueError('stopped', 'the consumer was stopped'));
+  #abort(reason: QueueError): void {
+    for (const { abort } of this.#held) abort.abort(reason);
   }
 
   async #all(): Promise<void> {
     await this.#running;
-    await this.#ended;
+    await Promise.all(this.#settling);
   }
 
   #wake(): void {
@@ -127,12 +144,25 @@ export class LaneConsumer implements StartedConsumer {
         await this.#newsOr(wait);
         continue;
       }
-      const taken = await this.#parts.turns.take(lane, term);
+      if (!this.#mayTake()) {
+        await this.#news.promise;
+        continue;
+      }
+      const wentBack = this.#wentBack;
+      const beside = this.#held.map(({ fence }) => fence.id);
+      const taken = await this.#parts.turns.take(lane, term, beside);
       if (taken === null) await this.#news.promise;
-      // Stopped or paused while it was being taken.
-      else if (this.#paused) await this.#parts.turns.handedBack(fenceOf(taken));
-      else await this.#handle(taken);
+      // Stopped or paused while it was being taken, or what comes before it went back.
+      else if (this.#paused || this.#wentBack !== wentBack)
+        await this.#parts.turns.handedBack(fenceOf(taken));
+      else this.#hold(taken);
     }
+  }
+
+  #mayTake(): boolean {
+    const newest = this.#held.at(-1);
+    if (newest === undefined) return true;
+    return newest.followed && this.#held.length < MOST && !this.#draining;
   }
 
   async #newsOr(ms: number): Promise<void> {
@@ -141,34 +171,52 @@ export class LaneConsumer implements StartedConsumer {
     clearTimeout(timer);
   }
 
-  async #handle(taken: TakenJob): Promise<void> {
+  #hold(taken: TakenJob): void {
+    const abort = new AbortController();
+    const held: Held = { fence: fenceOf(taken), abort, handling: Promise.resolve('ended'), followed: false };
+    this.#held.push(held);
+    held.handling = this.#outcome(taken, held);
+    const settling = this.#settle(held).finally(() => this.#settling.delete(settling));
+    this.#settling.add(settling);
+  }
+
+  async #settle(held: Held): Promise<void> {
     const { lane, logger, errors } = this.#plan;
     const { turns } = this.#parts;
-    const inHand = fenceOf(taken);
-    const handling = this.#outcome(taken, inHand);
-    this.#handling = handling;
-    const outcome = await handling;
+    const { fence } = held;
+    const outcome = await held.handling;
     if (outcome === 'ended') {
       // The question for the next job goes with it.
-      this.#ended = turns.ended(inHand).then((stored) => {
-        if (!stored) logger.warn({ queue: lane, jobId: taken.id }, 'a job ended after its lane was lost');
-      });
+      const stored = turns.ended(fence);
+      this.#letGo(held);
+      if (!(await stored))
+        logger.warn({ queue: lane, jobId: fence.id }, 'a job ended after its lane was lost');
       return;
     }
+    this.#wentBack += 1;
+    this.#draining = true;
+    turns.forget(lane);
     if (outcome === 'hand-back') this.#paused = true;
     else {
       errors.report('handler failed, the job goes back to its place', outcome.error, {
         queue: lane,
-        jobId: taken.id,
+        jobId: fence.id,
       });
       const delay = Math.min(HANDLER_BACKOFF.first * 2 ** this.#failures, HANDLER_BACKOFF.most);
       this.#failures += 1;
       this.#retryAt = performance.now() + delay;
     }
-    await turns.handedBack(inHand);
+    await turns.handedBack(fence);
+    this.#letGo(held);
   }
 
-  async #outcome(taken: TakenJob, inHand: InHand): Promise<'ended' | 'hand-back' | { error: unknown }> {
+  #letGo(held: Held): void {
+    this.#held.splice(this.#held.indexOf(held), 1);
+    if (this.#held.length === 0) this.#draining = false;
+    this.#wake();
+  }
+
+  async #outcome(taken: TakenJob, held: Held): Promise<Outcome> {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
     const note = noteOf(taken);
@@ -184,8 +232,7 @@ export class LaneConsumer implements StartedConsumer {
     }
     // A payload from before there were lanes lacks them.
     const own = taken.ofRow ? { scope: scopeOf(lane), printerId: printerOf(lane) } : {};
-    const abort = new AbortController();
-    this.#abortHandler = abort;
+    const { abort, fence } = held;
     let notes = 0;
     const delivered: Delivery<QueuedJob> = {
       job: { ...parsed.value, ...own },
@@ -194,11 +241,16 @@ export class LaneConsumer implements StartedConsumer {
       note,
       setNote: async (left) => {
         notes += 1;
-        const storing = turnsNote(this.#parts.turns, inHand, notes, left);
+        const storing = turnsNote(this.#parts.turns, fence, notes, left);
         if (await within(COMMAND_MS, 'storing a note', storing)) return;
         const lost = new QueueError('lock-lost', `job ${id} is not in this one's hands any more`);
         abort.abort(lost);
         throw lost;
+      },
+      follow: () => {
+        if (held.followed) return;
+        held.followed = true;
+        this.#wake();
       },
       signal: abort.signal,
     };
@@ -208,10 +260,12 @@ export class LaneConsumer implements StartedConsumer {
       return outcome === 'hand-back' ? outcome : 'ended';
     } catch (error) {
       return { error };
-    } finally {
-      this.#abortHandler = undefined;
     }
   }
+}
+
+function stopped(): QueueError {
+  return new QueueError('stopped', 'the consumer was stopped');
 }
 
 async function isWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {

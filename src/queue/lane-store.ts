@@ -57,6 +57,8 @@ export interface Delivery<T> {
    * @throws QueueError `unavailable`; `lock-lost`, when somebody else has the job: `signal` is aborted then
    */
   setNote(note: object): Promise<void>;
+  /** The lane's next job may come while this one is still in hand: its handler runs beside this one's. */
+  follow(): void;
   /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
   signal: AbortSignal;
 }
@@ -65,12 +67,12 @@ export type Outcome = 'done' | 'hand-back' | 'not-mine';
 export type LaneHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
 
 export interface Consumer {
-  /** Takes no further job; one that is being handled goes on. */
+  /** Takes no further job; what is being handled goes on. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   readonly paused: boolean;
   /**
-   * Takes no further job, waits `timeoutMs` (30 s) for the handler, aborts its signal, waits `graceMs` (5 s) more,
+   * Takes no further job, waits `timeoutMs` (30 s) for the handlers, aborts their signals, waits `graceMs` (5 s) more,
    * and leaves. A job whose handler is still not done then is delivered again elsewhere. Idempotent.
    */
   stop(options?: StopOptions): Promise<void>;

@@ -41,7 +41,6 @@ export async function makeLanes(client: PoolClient): Promise<void> {
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     await client.query(FROM_BULLMQ_TABLES);
     await client.query(TABLES);
-    await client.query(BEFORE_FUNCTIONS);
     await client.query(FUNCTIONS);
     await client.query(FROM_BULLMQ_JOBS);
     await client.query('COMMIT');
@@ -85,16 +84,6 @@ const TABLES = `
     json text NOT NULL,
     published_at timestamptz NOT NULL DEFAULT now());`;
 
-/** What a function answers with cannot be replaced. */
-const BEFORE_FUNCTIONS = `
-  DO $$
-  BEGIN
-    IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'lanes'::regnamespace AND proname = 'turn'
-        AND NOT 'its_template' = ANY(proargnames)) THEN
-      DROP FUNCTION lanes.turn(text[], text[], json, json, json, bigint, boolean);
-    END IF;
-  END $$`;
-
 const FUNCTIONS = `
   -- Adds jobs to their lanes, in this order. One that is known there, in any state, stays as it is.
   CREATE OR REPLACE FUNCTION lanes.add(ids text[], of_lanes text[], payloads text[]) RETURNS void
@@ -109,14 +98,16 @@ const FUNCTIONS = `
   -- All that a process has to say at this moment, and the next jobs of its idle lanes: reports, jobs that have ended, jobs
   -- that go back to their place, and for each lane in which a job waits, the first. Answers with a row for each job that
   -- ended or went back, and for each one taken ('job' with a payload of its own, 'row' with that of the service's row, and
-  -- the tenant and hash of the template that belongs to it).
-  CREATE OR REPLACE FUNCTION lanes.turn(names text[], reports text[], ended json, back json, taking json, number bigint,
+  -- the tenant and hash of the template that belongs to it). What is in hand already, \`beside\` which one is taken, is not
+  -- taken again. A version before calls \`lanes.turn\`, and puts it back to its own at its start: it does not know of those.
+  CREATE OR REPLACE FUNCTION lanes.turn_beside(names text[], reports text[], ended json, back json, taking json, number bigint,
     durable boolean) RETURNS TABLE (what text, of_lane text, id text, delivery integer, its_payload text, its_note text,
     its_template text)
   LANGUAGE plpgsql AS $$
   DECLARE
     asked record;
     first_id text;
+    overtaken boolean;
     under_way boolean;
   BEGIN
     IF NOT durable THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
@@ -142,14 +133,17 @@ const FUNCTIONS = `
       END LOOP;
     END IF;
     -- In the order in which leases are asked for, so that two do not wait for each other.
-    FOR asked IN SELECT * FROM json_to_recordset(taking) AS t(lane text, term text) ORDER BY t.lane LOOP
+    FOR asked IN SELECT * FROM json_to_recordset(taking) AS t(lane text, term text, beside text[]) ORDER BY t.lane LOOP
       LOOP
         -- What somebody has begun comes first: jobs before it may have been accepted at the same moment, and committed after
-        -- it was taken.
-        SELECT near.queue_id INTO first_id FROM (SELECT j.queue_id, j.deliveries, j.place FROM lanes.job j
-            WHERE j.lane = asked.lane AND j.ended_at IS NULL ORDER BY j.place LIMIT ${NEAR}) AS near
-          ORDER BY near.deliveries = 0, near.place LIMIT 1;
-        EXIT WHEN NOT FOUND;
+        -- it was taken. Such a one waits until nothing is in hand that it would overtake should the process die.
+        SELECT near.queue_id, near.place < near.latest_in_hand INTO first_id, overtaken FROM (
+            SELECT n.*, n.queue_id = ANY (asked.beside) AS in_hand,
+              max(n.place) FILTER (WHERE n.queue_id = ANY (asked.beside)) OVER () AS latest_in_hand
+            FROM (SELECT j.queue_id, j.deliveries, j.place FROM lanes.job j
+              WHERE j.lane = asked.lane AND j.ended_at IS NULL ORDER BY j.place LIMIT ${NEAR}) AS n) AS near
+          WHERE near.in_hand IS NOT TRUE ORDER BY near.deliveries = 0, near.place LIMIT 1;
+        EXIT WHEN NOT FOUND OR overtaken;
         -- Holds the lease where it is until the job is taken.
         UPDATE lanes.lease l SET turn = number
           WHERE l.lane = asked.lane AND l.term = asked.term AND l.until > clock_timestamp() AND l.turn <= number;

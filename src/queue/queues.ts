@@ -152,7 +152,7 @@ export class Queues {
     await this.#bounded(PING_MS, 'asking the queue', () => this.#store.ping());
   }
 
-  /** Jobs that are not finished: waiting, and the one being printed. */
+  /** Jobs that are not finished: waiting, and in hand. */
   async depth(lane: Lane): Promise<number> {
     return await this.#command('counting jobs', () => this.#store.depth(laneQueue(lane)));
   }
@@ -202,7 +202,7 @@ export class Queues {
   }
 
   /**
-   * Handles a lane's jobs, one at a time and in order, for as long as its lease is of this term.
+   * Handles a lane's jobs in order, one at a time, or two where the handler of the first says `follow`, for as long as its lease is of this term.
    * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
    */
   async consume(

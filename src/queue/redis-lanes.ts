@@ -39,11 +39,11 @@ const WORTH_BULK = 6;
 const STREAMS = { events: { maxLen: 100 } };
 
 const LOOK = new RedisScript(`
-  local job = redis.call('HMGET', KEYS[1], 'ats', 'progress', 'ended', 'finishedOn', 'data')
+  local job = redis.call('HMGET', KEYS[1], 'ats', 'progress', 'ended', 'finishedOn', 'data', 'term')
   if not job[5] then return {} end
   local state = (job[3] or job[4]) and 'ended' or 'waiting'
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if id == ARGV[1] and state == 'waiting' then state = 'active' end
+    if id == ARGV[1] and state == 'waiting' and job[6] ~= '' then state = 'active' end
   end
   return {state, tonumber(job[1]) or 0, string.sub(job[2] or '', 1, 3), redis.call('PTTL', KEYS[1])}`);
 
@@ -53,7 +53,7 @@ const TAKE_OUT = new RedisScript(`
   if not job[1] or job[2] or job[3] then return 0 end
   ${TERM_OF_LEASE}
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if id == ARGV[1] then
+    if id == ARGV[1] and job[4] ~= '' then
       local term = termOf(redis.call('GET', KEYS[4]))
       if ARGV[2] == '0' or (term and term == job[4]) or redis.call('EXISTS', KEYS[5]) == 1 then return 0 end
     end

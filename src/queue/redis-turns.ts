@@ -6,6 +6,8 @@
  *     ▲                                  │
  *     └──handed back, to the front───────┘
  *
+ * Both lists have their first job at the right: of two in hand, the one that was taken earlier. One that is handed back while
+ * another is active keeps its place among those, with an empty term, by which it waits.
  * The lease is the fence: whoever has it is alone on the lane, and takes first what is active, whoever had it in hand. What
  * an agent says of a job names its term and the delivery, and counts only while the lane has that term, and the job that
  * delivery. Any command may be sent twice, when its answer was lost with the connection, and then counts once.
@@ -58,13 +60,27 @@ const TURN = new RedisScript(`
     back[at] = 0
     if isTheirs(one) then
       back[at] = 1
-      if redis.call('LREM', active, 0, one.id) > 0 then redis.call('RPUSH', wait, one.id) end
-      redis.call('HDEL', base .. one.id, 'term')
+      if #redis.call('LRANGE', active, 0, 1) > 1 then
+        redis.call('HSET', base .. one.id, 'term', '')
+      else
+        if redis.call('LREM', active, 0, one.id) > 0 then redis.call('RPUSH', wait, one.id) end
+        redis.call('HDEL', base .. one.id, 'term')
+      end
     end
   end
   local take = said.take[1]
+  -- What is in hand was taken first, and is the last in the list.
+  local function first()
+    local inHand = {}
+    for _, id in ipairs(take.beside) do inHand[id] = true end
+    local ids = redis.call('LRANGE', active, -1 - #take.beside, -1)
+    for at = #ids, 1, -1 do
+      if not inHand[ids[at]] then return ids[at] end
+    end
+    return redis.call('RPOPLPUSH', wait, active)
+  end
   while take and term == take.term do
-    local id = redis.call('LRANGE', active, -1, -1)[1] or redis.call('RPOPLPUSH', wait, active)
+    local id = first()
     if not id then break end
     local job = redis.call('HMGET', base .. id, 'data', 'ats', 'term', 'turn', 'progress', 'ended', 'finishedOn')
     if not job[1] or job[6] or job[7] then

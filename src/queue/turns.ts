@@ -40,8 +40,8 @@ export interface Turn {
   /** Jobs that go back to their place. */
   back: readonly InHand[];
   told: readonly { name: string; report: Report }[];
-  /** Lanes of which the first job is wanted that has not ended. */
-  take: readonly { lane: Lane; term: string }[];
+  /** Lanes of which the first job is wanted that has not ended, and is none of these, which are in hand. */
+  take: readonly { lane: Lane; term: string; beside: readonly string[] }[];
   /** Higher than that of any turn of the process before. */
   number: number;
 }
@@ -67,7 +67,7 @@ const MOST = 500;
 
 type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
 type Said = { inHand: InHand; settle: Settling<boolean> };
-type Asked = { term: string; settle: Settling<TakenJob | null> };
+type Asked = { term: string; beside: readonly string[]; settle: Settling<TakenJob | null> };
 type Told = { name: string; report: Report; settle: Settling<void> };
 type Noted = NoteLeft & { settle: Settling<boolean> };
 
@@ -102,13 +102,13 @@ export class Turns {
   }
 
   /**
-   * The lane's first job that has not ended. Tried until the server has answered; null: none waits, or the lease is not of
+   * The lane's first job that has not ended, but for those that are in hand. Tried until the server has answered; null: none waits, or the lease is not of
    * this term, or `forget` was called.
    */
-  take(lane: Lane, term: string): Promise<TakenJob | null> {
+  take(lane: Lane, term: string, beside: readonly string[]): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
     this.forget(lane);
-    this.#asked.set(lane, { term, settle: { resolve, reject } });
+    this.#asked.set(lane, { term, beside, settle: { resolve, reject } });
     this.#turnSoon();
     return promise;
   }
@@ -176,7 +176,7 @@ export class Turns {
         ended: ended.map(({ inHand }) => inHand),
         back: back.map(({ inHand }) => inHand),
         told,
-        take: asked.map(([lane, { term }]) => ({ lane, term })),
+        take: asked.map(([lane, { term, beside }]) => ({ lane, term, beside })),
         number: this.#number(),
       });
       for (const { settle } of told) settle.resolve();

@@ -164,12 +164,13 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { dataDir, printerId } = await prepare(20);
     const job = jobFor(printerId, 8);
     const next = jobFor(printerId, ['next']);
-    await site.queues.enqueueMany([job, next]);
+    await site.queues.enqueue(job);
     const id = who === 'another agent' ? {} : { id: 'agent-of-the-test' };
     const config = { timings: { lease: 1_000 }, window: { labels: 8, bytes: 65_536 }, ...id };
     const child = await start(dataDir, { config, odometer });
     await printer.printed(2);
     await kill(child);
+    await site.queues.enqueue(next);
     await start(site.directories.make(), { config, odometer });
     const held = { error: { code: 'outcome-unknown' }, uncertain: { from: 0, to: 8 } };
     expect(await site.reports.end(job.jobId)).toMatchObject({ status, ...(status === 'held' ? held : {}) });

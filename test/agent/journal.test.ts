@@ -45,7 +45,11 @@ test('what is written is there after the process has gone, with the agent ID', (
   first.close();
   const second = openDataDir(directory);
   expect(second.agentId).toBe(first.agentId);
-  expect(new Journal(second.db).look(entry(1).queueId)).toEqual({ entry: entry(1), final: null });
+  expect(new Journal(second.db).look(entry(1).queueId)).toEqual({
+    entry: entry(1),
+    final: null,
+    followed: 0,
+  });
   expect(new Journal(second.db).look(entry(2).queueId)).toBeNull();
   second.close();
 });

@@ -99,6 +99,7 @@ test.each(VERSIONS)('%s', (_name, schema) => {
     expect(journal.look(id(1))).toEqual({
       entry: { queueId: id(1), printerId: PRINTER, delivery: 2, ...counts },
       final: null,
+      followed: 0,
     });
     expect(journal.underWay(PRINTER)).toBe(true);
     expect(journal.look(id(3))?.final).toEqual({ ...final, jobId: id(3) });

@@ -7,7 +7,7 @@ import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { backends } from '../kit/servers/backends.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
-const taken = z.tuple([z.object({ id: z.string(), delivery: z.int() })]);
+const taken = z.array(z.object({ id: z.string(), delivery: z.int() }));
 
 describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
   test('whoever takes over goes on with it', async () => {
@@ -23,12 +23,13 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     }
     const lane = printerId();
     const [slow, quick] = [job(lane), job(lane)];
-    const take = async (term: string) => {
+    const take = async (term: string, beside: readonly string[] = [], number = 1) => {
       await queues.askLeases(term, [{ lane, term, fresh: true, reaches: true }], LENGTH);
-      const asked = JSON.stringify([{ lane, term }]);
-      const { rows } = await agent.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, 1, true)`, [
-        asked,
-      ]);
+      const asked = JSON.stringify([{ lane, term, beside }]);
+      const { rows } = await agent.query(
+        `SELECT * FROM lanes.turn_beside('{}', '{}', NULL, NULL, $1, $2, true)`,
+        [asked, number],
+      );
       return taken.parse(rows)[0];
     };
 
@@ -41,5 +42,15 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     // The agent that has it dies.
     await agent.query(`UPDATE lanes.lease SET until = '-infinity' WHERE lane = $1`, [lane]);
     expect(await take('second.1')).toEqual({ id: quick.jobId, delivery: 2 });
+
+    // Beside it comes only what it would come before once more.
+    const later = job(lane);
+    await queues.enqueue(later);
+    expect(await take('second.1', [quick.jobId], 2)).toBeUndefined();
+    await queues.remove(lane, slow.jobId);
+    expect(await take('second.1', [quick.jobId], 3)).toEqual({ id: later.jobId, delivery: 1 });
+    // The answer was lost.
+    expect(await take('second.1', [quick.jobId], 4)).toEqual({ id: later.jobId, delivery: 2 });
+    expect(await take('second.1', [quick.jobId, later.jobId], 5)).toBeUndefined();
   });
 });

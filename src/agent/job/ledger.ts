@@ -56,12 +56,15 @@ export class Ledger implements RowMember, LinkBook {
   #arrived: number;
   #short = false;
   #blocked = false;
+  /** Pages of the job behind, at most, that may be out besides. */
+  #followed = 0;
 
   constructor({ journal, row, queueId, printerId, delivery, total, from, perPage }: LedgerOptions) {
     this.#journal = journal;
     this.#row = row;
     this.perPage = perPage;
-    this.found = journal.look(queueId);
+    this.found = journal.look(queueId, perPage);
+    this.#followed = this.found?.followed ?? 0;
     this.#arrived = from;
     const counts = { total, base: from, odometer: null, intent: from, sent: from, printed: from };
     // A queue that had lost the job counts from 1 again; what is reported now is newer all the same.
@@ -107,9 +110,21 @@ export class Ledger implements RowMember, LinkBook {
     return pagesOf(this.intent - this.base, this.perPage);
   }
 
+  /** Pages that may have come out since the counter showed `odometer`: its own, and those of the job behind. */
+  get most(): number {
+    return this.pages + this.#followed;
+  }
+
   /** Labels that were in the printer, or out, when all of them last added up. */
   get arrived(): number {
     return this.#arrived;
+  }
+
+  /** All of it is out, by all that the printer says, whatever it does with the job behind. */
+  get cleared(): boolean {
+    const { base, sent, printed, total } = this.#entry;
+    const upTo = this.#start + pagesOf(sent - base, this.perPage);
+    return printed === total && this.#row.cleared >= upTo;
   }
 
   /** Labels may be out of which nobody knows. */
@@ -159,7 +174,26 @@ export class Ledger implements RowMember, LinkBook {
     const { counter, sent } = this.#row;
     this.#rebase(Math.max(this.base, this.printed), this.printed, counter === null ? null : counter + sent);
     this.#start = sent;
+    this.#short = this.#row.short;
     this.#row.join(this);
+  }
+
+  /** So many pages of the job behind may be out too, when what became of this one's is found out. */
+  followedBy(pages: number): void {
+    this.#followed = pages;
+  }
+
+  /**
+   * The labels of the job ahead are settled by what the counter of the printer at rest shows; so are these, which are not in
+   * the row any more.
+   */
+  settleBehind(odometer: number): void {
+    const { base, printed, intent, odometer: start } = this.#entry;
+    const counted = start === null ? 0 : Math.max(0, odometer - start);
+    const upTo = Math.max(printed, base + labelsOn(counted, intent - base, this.perPage));
+    this.leave();
+    this.#rebase(upTo, upTo, odometer);
+    this.keep();
   }
 
   /** Resolves when all that is written down is durable. @throws JournalError */
@@ -264,9 +298,10 @@ export class Ledger implements RowMember, LinkBook {
       );
     }
     const counted = odometer - start;
+    const { most } = this;
     const told = base + labelsOn(counted, intent - base, this.perPage);
-    if (counted < 0 || counted > this.pages || told < printed) {
-      throw miscounted(counted, pagesOf(printed - base, this.perPage), this.pages, this.perPage);
+    if (counted < 0 || counted > most || told < printed) {
+      throw miscounted(counted, pagesOf(printed - base, this.perPage), most, this.perPage);
     }
     return told;
   }
@@ -322,6 +357,7 @@ export class Ledger implements RowMember, LinkBook {
     const to = { base, intent: base, sent: base, printed, odometer, document: undefined };
     this.#entry = ruled({ ...this.#entry, ...to });
     this.#arrived = base;
+    this.#followed = 0;
   }
 
   #print(printed: number): void {

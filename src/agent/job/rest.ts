@@ -60,8 +60,8 @@ export class Rest {
   }
 
   #check({ odometer, labelsPending, formatsPending = 0, unfinished }: DeviceStatus): void {
-    const { perPage, arrived } = this.#ledger;
-    const { base, intent, odometer: start } = this.#ledger.lasting;
+    const { perPage, arrived, most } = this.#ledger;
+    const { base, odometer: start } = this.#ledger.lasting;
     if (start === null || odometer === null || labelsPending === null || unfinished) return;
     const { perFormat } = this.#options;
     const counted = odometer - start;
@@ -69,7 +69,6 @@ export class Rest {
     // A printer that has nothing pending may have lost its power before.
     const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : 0;
     // What waits may be more than labels: a format that only stores another.
-    const most = pagesOf(intent - base, perPage);
     this.#had = Math.max(this.#had, Math.min(counted + labelsPending, most), had);
     this.#due = this.#had - (labelsPending - formatsPending) - formatsPending * perFormat;
   }

@@ -50,6 +50,7 @@ export class Row {
   #parts: Part[] = [];
   #sent = 0;
   #certain = 0;
+  #cleared = 0;
   #estimated = 0;
   #arrived = 0;
   #pending = false;
@@ -80,6 +81,11 @@ export class Row {
     return this.#certain;
   }
 
+  /** Certainly out, and by what the printer says is pending too: what it has counted is not a stranger's label. */
+  get cleared(): number {
+    return Math.min(this.#certain, this.#cleared);
+  }
+
   /** In the printer, or out, when all of them last added up. */
   get arrived(): number {
     return this.#arrived;
@@ -107,9 +113,9 @@ export class Row {
     }, 0);
   }
 
-  /** Labels of others in the row are not known to be out. */
+  /** Labels of another job that is still in the row are not known to be out. */
   holdsOthers(member: RowMember): boolean {
-    return this.#parts.some(({ of }) => of !== member);
+    return this.#parts.some(({ of }) => of !== member && this.#members.has(of));
   }
 
   /** Begins again with this job alone, at what the counter shows. */
@@ -124,10 +130,9 @@ export class Row {
     this.#members.add(member);
   }
 
-  /** What is left of the job is not the row's any more. */
+  /** The job goes by the row no more; what it has sent is ahead of the others' all the same. */
   leave(member: RowMember): void {
     this.#members.delete(member);
-    this.#parts = this.#parts.filter(({ of }) => of !== member);
     if (this.#members.size === 0) this.#clear();
   }
 
@@ -166,7 +171,7 @@ export class Row {
     this.#members.clear();
     this.#counter = null;
     this.#parts = [];
-    this.#sent = this.#certain = this.#estimated = this.#arrived = this.#shortSince = 0;
+    this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
     this.#pending = this.#doubtful = this.#short = false;
     this.#due = null;
   }
@@ -194,6 +199,7 @@ export class Row {
       return;
     }
     const pending = this.#pendingOf(this.#sent, status);
+    this.#cleared = this.#sent - pending;
     const addsUp = counted + pending >= this.#sent;
     // As long as it prints it may find what it had not looked at, or count what it has printed. After that, what is
     // counted is something else.

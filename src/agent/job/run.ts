@@ -14,7 +14,8 @@
  * A printer that is off, out of paper or unreachable fails nothing: the job waits, says why, and goes on. What
  * is not certain is never printed again by guess: the job is held, with the labels that may be out.
  *
- * What is on record, in which order, and what follows from it after a crash: `sender.ts`.
+ * What is on record, in which order, and what follows from it after a crash: `sender.ts`. Once all of it is sent, the next
+ * job may follow while the printer still prints: `succession.ts`.
  *
  * When the agent stops, or the printer is another agent's, a job that is waiting for its printer is handed back at once;
  * one that is printing has the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for
@@ -26,42 +27,28 @@ import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import { JobFaultError } from '../../contract/fault.ts';
-import type { LanguageId } from '../../contract/format.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import type { Logger } from '../../log.ts';
-import { RenderCrash, type RenderPool } from '../../rendering/render-pool.ts';
+import { RenderCrash } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { Timings } from '../config.ts';
 import { JournalError } from '../journal-sync.ts';
 import { Backoff, pause } from '../pause.ts';
-import { type Confirmation, unconfirmed } from '../printer/confirmation.ts';
+import { unconfirmed } from '../printer/confirmation.ts';
 import { type PrinterLink, type Progress, refused } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import { whyItWaits } from '../printer/status.ts';
 import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
+import { Following } from './following.ts';
 import { Labels } from './labels.ts';
+import { Leading } from './leading.ts';
 import { Ledger } from './ledger.ts';
-import { Outcome, type OutcomeContext } from './outcome.ts';
+import { Outcome } from './outcome.ts';
 import { Pace } from './pace.ts';
 import { Rest } from './rest.ts';
-import type { Row, WindowSize } from './row.ts';
+import { restore } from './restore.ts';
+import type { RunContext } from './run-context.ts';
 import { Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
-
-export interface RunContext extends OutcomeContext {
-  pool: Pick<RenderPool, 'open'>;
-  timings: Timings;
-  window: WindowSize;
-  /** What was sent to the printer, and is not known to be out. */
-  row: Row;
-  device: PrinterDevice;
-  /** Whether the printer takes bytes of this language by the way that it is driven. */
-  speaks(language: LanguageId): boolean;
-  confirmation(): Confirmation;
-  stop: Stop;
-  /** Nobody else wants the printer. */
-  alone(): boolean;
-}
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
@@ -71,7 +58,11 @@ const NOTE_MS = 200;
 const MUTE_LIMIT = 5;
 
 export class JobRun {
+  /** What it is driven with. */
+  readonly device: PrinterDevice;
   readonly ledger: Ledger;
+  /** Its place ahead of the next job. */
+  readonly leading: Leading;
   readonly #context: RunContext;
   readonly #delivery: PickedUpJob;
   readonly #stop: Stop;
@@ -90,6 +81,8 @@ export class JobRun {
   /** The printer cannot say what becomes of labels. */
   #blind = false;
   #mute = 0;
+  /** Its place behind the job ahead. */
+  readonly #following: Following | null;
 
   constructor(context: RunContext, delivery: PickedUpJob) {
     const { agentId, printerId, journal, row, timings, window, stop, device } = context;
@@ -97,6 +90,7 @@ export class JobRun {
     const total = labelCount(job);
     const from = Math.min(job.resume?.from ?? 0, total);
     const logger = context.logger.child({ job: job.jobId, printer: printerId, tenant: job.tenantId });
+    this.device = device;
     this.#context = context;
     this.#delivery = delivery;
     this.#stop = stop;
@@ -124,6 +118,10 @@ export class JobRun {
         if (this.#blind) throw new TransportError('query-timeout', 'it has answered before');
       },
     });
+    const parts = { ...context, ledger: this.ledger, sender: this.#sender, stop };
+    this.#following =
+      context.succession && new Following(context.succession, { ...parts, labels: this.#labels });
+    this.leading = new Leading({ ...parts, delivery, link: this.#link, outcome: this.#outcome });
   }
 
   async run(): Promise<HandlerResult> {
@@ -147,6 +145,7 @@ export class JobRun {
       stop.close();
       this.ledger.leave();
       this.#labels.close();
+      this.leading.end();
     }
   }
 
@@ -154,7 +153,7 @@ export class JobRun {
   async #print(): Promise<void> {
     const ledger = this.ledger;
     const link = this.#link;
-    this.#restore();
+    restore(ledger, this.#delivery.note, this.#context.agentId);
     this.#mustTake();
     // Another kind of link had it, of which this one cannot tell what became.
     if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);
@@ -167,40 +166,19 @@ export class JobRun {
     try {
       while (!clean) {
         try {
-          await link.connect();
-          await this.#carry();
+          const prepared = (await this.#following?.turn()) ?? null;
+          await link.connect(prepared !== null);
+          await this.#carry(prepared);
           clean = true;
         } catch (error) {
           if (!(error instanceof TransportError)) throw error;
-          await this.#disconnected(error);
+          if (!this.#following?.givesBack(error)) await this.#disconnected(error);
         }
       }
     } finally {
-      await link.release(clean, this.#stop.end.aborted && ledger.uncertain);
-    }
-  }
-
-  /** Where the job stands by what journal and queue know. @throws JobFaultError `outcome-unknown` */
-  #restore(): void {
-    const ledger = this.ledger;
-    const { note } = this.#delivery;
-    const { agentId } = this.#context;
-    const own = note === null || note.agentId === agentId;
-    if (own && ledger.found !== null) {
-      ledger.restore(ledger.found.entry);
-      // Another kind of device may have had it, which counted from elsewhere.
-      if (!ledger.uncertain) ledger.begin(null);
-    } else if (note?.resumeAt === null) {
-      const left = note.underWay;
-      ledger.restore({ ...left, intent: Math.min(left?.intent ?? ledger.total, ledger.total) });
-      const counted = left !== undefined && left.odometer !== null;
-      if (counted && note.agentId !== agentId && !ledger.sentOthersSince) return;
-      // Which labels are out, only the agent that had it could tell.
-      const who = own ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
-      throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
-    } else if (note !== null) {
-      const { resumeAt } = note;
-      ledger.restore({ base: resumeAt, intent: resumeAt, sent: resumeAt, printed: resumeAt });
+      this.#following?.leaves(clean);
+      const others = this.#following?.waits || this.leading.driven;
+      if (!others) await link.release(clean, this.#stop.end.aborted && ledger.uncertain);
     }
   }
 
@@ -211,15 +189,23 @@ export class JobRun {
       throw new JobFaultError('language-unsupported', `The printer does not take ${language} any more`);
   }
 
-  /** Sends what is left, never further ahead of the printer than the window, until it is known what is out. */
-  async #carry(): Promise<void> {
+  /**
+   * Sends what is left, never further ahead of the printer than the window, until it is known what is out.
+   * @param prepared the first labels, which follow those of another job that is still being printed
+   */
+  async #carry(prepared: Chunk[] | null): Promise<void> {
     const ledger = this.ledger;
     const link = this.#link;
     const { row } = this.#context;
-    this.#ready = this.#blind = false;
-    if (ledger.uncertain) await this.#recover();
-    if (!link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
+    this.#ready = prepared !== null;
+    this.#blind = false;
+    if (prepared === null && ledger.uncertain) await this.#recover();
+    if (prepared === null && !link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
     const pace = new Pace({ ...this.#context, ledger, link });
+    if (prepared !== null) {
+      await this.#send(prepared);
+      pace.moves();
+    }
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
       // A printer with jobs of its own ends this one even where it stands still, and has a moment for it.
       if (this.#stop.canceled && ledger.underWay && (await link.cancel())) pace.stuck = false;
@@ -242,6 +228,7 @@ export class JobRun {
       const until = pace.stuck ? this.#stop.leave : this.#stop.end;
       await pause(pace.pollAfter(), until);
       if (!until.aborted) await this.#told(await link.progress(), pace);
+      if (await this.leading.gaveWay(pace)) return;
     }
     // All of it was delivered, maybe before the operator said that this counts.
     if (!ledger.uncertain) return;
@@ -255,6 +242,7 @@ export class JobRun {
 
   /** Settles what became of the labels that were under way. @throws TransportError, JobFaultError, Interrupted */
   async #recover(): Promise<void> {
+    this.leading.recovers();
     const found = await this.#link.recover();
     if (found === 'nothing') this.ledger.withdraw();
     else if (found === 'at-rest') await this.#beReady(true);
@@ -267,7 +255,8 @@ export class JobRun {
   async #beReady(afterCut = false): Promise<void> {
     const { timings } = this.#context;
     const ledger = this.ledger;
-    const perFormat = Math.min(this.#delivery.job.copies, this.#maxCopies);
+    const followed = ledger.most > ledger.pages;
+    const perFormat = followed ? this.#maxCopies : Math.min(this.#delivery.job.copies, this.#maxCopies);
     const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await this.#link.ready(rest === null);
@@ -280,6 +269,7 @@ export class JobRun {
       if (printed !== null) {
         this.#log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
         ledger.settle(printed);
+        this.leading.settled(status.odometer);
       }
       if (printed !== null || (rest === null && ready)) {
         ledger.begin(this.#link.counts ? status.odometer : null);
@@ -333,8 +323,15 @@ export class JobRun {
 
   /** @throws JobFaultError, TransportError, Interrupted */
   async #told(told: Progress, pace: Pace): Promise<void> {
-    if (told.by === 'counter') this.#toldByCounter(told.status, pace);
-    else if (told.by === 'job') await this.#toldByJob(told, pace);
+    if (told.by === 'counter') {
+      try {
+        this.#toldByCounter(told.status, pace);
+      } catch (error) {
+        this.#following?.fails(error);
+        throw error;
+      }
+      this.#following?.told(pace.stuck, this.#outcome.reasons);
+    } else if (told.by === 'job') await this.#toldByJob(told, pace);
     else {
       if (this.ledger.odometer === null) {
         const why = 'The printer no longer knows its job, and has no counter that could tell what came out';
@@ -373,6 +370,7 @@ export class JobRun {
   }
 
   async #disconnected(error: TransportError): Promise<void> {
+    this.leading.broke();
     this.#log.info({ code: error.code, detail: error.message }, 'printer not reached');
     this.#outcome.progress(await this.#link.broke(this.ledger.uncertain));
     await this.#stop.wait(this.#backoff.next());

@@ -40,6 +40,9 @@
  *                             would not.
  *   the printer loses power   its buffer is lost, its counter is not: as inside B.
  *   the counter was moved by somebody else meanwhile, or has gone back: held.
+ *   another job behind it     (`succession.ts`) its N and J1 come before this one's J2, with the counter as it will be when this
+ *                             one's labels are out. What was counted is this one's first, and the other's beyond that. Another
+ *                             agent does not know of the other one: it holds this one where more was counted than it has.
  *   no odometer               any loss with labels under way: held.
  *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
  *                             that what its connection took counts (`confirmation: "transport"`).
@@ -84,6 +87,10 @@ export class Sender {
   /** This delivery's note in the queue. */
   readonly #handover: Handover;
   #readAt = 0;
+  /** Its first labels are written down and noted, and are to follow another job's. */
+  #prepared = false;
+  /** The note says another counter than the one that is to be gone by. */
+  #again = false;
 
   constructor(options: SenderOptions) {
     const { agentId, delivery, ledger, link, window, timings, alone, log } = options;
@@ -133,16 +140,38 @@ export class Sender {
   }
 
   /**
+   * Journal and note of a job that is to follow another one without a gap. Its bytes are sent as soon as that one has none.
+   * @throws JournalError, Interrupted
+   */
+  async prepare(burst: readonly Chunk[]): Promise<void> {
+    this.#prepared = true;
+    // What was noted before goes by another reading of the counter.
+    await this.#intend(endOf(burst), this.#handover.left);
+  }
+
+  /** It does not follow after all, and nothing has been sent. */
+  unprepare(): void {
+    if (!this.#prepared) return;
+    this.#prepared = false;
+    this.#again = this.#handover.left;
+    this.#intendNothing();
+  }
+
+  /**
    * Journal, note, bytes, in the order given above; stops at a label boundary when it has to.
    * @throws TransportError, JobFaultError, Interrupted
    */
   async send(burst: Chunk[]): Promise<Refusal | null> {
     const { ledger, link, stop } = this.#options;
-    const upTo = Math.max(...burst.map(({ first, count }) => first + count));
+    const upTo = endOf(burst);
+    // It follows another job: the counter goes on where that one's labels end.
+    const prepared = this.#prepared;
+    this.#prepared = false;
     let begun = false;
     try {
-      await this.#intend(upTo);
-      while (!this.#baseIsFresh()) {
+      if (!prepared) await this.#intend(upTo, this.#again);
+      this.#again = false;
+      while (!prepared && !this.#baseIsFresh()) {
         // Nothing has been sent: what the printer has counted since is not this job's.
         const { odometer } = ledger;
         this.#intendNothing();
@@ -230,6 +259,11 @@ export class Sender {
       }
     }
   }
+}
+
+/** The label after the last one of these. */
+function endOf(burst: readonly Chunk[]): number {
+  return Math.max(...burst.map(({ first, count }) => first + count));
 }
 
 /** Whether `promise` resolves in time, ms. @throws what it rejects with in that time */

@@ -1,6 +1,6 @@
 /**
  * One printer at work. For every term in which it is this agent's: a consumer on the queue, kept up, and the run of
- * each job that it delivers, one at a time. Between two terms another agent serves it, or nobody, and this one asks
+ * each job that it delivers: one at a time, and the next behind it where it lets one follow. Between two terms another agent serves it, or nobody, and this one asks
  * again and again.
  */
 import { once } from 'node:events';
@@ -15,10 +15,12 @@ import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { Consumer, HandlerResult, JobSource, PickedUpJob } from '../source/job-source.ts';
 import { endUnreadable } from './outcome.ts';
 import { Row } from './row.ts';
-import { JobRun, type RunContext } from './run.ts';
+import { JobRun } from './run.ts';
+import type { RunContext } from './run-context.ts';
 import { Stop } from './stop.ts';
+import { Succession } from './succession.ts';
 
-export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone'> & {
+export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'succession'> & {
   /** What the next job is driven with: another one when a better way to the printer is found. */
   device(): PrinterDevice;
   /** Of which the jobs are this printer's. */
@@ -41,9 +43,10 @@ export class PrinterStation {
   readonly #stopped = new AbortController();
   #row = new Row();
   #graceMs = 0;
-  #run: JobRun | null = null;
+  /** In the order of their delivery. */
+  readonly #runs = new Map<string, JobRun>();
   #handling = 0;
-  /** Of the last job that was delivered. */
+  /** Of all jobs that were delivered. */
   #handled: Promise<void> = Promise.resolve();
   #serving: Promise<void> = Promise.resolve();
 
@@ -60,7 +63,7 @@ export class PrinterStation {
 
   /** Labels are under way, and only this agent can find out what becomes of them. */
   get uncertain(): boolean {
-    return this.#run?.ledger.uncertain ?? false;
+    return [...this.#runs.values()].some(({ ledger }) => ledger.uncertain);
   }
 
   /** Takes jobs as soon as the printer is this agent's and the queue lets it. */
@@ -150,17 +153,23 @@ export class PrinterStation {
     this.#handling += 1;
     const before = this.#handled;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#handled = promise;
+    this.#handled = Promise.all([before, promise]).then(() => undefined);
+    const id = queueIdOf(delivery.job);
+    // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
+    const ahead = this.#runs.has(id) ? undefined : [...this.#runs.values()].at(-1);
+    const follows = ahead?.leading.letsFollow === true && ahead.device === this.#context.device();
+    const succession = follows ? new Succession() : null;
     try {
-      // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
-      await before;
+      if (succession === null) await before;
       term.check();
       if (stages.leave.signal.aborted || term.ending.aborted) return 'hand-back';
       if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
-      this.#run = this.#runOf(delivery, term, stages);
-      return await this.#run.run();
+      const run = this.#runOf(delivery, term, stages, succession);
+      if (succession !== null) ahead?.leading.followedBy(succession);
+      this.#runs.set(id, run);
+      return await run.run();
     } finally {
-      this.#run = null;
+      this.#runs.delete(id);
       this.#handling -= 1;
       resolve();
     }
@@ -176,8 +185,13 @@ export class PrinterStation {
     return 'not-mine';
   }
 
-  #runOf(delivery: PickedUpJob, term: LeaseTerm, { leave, boundary, end }: Stages): JobRun {
-    const { cancelRequests, timings, ...context } = this.#context;
+  #runOf(
+    delivery: PickedUpJob,
+    term: LeaseTerm,
+    { leave, boundary, end }: Stages,
+    succession: Succession | null,
+  ): JobRun {
+    const { cancelRequests, timings, hold, ...context } = this.#context;
     const stop = new Stop({
       signals: {
         leave: AbortSignal.any([leave.signal, term.ending]),
@@ -191,7 +205,16 @@ export class PrinterStation {
     });
     const device = context.device();
     return new JobRun(
-      { ...context, timings, row: this.#row, device, stop, alone: () => term.alone },
+      {
+        ...context,
+        timings,
+        row: this.#row,
+        device,
+        stop,
+        alone: () => term.alone,
+        held: () => hold.held,
+        succession,
+      },
       delivery,
     );
   }

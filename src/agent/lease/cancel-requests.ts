@@ -4,18 +4,23 @@
  */
 export class CancelRequests {
   #named: ReadonlySet<string> = new Set();
-  #current = { queueId: '', abort: new AbortController() };
+  /** The jobs in hand: one, and the one that follows it. */
+  readonly #asked = new Map<string, AbortController>();
 
   /** @param queueIds all that are named, by their names in the queue */
   update(queueIds: readonly string[]): void {
     this.#named = new Set(queueIds);
-    if (this.#named.has(this.#current.queueId)) this.#current.abort.abort();
+    for (const [queueId, abort] of this.#asked) if (this.#named.has(queueId)) abort.abort();
   }
 
-  /** Aborted once the job is named; until the next job is asked for. */
+  /** Aborted once the job is named; until two others have been asked for. */
   of(queueId: string): AbortSignal {
-    this.#current = { queueId, abort: new AbortController() };
-    if (this.#named.has(queueId)) this.#current.abort.abort();
-    return this.#current.abort.signal;
+    const abort = new AbortController();
+    this.#asked.delete(queueId);
+    this.#asked.set(queueId, abort);
+    const [oldest] = this.#asked.keys();
+    if (this.#asked.size > 2 && oldest !== undefined) this.#asked.delete(oldest);
+    if (this.#named.has(queueId)) abort.abort();
+    return abort.signal;
   }
 }

@@ -121,8 +121,12 @@ export interface PrinterLink {
   readonly counts: boolean;
   /** As far as is known by now. */
   takes(language: LanguageId): boolean;
-  /** The printer that is expected is there. @throws TransportError */
-  connect(): Promise<void>;
+  /**
+   * The printer that is expected is there.
+   * @param follows only onto the connection that is open, on which another job's labels are under way
+   * @throws TransportError
+   */
+  connect(follows: boolean): Promise<void>;
   /** Asks whether the printer takes labels now. @param others what it prints is not the job's. @throws TransportError */
   ready(others: boolean): Promise<Readiness>;
   /** The last thing before the first label of a row of chunks. @throws TransportError */

@@ -171,6 +171,14 @@ export class StreamDevice implements PrinterDevice {
     }
   }
 
+  /** The connection of the job that has it. @throws TransportError where that has gone */
+  get open(): Connection {
+    const open = this.#connection;
+    if (open === null || open.closed.aborted)
+      throw new TransportError('connection-lost', 'labels of another job were on it');
+    return open;
+  }
+
   async #open(signal: AbortSignal): Promise<Connection> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);

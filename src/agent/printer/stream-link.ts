@@ -30,9 +30,10 @@ export class StreamLink implements PrinterLink {
     return this.#options.speaks(language);
   }
 
-  async connect(): Promise<void> {
-    this.#connection = await this.#device.connect(this.#options.signals.leave);
-    this.#begins = true;
+  async connect(follows: boolean): Promise<void> {
+    const device = this.#device;
+    this.#connection = follows ? device.open : await device.connect(this.#options.signals.leave);
+    this.#begins = !follows;
   }
 
   async ready(others: boolean): Promise<Readiness> {

@@ -31,6 +31,8 @@ export interface PickedUpJob {
   /** From 1; counts every pick-up, those after a hand-back or a stall too. */
   delivery: number;
   note: HandoverNote | null;
+  /** The lane's next job may come while this one is still in hand: its handler runs beside this one's. */
+  follow(): void;
   /** Resolves when the queue has stored the note. */
   setNote(note: HandoverNote): Promise<void>;
   /** Aborted when the queue gives the job to someone else, or nobody wants it any more. */
@@ -63,7 +65,7 @@ export interface JobSource {
   /** Lets another agent have the printer at once. */
   giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void>;
   /**
-   * Delivers the jobs of one lane, one at a time, in their order, for as long as its lease is of this term. Rejects when it
+   * Delivers the jobs of one lane, one at a time unless they `follow`, in their order, for as long as its lease is of this term. Rejects when it
    * cannot yet: call again.
    */
   consume(lane: Lane, term: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;

@@ -20,8 +20,8 @@ export function queueSource(queues: Queues): JobSource {
       const consumer = await queues.consume(
         lane,
         term,
-        async ({ job, delivery, note, setNote, signal: lost }) => {
-          const result = await handler({ job, delivery, note: left(note), setNote, signal: lost });
+        async ({ job, delivery, note, follow, setNote, signal: lost }) => {
+          const result = await handler({ job, delivery, note: left(note), follow, setNote, signal: lost });
           // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right
           // for a job that the queue took away, and that comes again.
           if (result === 'hand-back' && lost.aborted) throw lost.reason;

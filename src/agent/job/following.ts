@@ -1,0 +1,116 @@
+/** One job's place behind another, which the printer still prints (`succession.ts`). */
+import { TransportError } from '../../../drivers/connection.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { Labels } from './labels.ts';
+import type { Ledger } from './ledger.ts';
+import type { Outcome } from './outcome.ts';
+import type { Sender } from './sender.ts';
+import { Interrupted, type Stop } from './stop.ts';
+import type { Behind, Succession } from './succession.ts';
+
+export interface FollowingParts {
+  ledger: Ledger;
+  sender: Sender;
+  labels: Labels;
+  stop: Stop;
+  /** A person holds the printer. */
+  held(): boolean;
+}
+
+export class Following implements Behind {
+  readonly #succession: Succession;
+  readonly #parts: FollowingParts;
+  #preparing: Promise<boolean> = Promise.resolve(false);
+  #first: Chunk[] = [];
+  /** Some of it may have been sent. */
+  #driven = false;
+
+  constructor(succession: Succession, parts: FollowingParts) {
+    this.#succession = succession;
+    this.#parts = parts;
+  }
+
+  /**
+   * Waits until this job drives the printer, or is alone there.
+   * @returns its first labels, written down and noted; null: it is alone, and nothing is prepared
+   * @throws Interrupted, JobFaultError, JournalError, RenderCrash
+   */
+  async turn(): Promise<Chunk[] | null> {
+    const { ledger, sender, labels, stop, held } = this.#parts;
+    for (;;) {
+      // It has not begun: it waits with the others.
+      const waits = !this.#driven && held() && this.#succession.over;
+      if (stop.leave.aborted || waits) throw new Interrupted();
+      if (this.#succession.over) return null;
+      if (!ledger.uncertain && ledger.base < ledger.total) {
+        labels.renew(ledger.base);
+        await labels.peek(stop);
+      }
+      await this.#succession.ready(this, stop.leave);
+      if (this.#succession.driven) {
+        this.#driven = true;
+        return this.#first;
+      }
+      await this.#preparing;
+      sender.unprepare();
+      ledger.leave();
+    }
+  }
+
+  async join(): Promise<boolean> {
+    this.#preparing = this.#prepare();
+    // Who waits for its turn hears of what went wrong.
+    return await this.#preparing.catch(() => false);
+  }
+
+  async #prepare(): Promise<boolean> {
+    const { ledger, sender } = this.#parts;
+    if (ledger.uncertain) return false;
+    this.#first = await sender.collect(false);
+    if (this.#first.length === 0 || !this.#succession.joins) return false;
+    ledger.join();
+    await sender.prepare(this.#first);
+    return true;
+  }
+
+  get pages(): number {
+    const { ledger } = this.#parts;
+    return ledger.uncertain ? ledger.pages : 0;
+  }
+
+  settle(odometer: number): void {
+    const { ledger } = this.#parts;
+    if (ledger.uncertain) ledger.settleBehind(odometer);
+  }
+
+  /** The printer has said how far it is, or that its count fits neither. */
+  told(stuck: boolean, reasons: Outcome['reasons']): void {
+    if (this.#succession.driven) this.#succession.say({ kind: 'told', stuck, reasons });
+  }
+
+  /** Where the labels of both are concerned. */
+  fails(error: unknown): void {
+    if (this.#succession.driven && error instanceof JobFaultError)
+      this.#succession.say({ kind: 'fault', error });
+  }
+
+  /** The wheel is the other one's again. @returns false: there is no other one, or it has the wheel */
+  givesBack(error: Error | null): boolean {
+    if (!this.#succession.driven) return false;
+    this.#parts.ledger.leave();
+    this.#succession.say({ kind: 'back', error });
+    return true;
+  }
+
+  /** The job goes while the other one is there. @param clean nothing unfinished is on the connection */
+  leaves(clean: boolean): void {
+    const unclear = new TransportError('connection-lost', 'the job behind has left it');
+    this.givesBack(clean ? null : unclear);
+  }
+
+  /** The other one has the printer, and this one may not touch it. */
+  get waits(): boolean {
+    return !this.#succession.over;
+  }
+}

@@ -1,0 +1,103 @@
+/** One job's place ahead of another, which follows it while the printer still prints its last labels (`succession.ts`). */
+import type { PrinterLink } from '../printer/link.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
+import type { Ledger } from './ledger.ts';
+import type { Outcome } from './outcome.ts';
+import type { Pace } from './pace.ts';
+import type { Row } from './row.ts';
+import type { Stop } from './stop.ts';
+import type { Succession } from './succession.ts';
+
+export interface LeadingParts {
+  delivery: Pick<PickedUpJob, 'follow'>;
+  ledger: Ledger;
+  row: Row;
+  link: PrinterLink;
+  outcome: Outcome;
+  stop: Stop;
+  /** Nobody else wants the printer: another agent could not tell the two jobs' labels apart. */
+  alone(): boolean;
+  /** A person holds the printer. */
+  held(): boolean;
+}
+
+export class Leading {
+  readonly #parts: LeadingParts;
+  #lets = false;
+  #behind: Succession | null = null;
+
+  constructor(parts: LeadingParts) {
+    this.#parts = parts;
+  }
+
+  /** The next job may be made ready, to follow it at the printer. */
+  get letsFollow(): boolean {
+    return this.#lets && this.#behind === null && !this.#parts.stop.lost;
+  }
+
+  /** The job behind drives the printer. */
+  get driven(): boolean {
+    return this.#behind?.driven === true;
+  }
+
+  followedBy(behind: Succession): void {
+    this.#behind = behind;
+  }
+
+  /**
+   * Lets the next job follow at a printer that is busy with the last labels of this one.
+   * @returns whether all of them are out by then, while the other one is at the printer
+   * @throws JobFaultError, TransportError, Interrupted
+   */
+  async gaveWay(pace: Pace): Promise<boolean> {
+    const { delivery, ledger, row, link, stop } = this.#parts;
+    const lasts = ledger.sent === ledger.total && ledger.underWay && row.pending;
+    // Without a counter, a cut would leave both uncertain instead of one.
+    const counted = !link.documents && ledger.odometer !== null;
+    const free = this.#parts.alone() && !this.#parts.held() && !stop.leave.aborted;
+    if (!lasts || !counted || pace.blocked || row.doubtful || !free) return false;
+    if (!this.#lets) delivery.follow();
+    this.#lets = true;
+    if (!this.#behind?.offer()) return false;
+    await this.#ride(this.#behind);
+    pace.moves();
+    return ledger.cleared;
+  }
+
+  /** Until all of its labels are out, or it has the wheel again. */
+  async #ride(behind: Succession): Promise<void> {
+    const { ledger, outcome, stop } = this.#parts;
+    let stuck = false;
+    while (!ledger.cleared) {
+      stop.leaveIfTold(true, stuck);
+      const word = await behind.listen(stop.end);
+      if (word === null) continue;
+      if (word.kind === 'fault') throw word.error;
+      if (word.kind === 'back') {
+        if (word.error !== null) throw word.error;
+        return;
+      }
+      stuck = word.stuck;
+      outcome.progress(word.reasons);
+    }
+  }
+
+  /** The connection is lost. */
+  broke(): void {
+    this.#behind?.broke();
+  }
+
+  /** What became of its labels is about to be found out. */
+  recovers(): void {
+    if (this.#behind !== null) this.#parts.ledger.followedBy(this.#behind.pages);
+  }
+
+  /** Its labels are settled by this reading of the counter of a printer at rest. */
+  settled(odometer: number | null): void {
+    this.#behind?.settle(odometer);
+  }
+
+  end(): void {
+    this.#behind?.end();
+  }
+}

@@ -1,0 +1,29 @@
+/** What the run of a job has to do with: its printer, the row of what was sent there, and where what is made of it is written down. */
+import type { LanguageId } from '../../contract/format.ts';
+import type { RenderPool } from '../../rendering/render-pool.ts';
+import type { Timings } from '../config.ts';
+import type { Confirmation } from '../printer/confirmation.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
+import type { OutcomeContext } from './outcome.ts';
+import type { Row, WindowSize } from './row.ts';
+import type { Stop } from './stop.ts';
+import type { Succession } from './succession.ts';
+
+export interface RunContext extends OutcomeContext {
+  pool: Pick<RenderPool, 'open'>;
+  timings: Timings;
+  window: WindowSize;
+  /** What was sent to the printer, and is not known to be out. */
+  row: Row;
+  device: PrinterDevice;
+  /** Whether the printer takes bytes of this language by the way that it is driven. */
+  speaks(language: LanguageId): boolean;
+  confirmation(): Confirmation;
+  stop: Stop;
+  /** Nobody else wants the printer. */
+  alone(): boolean;
+  /** A person holds the printer: no further job begins there. */
+  held(): boolean;
+  /** The job ahead, which the printer still prints. */
+  succession: Succession | null;
+}

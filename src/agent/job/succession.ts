@@ -1,0 +1,141 @@
+/**
+ * Two jobs at one printer, the second behind the first: its labels go out while the printer still prints the first one's,
+ * so that the printer does not stand still between jobs. What both of them know of each other.
+ *
+ *   waits ──has its first labels──▶ ready ──the one ahead has sent all──▶ joins ──intent and note are durable──▶ prepared
+ *     ▲                                                                     │                                      │
+ *     ├──────────── the connection is lost, before anything was sent ───────┴──────────────────────────────────────┤
+ *     │                                                                                                            ▼
+ *     └──────────── it cannot go on: the one ahead finds out what became of both ────────────────────────────── drives
+ *
+ * One of the two drives the printer at a time. The one ahead gives the wheel away when it has nothing to send any more, and
+ * only listens from then on. When it has ended, whatever became of it, the one behind goes on alone.
+ */
+import type { JobFaultError } from '../../contract/fault.ts';
+import type { PrinterReason } from '../../contract/printer.ts';
+
+/** What the one that drives has to say to the one ahead. */
+export type Word =
+  /** The printer has said how far it is. */
+  | { kind: 'told'; stuck: boolean; reasons: readonly PrinterReason[] }
+  /** It does not drive any more; `error`: what is on the connection has to be found out. */
+  | { kind: 'back'; error: Error | null }
+  /** What the printer counts fits neither. */
+  | { kind: 'fault'; error: JobFaultError };
+
+/** The job behind, for the one ahead. */
+export interface Behind {
+  /** Joins the row, and writes down what it is about to send. Resolves when that is durable; false: it cannot. */
+  join(): Promise<boolean>;
+  /** Pages that it has sent, or was about to, and that are not settled. */
+  readonly pages: number;
+  /** The labels ahead are settled by this reading of the counter of a printer at rest: so are its own. */
+  settle(odometer: number): void;
+}
+
+type State = 'waits' | 'ready' | 'joins' | 'prepared' | 'drives';
+
+export class Succession {
+  #state: State = 'waits';
+  #behind: Behind | null = null;
+  #words: Word[] = [];
+  #spoken = Promise.withResolvers<void>();
+  #turn = Promise.withResolvers<void>();
+  #over = false;
+
+  /** The one ahead has ended. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** The one behind drives the printer for both. */
+  get driven(): boolean {
+    return this.#state === 'drives' && !this.#over;
+  }
+
+  /** The one behind is about to be in the row. */
+  get joins(): boolean {
+    return this.#state === 'joins' && !this.#over;
+  }
+
+  // The one behind:
+
+  /** It has its first labels. Resolves when something has changed: it drives, is alone, or has to begin again. */
+  async ready(behind: Behind, signal: AbortSignal): Promise<void> {
+    this.#behind = behind;
+    this.#state = 'ready';
+    this.#turn = Promise.withResolvers();
+    if (!this.#over) await resolvedOr(this.#turn.promise, signal);
+  }
+
+  say(word: Word): void {
+    if (word.kind !== 'told') this.#state = 'waits';
+    this.#words.push(word);
+    this.#spoken.resolve();
+  }
+
+  // The one ahead:
+
+  /** It has sent all that it has. Returns whether the other one drives from now on. */
+  offer(): boolean {
+    if (this.#state === 'ready') void this.#join();
+    if (this.#state !== 'prepared') return false;
+    this.#state = 'drives';
+    this.#words = [];
+    this.#turn.resolve();
+    return true;
+  }
+
+  async #join(): Promise<void> {
+    this.#state = 'joins';
+    const joined = (await this.#behind?.join()) === true;
+    // The connection was lost meanwhile.
+    if (this.#state !== 'joins') return;
+    this.#state = joined ? 'prepared' : 'waits';
+    if (!joined) this.#turn.resolve();
+  }
+
+  /** The next word of the one that drives; null: `signal` was aborted. */
+  async listen(signal: AbortSignal): Promise<Word | null> {
+    for (;;) {
+      const word = this.#words.shift();
+      if (word !== undefined) return word;
+      if (signal.aborted) return null;
+      this.#spoken = Promise.withResolvers();
+      await resolvedOr(this.#spoken.promise, signal);
+    }
+  }
+
+  /** The connection is lost while the one ahead drives: who was about to join begins again. */
+  broke(): void {
+    if (this.#state !== 'joins' && this.#state !== 'prepared') return;
+    this.#state = 'waits';
+    this.#turn.resolve();
+  }
+
+  /** Pages of the one behind that may be out too. */
+  get pages(): number {
+    return this.#behind?.pages ?? 0;
+  }
+
+  /** What the one ahead had sent is settled by this reading of the counter of a printer at rest. */
+  settle(odometer: number | null): void {
+    if (odometer !== null && (this.#state === 'waits' || this.#state === 'ready'))
+      this.#behind?.settle(odometer);
+  }
+
+  /** The one ahead has ended. */
+  end(): void {
+    this.#over = true;
+    this.#turn.resolve();
+  }
+}
+
+async function resolvedOr(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const abort = () => resolve();
+  signal.addEventListener('abort', abort, { once: true });
+  await Promise.race([promise, aborted]);
+  signal.removeEventListener('abort', abort);
+}

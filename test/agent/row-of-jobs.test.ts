@@ -1,0 +1,263 @@
+/**
+ * Jobs follow each other at the printer without a gap: the next one's labels are there before the last one's are out. What
+ * breaks meanwhile concerns two jobs: each label comes out once, or its job is held because that cannot be known.
+ */
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
+import { CRASH_POINTS } from '../kit/agent/agent-process.ts';
+import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
+import { kill, killedItself, serialId, useSite } from '../kit/agent/use-site.ts';
+import { backends } from '../kit/servers/backends.ts';
+
+describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 'redis'))('$name', (backend) => {
+  const site = useSite(backend);
+  const config = { timings: { vanished: 1_000 } };
+
+  /** Two labels a second. */
+  async function slow(): Promise<{ printer: TestPrinter; printerId: string }> {
+    const serial = crypto.randomUUID();
+    return { printer: await site.startPrinter({ speed: 2, serial }), printerId: serialId(serial) };
+  }
+
+  const single = (printerId: string, ...names: string[]) => names.map((name) => jobFor(printerId, [name]));
+
+  /** Labels of two jobs are in the printer. */
+  const bothUnderWay = (printer: TestPrinter) =>
+    expect.poll(() => printer.waiting, { interval: 5 }).toBeGreaterThan(1);
+
+  async function allPrinted(printer: TestPrinter, jobs: ReturnType<typeof single>): Promise<void> {
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+    }
+    expect(printer.labels).toEqual(jobs.flatMap(expected));
+  }
+
+  test('the printer has the next label before one is out', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const jobs = single(printerId, 'a', 'b', 'c', 'd', 'e');
+    const waiting: boolean[] = [];
+    printer.on('label', () => waiting.push(printer.waiting > 0));
+    await site.queues.enqueueMany(jobs);
+    await allPrinted(printer, jobs);
+    expect(waiting).toEqual([true, true, true, true, false]);
+  });
+
+  test('jobs of many labels and copies, one behind the other', async () => {
+    const printer = await site.startPrinter({ speed: 40 });
+    const { printerId } = await site.startAgent(printer, {
+      config: { window: { labels: 4, bytes: 65_536 } },
+    });
+    const jobs = [jobFor(printerId, 9), jobFor(printerId, 3, 5), jobFor(printerId, 1), jobFor(printerId, 6)];
+    await site.queues.enqueueMany(jobs);
+    await allPrinted(printer, jobs);
+  });
+
+  test('one that comes later follows too', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const [first, second] = [jobFor(printerId, 3), jobFor(printerId, ['later'])];
+    await site.queues.enqueue(first);
+    await printer.printed(1);
+    await site.queues.enqueue(second);
+    await printer.printed(3);
+    expect(printer.waiting).toBe(1);
+    await allPrinted(printer, [first, second]);
+  });
+
+  test('the connection breaks', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const jobs = single(printerId, 'a', 'b', 'c');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    printer.dropConnectionAfter(1);
+    await allPrinted(printer, jobs);
+  });
+
+  test('the printer loses its power, and what it had', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const jobs = single(printerId, 'a', 'b', 'c');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    await printer.powerOff();
+    await printer.powerOn();
+    await allPrinted(printer, jobs);
+  });
+
+  test('all is deleted at the panel: both are held, the next one prints', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer, { config });
+    const jobs = single(printerId, 'a', 'b');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    printer.set({ paused: true });
+    const lost = once(printer, 'lost');
+    printer.cancel('all');
+    await lost;
+    printer.set({ paused: false });
+    const ends = await Promise.all(jobs.map(({ jobId }) => site.reports.end(jobId)));
+    const next = jobFor(printerId, ['next']);
+    expect(await site.print(next)).toMatchObject({ status: 'printed' });
+    // What was under the head may have come out.
+    expect([['next'], ['a', 'next']]).toContainEqual(printer.labels);
+    expect(ends[0]).toMatchObject({ status: 'held', labels: { printed: 0 }, uncertain: { from: 0, to: 1 } });
+    expect(ends[1]).toMatchObject({ status: 'held', labels: { printed: 0 }, uncertain: { from: 0, to: 1 } });
+  });
+
+  test("the first one's last label is deleted at the panel, and the second comes out: neither is called printed", async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer, { config });
+    const jobs = [jobFor(printerId, ['a1', 'a2']), jobFor(printerId, ['b'])];
+    await site.queues.enqueueMany(jobs);
+    await expect.poll(() => printer.waiting, { interval: 5 }).toBe(3);
+    let lost = 0;
+    printer.on('lost', () => (lost += 1));
+    await printer.printed(1);
+    // As soon as the next one is under way, and before it is under the head.
+    const canceled = () => {
+      if (lost === 0) printer.cancel('format');
+      return lost;
+    };
+    await expect.poll(canceled, { interval: 1 }).toBe(1);
+    const [a, b] = await Promise.all(jobs.map(({ jobId }) => site.reports.end(jobId)));
+    expect(a).toMatchObject({ status: 'held', uncertain: { to: 2 } });
+    expect(b).toMatchObject({ status: 'held', uncertain: { from: 0, to: 1 } });
+    expect(printer.labels).toEqual(['a1', 'b']);
+  });
+
+  test('the printer drops the second one without a word: nobody can say which of the two is out', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer, { config });
+    const jobs = single(printerId, 'a', 'b');
+    await site.queues.enqueueMany(jobs);
+    await expect.poll(() => printer.waiting, { interval: 5 }).toBe(1);
+    printer.dropFormats(1);
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 1 } });
+    }
+    expect(printer.labels).toEqual(['a']);
+  });
+
+  test.each([0, 1])('job %i of the two is canceled while the printer stands still', async (which) => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const jobs = single(printerId, 'a', 'b');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    printer.set({ 'media-empty': true });
+    const [canceled, other] = which === 0 ? jobs : jobs.toReversed();
+    if (canceled === undefined || other === undefined) throw new Error('two jobs');
+    await site.reports.job(canceled.jobId, ({ reasons }) => reasons.includes('media-empty'));
+    await site.queues.markCanceled(laneOf(canceled), canceled.jobId, true);
+    const end = await site.reports.end(canceled.jobId);
+    expect(end).toMatchObject({ status: 'canceled', uncertain: { from: 0, to: 1 } });
+    printer.set({ 'media-empty': false });
+    expect(await site.reports.end(other.jobId)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual(['a', 'b']);
+  });
+
+  test('the agent stops, and another process of it goes on', async () => {
+    const { printer, printerId } = await slow();
+    const { agent, dataDir } = await site.startAgent(printer, { config: { timings: { confirm: 200 } } });
+    const jobs = single(printerId, 'a', 'b', 'c');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    await agent.stop({ graceMs: 0 });
+    await site.startAgent(printer, { dataDir });
+    await allPrinted(printer, jobs);
+  });
+
+  test('a person holds the printer: the second one waits, though it was made ready', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const jobs = [jobFor(printerId, 3), jobFor(printerId, ['next'])];
+    const [first, second] = jobs;
+    if (first === undefined || second === undefined) throw new Error('two jobs');
+    await site.queues.markHeld(laneOf(first), true);
+    await site.queues.enqueueMany(jobs);
+    await site.queues.markHeld(laneOf(first), false);
+    await printer.printed(1);
+    await site.queues.markHeld(laneOf(first), true);
+    expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
+    await site.queues.markHeld(laneOf(first), false);
+    await allPrinted(printer, jobs);
+  });
+
+  test('the second one cannot be made: it fails alone', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const [a, c] = [jobFor(printerId, 2), jobFor(printerId, ['c'])];
+    const b = jobFor(printerId, ['b']);
+    b.format = { ...b.format, language: 'tspl' };
+    await site.queues.enqueueMany([a, b, c]);
+    expect(await site.reports.end(b.jobId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'language-unsupported' },
+    });
+    await allPrinted(printer, [a, c]);
+  });
+
+  test('the journal is lost with both under way: both are held', async () => {
+    const { printer, printerId } = await slow();
+    const own = { config: { id: 'agent-of-the-test' } };
+    const first = await site.startProcess(printer, own);
+    const jobs = single(printerId, 'a', 'b');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    await kill(first);
+    await site.startProcess(printer, own);
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 1 } });
+    }
+    await printer.printed(2);
+    expect(printer.labels).toEqual(['a', 'b']);
+  });
+
+  test('another agent takes over with both under way: no label is lost or doubled', async () => {
+    const { printer, printerId } = await slow();
+    const config = { timings: { lease: 1_000 } };
+    const first = await site.startProcess(printer, { config });
+    const jobs = single(printerId, 'a', 'b', 'c');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay(printer);
+    await kill(first);
+    await site.startProcess(printer, { config });
+    const ends = await Promise.all(jobs.map(({ jobId }) => site.reports.end(jobId)));
+    // It does not know that the second one was behind the first.
+    expect(ends.map(({ status }) => status)).toEqual(['held', 'printed', 'printed']);
+    expect(printer.labels).toEqual(['a', 'b', 'c']);
+  });
+
+  const cases = CRASH_POINTS.filter((point) => point !== 'about to take jobs').flatMap((point) => [
+    { point, nth: 2 },
+    { point, nth: 3 },
+  ]);
+  test.each(cases)('killed: $point, time $nth', async (crash) => {
+    const { printer, printerId } = await slow();
+    const dataDir = site.directories.make();
+    const first = await site.startProcess(printer, { dataDir, crash });
+    const jobs = single(printerId, 'a', 'b', 'c', 'd');
+    await site.queues.enqueueMany(jobs);
+    await killedItself(first);
+    await site.startProcess(printer, { dataDir });
+    await allPrinted(printer, jobs);
+  });
+
+  test('killed again and again, at moments that nobody chose', async () => {
+    const serial = crypto.randomUUID();
+    const printer = await site.startPrinter({ speed: 10, serial });
+    const [dataDir, printerId] = [site.directories.make(), serialId(serial)];
+    const jobs = Array.from({ length: 30 }, (_, n) => jobFor(printerId, [`job ${n}`]));
+    await site.queues.enqueueMany(jobs);
+    for (const count of [2, 5, 9, 14, 20, 26]) {
+      const child = await site.startProcess(printer, { dataDir });
+      await printer.printed(count);
+      await kill(child);
+    }
+    await site.startProcess(printer, { dataDir });
+    await allPrinted(printer, jobs);
+  });
+});
