@@ -20,6 +20,18 @@ const MARK = 'globex-secret';
 const OWN_PRINTER = 'serial-0000000000aa';
 const OTHER_PRINTER = 'serial-0000000000bb';
 const SAFE = ['GET', 'HEAD'];
+const BODILESS = [...SAFE, 'DELETE'];
+/** With which the request would be done, if it were about something of one's own. */
+const BODIES: Readonly<Record<string, object>> = {
+  'PUT /app/tenants/:id/templates/:templateId': {
+    version: '1',
+    template: { name: 'taken', width: 50, height: 25, elements: [] },
+  },
+  'PUT /app/tenants/:id/templates/:templateId/name': { name: 'taken' },
+  'PUT /app/tenants/:id/people/:personId': { role: 'admin' },
+};
+/** Parts of a path that are no thing's name. */
+const MISSING: Readonly<Record<string, string>> = { number: '1', which: 'old' };
 /** What refuses a caller, and nothing else. */
 const REFUSALS = /^(?:permission-missing|tenant-forbidden|tenant-not-found|session-ended|origin-foreign)$/;
 
@@ -30,6 +42,8 @@ const service = useService();
 let routes: readonly AppRoute[];
 let jobs: Record<string, string>;
 let templates: Record<string, string>;
+/** What the other tenant has, by the name that paths have for it. */
+let things: Record<string, string>;
 const people = new Map<Who, SignedIn>();
 
 beforeAll(async () => {
@@ -47,13 +61,18 @@ beforeAll(async () => {
     });
     const body = { idT: template, printerId: PRINTER, data: [{ sku: name }] };
     const job = jobIdOf(await service.admin('POST', `/tenants/${tenant}/jobs`, body));
-    await service.admin('POST', `/tenants/${tenant}/integrations`, { name });
-    await service.admin('POST', `/tenants/${tenant}/people`, { login: `${name}@example.com` });
-    return { template, job };
+    const account = await service.admin('POST', `/tenants/${tenant}/integrations`, { name });
+    const invited = await service.admin('POST', `/tenants/${tenant}/people`, {
+      login: `${name}@example.com`,
+    });
+    const { apiKey } = z.object({ apiKey: z.string() }).parse(account.body);
+    const { person } = z.object({ person: z.object({ id: z.string() }) }).parse(invited.body);
+    return { template, job, ids: { templateId: template, apiKey, personId: person.id } };
   };
   const [own, other] = [await made(OWN, 'own'), await made(OTHER, MARK)];
   jobs = { [OWN]: own.job, [OTHER]: other.job };
   templates = { [OWN]: own.template, [OTHER]: other.template };
+  things = other.ids;
   for (const role of ROLES) people.set(role, await SignedIn.as(service, OWN, role));
   people.set('keeper', await SignedIn.asKeeper(service));
   routes = service.server.appRoutes.filter(({ method }) => method !== 'HEAD');
@@ -181,6 +200,45 @@ describe.each(WHO)('%s', (who) => {
         expect([named(route), codeOf(answer)]).toEqual([named(route), expected[route.about]]);
     }
     expect(await entries()).toBe(before);
+  });
+
+  test('finds nothing of another tenant under its own name either', async () => {
+    const parameter = /:(\w+)(?:\([^)]*\))?/g;
+    const ofOther = async () => {
+      const lists = ['templates', 'integrations', 'people'].map((list) => `/tenants/${OTHER}/${list}`);
+      return (await Promise.all(lists.map((path) => service.admin('GET', path))))
+        .map(({ text }) => text)
+        .join();
+    };
+    const before = await ofOther();
+    const within = needing().filter(
+      ({ route: { about, url }, need }) =>
+        may(who, need) && about === 'tenant' && [...url.matchAll(parameter)].length > 1,
+    );
+    expect(within.length).toBeGreaterThan(0);
+    for (const { route } of within) {
+      const url = route.url.replaceAll(parameter, (_all, name: string) => {
+        const thing = name === 'id' ? own : (things[name] ?? MISSING[name]);
+        // A route about something new has to say here which one is the other tenant's.
+        return encodeURIComponent(thing ?? `nothing known of ${name} in ${route.url}`);
+      });
+      expect(decodeURIComponent(url)).not.toContain('nothing known');
+      const body = BODIES[named(route)] ?? (BODILESS.includes(route.method) ? undefined : {});
+      const answer = await personOf(who).call(url, { method: route.method, body });
+      expect([route.method, url, answer.text]).toEqual([
+        route.method,
+        url,
+        expect.not.stringContaining(MARK),
+      ]);
+      // A list without anything in it, or a count of nothing.
+      const empty = route.method === 'GET' && /^\[\]$|"jobs":0,/.test(answer.text);
+      expect([route.method, url, empty || answer.status]).toEqual([
+        route.method,
+        url,
+        expect.toSatisfy((said: number | true) => said === true || said === 404),
+      ]);
+    }
+    expect(await ofOther()).toBe(before);
   });
 
   test('may do all that the role has, in its own tenant', async () => {
