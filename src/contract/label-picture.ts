@@ -24,14 +24,14 @@ export const previewRequest = z.strictObject({
 });
 export type PreviewRequest = z.infer<typeof previewRequest>;
 
-/** Where an element's ink is, dots from the label's top left corner as it is designed. */
-export const elementBox = z.object({
+const dotBox = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
+
+/** What holds all of an element's ink, dots from the label's top left corner as it is designed. */
+export const elementBox = dotBox.extend({
   /** JSON pointer into the template: `/elements/3`. */
   pointer: z.string(),
-  x: z.number(),
-  y: z.number(),
-  width: z.number(),
-  height: z.number(),
+  /** Of text, around which there is room for any letter: from its first black dot to its last. */
+  ink: dotBox.exactOptional(),
   /** What a ZPL printer makes of it by itself: text in its own font, which is not quite this one, or the same bars. */
   printer: z.enum(['text', 'bars']).exactOptional(),
 });

@@ -4,7 +4,16 @@
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
-import type { BarsItem, EllipseItem, Ink, Item, RoundedItem, StrokeItem, TextItem } from './display-list.ts';
+import type {
+  BarsItem,
+  EllipseItem,
+  Ink,
+  Item,
+  Rect,
+  RoundedItem,
+  StrokeItem,
+  TextItem,
+} from './display-list.ts';
 import { drawLine, inkBounds } from './measure.ts';
 import { withPixels } from './pixels.ts';
 
@@ -14,6 +23,24 @@ export interface Stamp {
   readonly y: number;
   readonly bitmap: Bitmap;
   readonly ink: Ink;
+}
+
+/** The least rectangle with all black dots; undefined: there are none. */
+export function blackRect({ width, height, stride, data }: Bitmap): Rect | undefined {
+  let [left, right, top, bottom] = [width, -1, height, -1];
+  // A row's last byte may hold more than its dots.
+  const ours = 0xff << (7 - ((width - 1) & 7));
+  for (let y = 0; y < height; y++) {
+    for (let at = 0; at < stride; at++) {
+      const byte = (data[y * stride + at] ?? 0) & (at === stride - 1 ? ours : 0xff);
+      if (byte === 0) continue;
+      left = Math.min(left, at * 8 + Math.clz32(byte) - 24);
+      right = Math.max(right, at * 8 + Math.clz32(byte & -byte) - 24);
+      top = Math.min(top, y);
+      bottom = y;
+    }
+  }
+  return right < 0 ? undefined : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 }
 
 /** An item's dots. */

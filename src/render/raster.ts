@@ -1,8 +1,8 @@
 /** A display list as a black-and-white picture: what the printer's head would burn, dot for dot. */
 import { setImmediate } from 'node:timers/promises';
 import { type Bitmap, createBitmap, stampBitmap } from './bitmap.ts';
-import type { DisplayList, Item } from './display-list.ts';
-import { type Stamp, stampOf } from './ink.ts';
+import type { DisplayList, Item, Rect } from './display-list.ts';
+import { blackRect, type Stamp, stampOf } from './ink.ts';
 import { fillsPage, type Page } from './page.ts';
 import { encodePng } from './png-encoder.ts';
 
@@ -15,6 +15,13 @@ function stamp(item: Item): Stamp {
   const made = stampOf(item);
   drawnBefore.set(item, made);
   return made;
+}
+
+/** Where an item's black dots are, or those that it clears. */
+export function inkRect(item: Item): Rect | undefined {
+  const { x, y, bitmap } = stamp(item);
+  const rect = blackRect(bitmap);
+  return rect && { ...rect, x: x + rect.x, y: y + rect.y };
 }
 
 /** The label as dots. */

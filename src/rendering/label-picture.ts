@@ -15,7 +15,7 @@ import { itemBounds } from '../render/item-bounds.ts';
 import { compileLabel, mediaGrid } from '../render/label-layout.ts';
 import { labelPage } from '../render/page.ts';
 import { ElementFault } from '../render/place.ts';
-import { rasterBitmap, rasterizePage } from '../render/raster.ts';
+import { inkRect, rasterBitmap, rasterizePage } from '../render/raster.ts';
 import { compileRawPictures } from '../render/raw-picture.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { turnItem } from '../render/turn.ts';
@@ -97,7 +97,10 @@ async function designed(
     const its = await elementItems(() => drawn.items(at));
     const box = enclosing(its.map(itemBounds));
     const printer = byPrinter(its, media);
-    if (box !== undefined) boxes.push({ pointer: `/elements/${at}`, ...box, ...(printer && { printer }) });
+    const ink =
+      its.some(({ kind }) => kind === 'text') && enclosing(its.flatMap((item) => inkRect(item) ?? []));
+    if (box !== undefined)
+      boxes.push({ pointer: `/elements/${at}`, ...box, ...(ink && { ink }), ...(printer && { printer }) });
     items.push(...(orientation === 'landscape' ? its.map((item) => turnItem(item, 90, whole)) : its));
     // Gives the memory back that pictures were drawn in.
     await breathe();

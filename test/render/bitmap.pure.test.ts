@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Bitmap, blacken, createBitmap, isBlack, stampBitmap } from '../../src/render/bitmap.ts';
+import { blackRect } from '../../src/render/ink.ts';
 
 const bitmaps = fc
   .record({ width: fc.integer({ min: 1, max: 40 }), height: fc.integer({ min: 1, max: 9 }) })
@@ -38,5 +39,20 @@ test('a picture anywhere on another, black or white', () => {
       expect([...under.data]).toEqual([...expected.data]);
     }),
     { numRuns: 3_000 },
+  );
+});
+
+test('the least rectangle around what is black', () => {
+  fc.assert(
+    fc.property(bitmaps, (bitmap) => {
+      const black = Array.from({ length: bitmap.width * bitmap.height }, (_, at) => ({
+        x: at % bitmap.width,
+        y: Math.floor(at / bitmap.width),
+      })).filter(({ x, y }) => isBlack(bitmap, x, y));
+      const [xs, ys] = [black.map(({ x }) => x), black.map(({ y }) => y)];
+      const [x, y] = [Math.min(...xs), Math.min(...ys)];
+      const expected = { x, y, width: Math.max(...xs) - x + 1, height: Math.max(...ys) - y + 1 };
+      expect(blackRect(bitmap)).toEqual(black.length === 0 ? undefined : expected);
+    }),
   );
 });

@@ -1,6 +1,7 @@
 /** What a template was: its versions, compared by their pictures and restored, and what uses it. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { barriers, overflow } from '../kit/browser/browser.ts';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 
@@ -77,4 +78,60 @@ test('the menu of a tile leads to the designer', async () => {
   await button('More: Bin label').click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   await expect.poll(() => page.url(), { timeout: 30_000 }).toContain(`templates/${id}/design`);
+});
+
+test('in the designer things are put in line by what is seen, at equal gaps, locked, and undone to the last byte', async () => {
+  const elements = [
+    { type: 'text', x: 10, y: 4, text: 'H', size: 6 },
+    { type: 'box', x: 30, y: 14, width: 10, height: 4 },
+    { type: 'box', x: 50, y: 30, width: 10, height: 4 },
+  ];
+  const made = await site.up.admin.importTemplate('default', {
+    name: 'Line',
+    width: 80,
+    height: 40,
+    elements,
+  });
+  await site.show(page, `templates/${made.id}/design`);
+  await page.locator('[data-drawn="true"]').waitFor();
+  const thing = (name: RegExp) => page.locator('.thing').and(button(name));
+  const { template: before } = await site.up.admin.template('default', made.id);
+  const places = z.object({ elements: z.array(z.looseObject({ x: z.number(), y: z.number() })) });
+  const saved = async () => {
+    await page.keyboard.press('Control+s');
+    await page.getByText('All is saved').waitFor();
+    return places.parse((await site.up.admin.template('default', made.id)).template).elements;
+  };
+  const arrange = async (what: string) => {
+    await page.getByLabel('Align').selectOption({ label: what });
+    await page.getByText('Not saved').waitFor();
+    return saved();
+  };
+  await thing(/^Text H/).focus();
+  await page.keyboard.press('Control+a');
+  const left = (await arrange('Left edges')).map(({ x }) => x);
+  expect([left[0], left[2]]).toEqual([10, left[1]]);
+  // An H begins a little to the right of where its line does, and never to the left of it.
+  expect(left[1]).toBeGreaterThanOrEqual(10);
+  expect(left[1]).toBeLessThan(11);
+  await page.keyboard.press('Control+z');
+  const [above, between, below] = (await arrange('Equal gaps down')).map(({ y }) => y);
+  expect([above, below]).toEqual([4, 30]);
+  expect(between).toBeGreaterThan(14);
+  await page.keyboard.press('Control+z');
+
+  await page.getByRole('tab', { name: 'Layers' }).focus();
+  await page.keyboard.press('Enter');
+  await button('Lock: Text H').focus();
+  await page.keyboard.press('Space');
+  await thing(/^Box/).first().focus();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Shift+ArrowDown');
+  expect((await saved()).map(({ y }) => y)).toEqual([4, 15, 31]);
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  expect(await button('Lock: Text H').getAttribute('aria-pressed')).toBe('false');
+  await saved();
+  const { template } = await site.up.admin.template('default', made.id);
+  expect(JSON.stringify(template)).toBe(JSON.stringify(before));
 });

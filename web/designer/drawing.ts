@@ -21,8 +21,9 @@ export type Drawn = {
   readonly scene: Scene;
   readonly look: Look;
   readonly preview: Preview;
-  /** Where each element's ink is, mm, by key. */
+  /** What holds each element's ink, mm, by key; and of text its very dots. */
   readonly ink: ReadonlyMap<number, Box>;
+  readonly dots: ReadonlyMap<number, Box>;
   /** What a ZPL printer draws by itself, by key. */
   readonly printer: ReadonlyMap<number, 'text' | 'bars'>;
   /** As they were when this was drawn, by key. */
@@ -87,14 +88,22 @@ async function drawn(scene: Scene, look: Look, signal: AbortSignal): Promise<Dra
   const ink = new Map<number, Box>();
   const own = new Map<number, 'text' | 'bars'>();
   const mm = (dots: number) => (dots * 25.4) / dpi;
-  for (const { pointer, x, y, width, height, printer } of preview.boxes) {
+  const inMm = ({ x, y, width, height }: Box): Box => ({
+    x: mm(x),
+    y: mm(y),
+    width: mm(width),
+    height: mm(height),
+  });
+  const dots = new Map<number, Box>();
+  for (const { pointer, printer, ink: black, ...box } of preview.boxes) {
     const key = keyAt(pointer);
     if (key === undefined) continue;
-    ink.set(key, { x: mm(x), y: mm(y), width: mm(width), height: mm(height) });
+    ink.set(key, inMm(box));
+    if (black !== undefined) dots.set(key, inMm(black));
     if (printer !== undefined) own.set(key, printer);
   }
   return {
-    ...{ scene, look, preview, ink, printer: own },
+    ...{ scene, look, preview, ink, dots, printer: own },
     elements: new Map(shown.map(({ key, element }) => [key, element])),
     problems: preview.problems.map((problem) => ({ ...problem, key: keyAt(problem.pointer) })),
   };

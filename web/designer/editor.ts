@@ -13,7 +13,7 @@ import {
   selection,
 } from './document.ts';
 import { Drawing } from './drawing.ts';
-import { type Box, frameOf, turned } from './frame.ts';
+import { type Box, frameOf, outlineOf, turned } from './frame.ts';
 import { group, ungroup } from './groups.ts';
 import { begin, type History, redo, step, undo } from './history.ts';
 import { Records } from './records.ts';
@@ -111,23 +111,35 @@ export class Editor {
   }
 
   /** Where an element is, by its ink where it has no box of its own; ink that has been drawn elsewhere goes along. */
-  frame({ key, element }: Pick<Placed, 'key' | 'element'>): Box {
+  frame(own: Pick<Placed, 'key' | 'element'>): Box {
+    return frameOf(own.element, this.#drawnAt(own, 'ink'));
+  }
+
+  /** As `frame`, of text what is seen of it: by this things are put in line. */
+  outline(own: Pick<Placed, 'key' | 'element'>): Box {
+    return outlineOf(own.element, this.frame(own), this.#drawnAt(own, 'dots'));
+  }
+
+  #drawnAt({ key, element }: Pick<Placed, 'key' | 'element'>, what: 'ink' | 'dots'): Box | undefined {
     const last = this.drawing.last.value;
-    const ink = last?.ink.get(key);
+    const box = last?.[what].get(key);
     const before = last?.elements.get(key);
-    if (ink === undefined || before === undefined) return frameOf(element);
-    const [dx, dy] = [element.x - before.x, element.y - before.y];
-    return frameOf(element, { ...ink, x: ink.x + dx, y: ink.y + dy });
+    if (box === undefined || before === undefined) return undefined;
+    return { ...box, x: box.x + element.x - before.x, y: box.y + element.y - before.y };
   }
 
   get framed(): Framed[] {
     return this.selected.map((own) => ({ ...own, frame: this.frame(own) }));
   }
 
+  get outlined(): Framed[] {
+    return this.selected.map((own) => ({ ...own, frame: this.outline(own) }));
+  }
+
   get others(): Box[] {
     return placed(this.scene.value)
       .filter(({ key, hidden }) => !hidden && !this.scene.value.selected.includes(key))
-      .map((own) => this.frame(own));
+      .map((own) => this.outline(own));
   }
 
   get raster(): number | undefined {

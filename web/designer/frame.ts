@@ -50,6 +50,14 @@ export function frameOf(element: LabelElement, ink?: Box): Box {
   }
 }
 
+/** @param dots of a text, as they were drawn last: on a side that it has no box for, it ends where they do */
+export function outlineOf(element: LabelElement, frame: Box, dots: Box | undefined): Box {
+  if (element.type !== 'text' || dots === undefined) return frame;
+  const across = element.width === undefined ? dots : frame;
+  const down = element.height === undefined ? dots : frame;
+  return { x: across.x, y: down.y, width: across.width, height: down.height };
+}
+
 /** It is read from left to right, or upside down; not upwards or downwards. */
 function upright({ rotation = 0 }: { rotation?: number | undefined }): boolean {
   return rotation % 180 === 0;

@@ -46,7 +46,7 @@ export class Gestures {
     if (adds && chosen) editor.do((scene) => select(scene, without(scene, key), true));
     else if (adds) editor.select([...selected, key]);
     else if (!chosen) editor.select([key]);
-    const framed = editor.framed;
+    const framed = editor.outlined;
     if (framed.length === 0) return;
     this.#begun = {
       kind: 'move',

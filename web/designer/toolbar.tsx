@@ -70,11 +70,11 @@ function Arrange({ editor }: { editor: Editor }) {
     ...Object.fromEntries(
       ALIGNMENTS.map((to) => [
         to,
-        { says: words.alignments[to], act: () => editor.do((scene) => align(scene, editor.framed, to)) },
+        { says: words.alignments[to], act: () => editor.do((scene) => align(scene, editor.outlined, to)) },
       ]),
     ),
-    x: { says: words.distributeX, act: () => editor.do((scene) => distribute(scene, editor.framed, 'x')) },
-    y: { says: words.distributeY, act: () => editor.do((scene) => distribute(scene, editor.framed, 'y')) },
+    x: { says: words.distributeX, act: () => editor.do((scene) => distribute(scene, editor.outlined, 'x')) },
+    y: { says: words.distributeY, act: () => editor.do((scene) => distribute(scene, editor.outlined, 'y')) },
     front: { says: words.front, act: () => editor.do((scene) => reorder(scene, selected, 'front')) },
     group: { says: words.group, act: () => editor.group() },
     ungroup: { says: words.ungroup, act: () => editor.ungroup() },
