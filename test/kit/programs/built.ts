@@ -4,6 +4,7 @@
  */
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildConsole } from '../../../service/console.ts';
 import { bundle } from '../../../service/package/bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -23,6 +24,8 @@ const nameOf = (path: string) => path.replace(/\.ts$/, '').replaceAll('/', '-');
 
 /** Makes them in an empty directory, which the tests of this run then take them from. */
 export async function build(directory: string): Promise<void> {
+  // The service serves the console that lies beside it: that of these sources, and not the one that was made last.
+  await buildConsole(ROOT);
   const processes = PROCESSES.map((path) => [nameOf(path), path]);
   await bundle({
     root: ROOT,
