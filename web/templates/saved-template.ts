@@ -21,7 +21,7 @@ export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[
 }
 
 /** `{{name}}` or `{{name | filter}}` within what an element says. */
-const PLACEHOLDER = /\{\{\s*([^{}|]+?)\s*(?:\||\}\})/g;
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
 /** The field that a problem with a record is about, where it is about one. */
 export function fieldOf(
@@ -33,7 +33,8 @@ export function fieldOf(
   const [, at] = /^\/elements\/(\d+)/.exec(pointer) ?? [];
   const { data } = template.safeParse(body);
   const element = at === undefined || data?.language !== 'platen' ? undefined : data.elements[Number(at)];
-  const named = new Set([...JSON.stringify(element ?? '').matchAll(PLACEHOLDER)].map(([, name]) => name));
+  const placeholders = JSON.stringify(element ?? '').matchAll(PLACEHOLDER);
+  const named = new Set([...placeholders].map(([, inside = '']) => inside.split('|')[0]?.trim()));
   const [only, ...more] = fields.filter((name) => named.has(name));
   return more.length === 0 ? only : undefined;
 }
