@@ -74,7 +74,14 @@ test('a job that nobody can know of is decided by its pictures, and what is miss
   await page.getByText('Every label is out. Nothing more happens.').waitFor();
   await page.getByText('two lay in the tray').waitFor();
   await page.getByText('admin said that every label is out').waitFor();
-  expect(await site.up.admin.job(job)).toMatchObject({ status: 'printed' });
+  const { status, printer } = await site.up.admin.job(job);
+  expect(status).toBe('printed');
+
+  // The printer's page has the last of its labels, not the first.
+  await site.show(page, `printers/${encodeURIComponent(printer.id)}`);
+  const last = page.getByRole('img', { name: 'Last label' });
+  await expect.poll(() => last.getAttribute('src')).toContain(`/app/jobs/${job}/labels/2.png`);
+  await site.show(page, `jobs/${job}`);
 });
 
 test('several jobs are released at once, by keyboard, after a look at what that does', async () => {
@@ -180,6 +187,11 @@ test('an integration shows its secret once', async () => {
   await page.getByRole('heading', { name: 'Keep this secret now' }).waitFor();
   const secret = (await page.locator('dd code').nth(1).textContent()) ?? '';
   expect(secret.length).toBeGreaterThan(20);
+  // Pasted into a shell it prints: with a template and a printer of this installation.
+  const [template] = await site.up.admin.templates('default');
+  const command = page.locator('dialog', { hasText: `"idT":"${template?.id}"` });
+  await command.waitFor();
+  expect(await command.textContent()).toMatch(/"printer":"(?!PRINTER_NAME)[^"]+","data":\[\{(?!"FIELD")/);
   await button('I have kept it').click();
   await page.getByRole('cell', { name: 'warehouse', exact: true }).waitFor();
   expect(await page.content()).not.toContain(secret);

@@ -1,8 +1,16 @@
 /** A line to paste into a shell that prints a label with a new account. */
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 
+/** What is printed by it; without a printer or a template there are words in their places. */
+export type Example = { idT: string; printer: string; data: readonly Readonly<Record<string, string>>[] };
+export const NO_EXAMPLE: Example = {
+  idT: 'TEMPLATE_ID',
+  printer: 'PRINTER_NAME',
+  data: [{ FIELD: 'VALUE' }],
+};
+
 /** Secret and token go through pipes: what stands on a command line, everybody on the machine can read. */
-export function curlOf(account: IntegrationCreated): string {
+export function curlOf(account: IntegrationCreated, example: Example): string {
   const form = [
     'grant_type=client_credentials',
     `client_id=${encodeURIComponent(account.apiKey)}`,
@@ -16,7 +24,7 @@ export function curlOf(account: IntegrationCreated): string {
     `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/')`,
     `printf '%s\\n' "$AUTH" | curl -s ${quoted(account.printEndpoint)} -H @- -H ${quoted(`x-tenant: ${account.tenant}`)} \\`,
     `  -H 'Content-Type: application/json' -H "Idempotency-Key: try-$(date +%s)" \\`,
-    `  -d '{"idT": "TEMPLATE_ID", "printer": "PRINTER_NAME", "data": [{"FIELD": "VALUE"}]}'`,
+    `  -d ${quoted(JSON.stringify(example))}`,
   ].join('\n');
 }
 

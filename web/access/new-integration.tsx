@@ -8,14 +8,18 @@ import {
   integrationCreated,
   integrationRotated,
   type Permission,
+  templateView,
 } from '../../src/contract/admin.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
+import { printerList } from '../printers/printer-words.tsx';
 import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
+import { fieldsOf, savedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
-import { curlOf } from './curl.ts';
+import { curlOf, type Example, NO_EXAMPLE } from './curl.ts';
 
 type CreateProps = { onClose: () => void; onCreated: (account: IntegrationCreated) => void };
 
@@ -83,7 +87,7 @@ export function Secret({ account, onClose }: SecretProps) {
     [words.tenant, account.tenant],
     [words.endpoint, account.printEndpoint],
   ] as const;
-  const command = curlOf(account);
+  const command = curlOf(account, useExample());
   return (
     <Dialog title={words.createdTitle} large onClose={onClose}>
       <p class="note warn">{'oldSecret' in account ? words.rotatedSays : words.createdSays}</p>
@@ -185,4 +189,21 @@ export function End({ account, what, onDone, onClose }: EndProps) {
       <p>{says}</p>
     </Ask>
   );
+}
+
+/** A label that can be printed here: of the first template, with its samples, at a printer that is ready if there is one. */
+function useExample(): Example {
+  const printers = useLive(printerList, '/printers', () => false).live.data?.filter(({ hidden }) => !hidden);
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data;
+  const [first] = templates ?? [];
+  const path = first === undefined ? null : ofTenant(`/templates/${encodeURIComponent(first.id)}`);
+  const saved = useLive(savedTemplate, path, () => false).live.data;
+  const printer = printers?.find(({ status }) => status === 'idle') ?? printers?.[0];
+  const values =
+    saved && fieldsOf(saved).map(({ name, sample, default: usual }) => [name, sample ?? usual ?? '']);
+  return {
+    idT: saved?.id ?? NO_EXAMPLE.idT,
+    printer: printer?.name ?? NO_EXAMPLE.printer,
+    data: values === undefined ? NO_EXAMPLE.data : [Object.fromEntries(values)],
+  };
 }

@@ -1,6 +1,7 @@
 /** One printer: how it is, who serves it, what waits for it, and the last that came out of it. */
 import { useSignal } from '@preact/signals';
 import type { PrinterFormat } from '../../src/contract/format.ts';
+import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { to } from '../address/place.ts';
 import { NotFound, Page, Shown } from '../controls/page.tsx';
@@ -70,14 +71,15 @@ export function PrinterPage({ id }: { id: string }) {
 function LastLabel({ job }: { job: string }) {
   const { printers: words } = t.value;
   const gone = useSignal(false);
-  if (gone.value) return null;
+  const { live } = useLive(jobDetails, `/jobs/${encodeURIComponent(job)}`, () => false);
+  if (gone.value || live.data === undefined) return null;
   return (
     <section class="stack tight">
       <h2>{words.lastLabel}</h2>
       <a href={to(['jobs', job])} class="last-label">
         <img
           class="paper"
-          src={pictureOf(job, 0, 480)}
+          src={pictureOf(job, live.data.labels.total - 1, 480)}
           alt={words.lastLabel}
           onError={() => {
             gone.value = true;
