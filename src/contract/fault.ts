@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { defineFaults, type FaultKind, wordsOf } from './define-faults.ts';
-import { reason } from './reason.ts';
+import { type Reason, reason, reasonText } from './reason.ts';
 
 export const JOB_FAULTS = {
   'template-invalid': { outcome: 'failed', title: 'The template cannot be printed' },
@@ -51,4 +51,9 @@ export class JobFaultError extends defineFaults('JobFaultError', JOB_FAULTS) {
     super(code, message);
     this.fault = { code, message, ...where };
   }
+}
+
+/** A fault whose message is a sentence of the table of reasons. */
+export function faultFor(code: JobFaultCode, because: Reason): JobFaultError {
+  return new JobFaultError(code, reasonText(because), { reason: because });
 }

@@ -100,6 +100,19 @@ export const REASONS = {
   'font-unused': 'no text is set in the face',
   'image-unused': 'no element shows the image',
   'module-rounded': 'a module of {module} mm is printed as {printed} mm at {dpi} dpi',
+  // Pictures and fonts of templates.
+  'picture-kind': 'the picture is none of PNG, JPEG and SVG (in UTF-8)',
+  'picture-broken': 'the picture cannot be decoded',
+  'picture-no-size': 'the picture has no size',
+  'picture-cut-off': 'the picture is cut off',
+  'picture-large': 'the picture has {width} × {height} pixels; the limit is {most} in all',
+  'pictures-large': 'the pictures of the template have more than {most} pixels together',
+  'svg-element': 'an SVG on a label has no {element}: turn it into paths',
+  'svg-refers': 'an SVG on a label refers to nothing outside of itself',
+  'svg-elements': 'the SVG has more than {most} elements: simplify it',
+  'font-unknown': 'the template has no font {font}',
+  'face-unknown': 'the font {font} has no {style} face',
+  'font-refused': 'the font {font}: {why}',
   // Members of a body.
   'member-unknown': 'unknown field {member}',
   'member-missing': 'it is missing',
@@ -139,6 +152,22 @@ export const REASONS = {
   'font-faces': 'two faces of a font are both bold, or both italic, or neither',
   'fonts-size': 'the fonts of a template have at most {most} bytes together',
   // What agents cannot know.
+  'sending-cut-off':
+    'Sending was cut off, and no counter of the printer tells which labels of this job came out',
+  'no-longer-known': 'The printer no longer knows its job, and has no counter that could tell what came out',
+  'partly-completed': 'The printer completed a job of which it may have had only a part',
+  'ended-uncounted': 'The printer {phase} its job {job} ({reasons}), and cannot say how many labels came out',
+  'pages-miscounted':
+    'The printer counts {counted} more {what} where {least} to {most} were expected: it printed something else too, or lost count',
+  dropped:
+    'Of what the printer took, {missing} or more are neither counted nor waiting: labels were canceled at its panel, or it dropped them. Which ones, only a look at what is out tells',
+  'journal-lost': 'The job was being printed by this agent, whose journal is lost',
+  'taken-over': 'The job was being printed by the agent {agent}',
+  'language-gone': 'The printer does not take {language} any more',
+  'refused-by-printer': 'The printer refused the job: {code}',
+  'queue-lost-job': 'The queue has lost the job, and some of it may have been printed before',
+  'queue-lost-report':
+    'The agent is done with the job, but the queue has lost its report of how the job ended',
   'not-confirmed': 'Everything was sent, but this printer cannot say what it printed: look at its labels.',
 } as const;
 

@@ -52,7 +52,7 @@ export function createImageSet(images: readonly NamedImage[]): ImageSet {
   const take = (pixels: number) => {
     room -= pixels;
     if (room >= 0) return;
-    throw new PictureFault(`the pictures of the template have more than ${ALL_PIXELS} pixels together`);
+    throw new PictureFault(because('pictures-large', { most: ALL_PIXELS }));
   };
   return { names: [...named.keys()], named: (name) => embedded(named.get(name) ?? ''), embedded };
 }
@@ -116,7 +116,7 @@ export async function imageLayout(
 }
 
 function refuse(error: unknown, place: ElementPlace): never {
-  if (error instanceof PictureFault) throw new ElementFault('template-invalid', place, error.message);
+  if (error instanceof PictureFault) throw new ElementFault('template-invalid', place, error.said);
   throw error;
 }
 
@@ -140,9 +140,9 @@ async function decode(data: string, take: (pixels: number) => void): Promise<Pic
   try {
     image = await loadImage(bytes);
   } catch {
-    throw new PictureFault('the picture cannot be decoded');
+    throw new PictureFault(because('picture-broken', {}));
   }
-  if (!(image.width > 0 && image.height > 0)) throw new PictureFault('the picture has no size');
+  if (!(image.width > 0 && image.height > 0)) throw new PictureFault(because('picture-no-size', {}));
   return { image, ...file };
 }
 

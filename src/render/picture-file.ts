@@ -2,6 +2,7 @@
  * A picture file that somebody sent: of which kind it is, and how large, read from its header before the drawing
  * library gets it. That cannot be stopped once it has begun, and takes four bytes for each pixel.
  */
+import { because } from '../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
 import { svgElements } from './svg.ts';
 
@@ -24,9 +25,9 @@ export function readPictureFile(bytes: Buffer): PictureFile {
   const size = pixelSize(bytes);
   if (size === undefined) return { pixels: 0, vector: true, layers: svgElements(bytes) };
   const { width, height } = size;
-  if (!(width > 0 && height > 0)) throw new PictureFault('the picture has no size');
+  if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
   if (width * height > MOST_PIXELS) {
-    throw new PictureFault(`the picture has ${width} × ${height} pixels; the limit is ${MOST_PIXELS} in all`);
+    throw new PictureFault(because('picture-large', { width, height, most: MOST_PIXELS }));
   }
   return { pixels: width * height, vector: false, layers: 1 };
 }
@@ -38,7 +39,7 @@ function pixelSize(bytes: Buffer): { width: number; height: number } | undefined
     if (bytes.subarray(0, 3).equals(JPEG)) return jpegSize(bytes);
   } catch (error) {
     // Read beyond its end.
-    if (error instanceof RangeError) throw new PictureFault('the picture is cut off');
+    if (error instanceof RangeError) throw new PictureFault(because('picture-cut-off', {}));
     throw error;
   }
   return undefined;

@@ -6,6 +6,7 @@
  * nothing that could hide a reference (entities, other encodings) gets through, and what is left is counted.
  */
 
+import { because } from '../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
 
 /** Elements that load other files, run scripts, use the host's fonts, repeat others, or cost minutes for a line of text. */
@@ -44,22 +45,21 @@ export function svgElements(bytes: Uint8Array): number {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new PictureFault('the picture is none of PNG, JPEG and SVG (in UTF-8)');
+    throw new PictureFault(because('picture-kind', {}));
   }
   const body = text.replace(/^\s*(?:<\?xml\s[^?]*\?>\s*)?(?:<!--[\s\S]*?-->\s*)*/, '');
-  if (!/^<svg[\s>]/.test(body)) throw new PictureFault('the picture is none of PNG, JPEG and SVG');
+  if (!/^<svg[\s>]/.test(body)) throw new PictureFault(because('picture-kind', {}));
   for (const [, element = ''] of body.matchAll(ELEMENT)) {
     const name = element.toLowerCase();
     if (REFUSED.has(name) || REFUSED_FAMILY.test(name))
-      throw new PictureFault(`an SVG on a label has no <${element}>: turn it into paths`);
+      throw new PictureFault(because('svg-element', { element: `<${element}>` }));
   }
   if (/<!DOCTYPE|<!ENTITY|<!\[CDATA|<\?|@import|@font-face/i.test(body) || /\\/.test(body)) {
     throw new PictureFault('an SVG on a label has no document type, entities, escapes or imports');
   }
   if (/&(?!(?:amp|lt|gt|quot|apos);)/.test(body))
     throw new PictureFault('an SVG on a label has no character references');
-  if (REFERENCE.test(body) || URL.test(body))
-    throw new PictureFault('an SVG on a label refers to nothing outside of itself');
+  if (REFERENCE.test(body) || URL.test(body)) throw new PictureFault(because('svg-refers', {}));
   return elementsIn(body);
 }
 
@@ -77,12 +77,12 @@ function elementsIn(svg: string): number {
   for (let at = svg.indexOf('<'); at >= 0; at = svg.indexOf('<', at)) {
     if (svg.startsWith('<!--', at)) {
       const end = svg.indexOf('-->', at);
-      if (end < 0) throw new PictureFault('the SVG is cut off');
+      if (end < 0) throw new PictureFault(because('picture-cut-off', {}));
       at = end;
       continue;
     }
     const end = tagEnd(svg, at);
-    if (end < 0) throw new PictureFault('the SVG is cut off');
+    if (end < 0) throw new PictureFault(because('picture-cut-off', {}));
     const tag = svg.slice(at, end);
     at = end;
     const clip = /^<\/?(?:[\w-]+:)?clipPath\b/i.test(tag);
@@ -110,8 +110,7 @@ function elementsIn(svg: string): number {
       );
     }
     dashed ||= /stroke-dasharray/i.test(tag);
-    if (elements > MOST_ELEMENTS)
-      throw new PictureFault(`the SVG has more than ${MOST_ELEMENTS} elements: simplify it`);
+    if (elements > MOST_ELEMENTS) throw new PictureFault(because('svg-elements', { most: MOST_ELEMENTS }));
     if (dashed && elements > MOST_DASHED) {
       throw new PictureFault(
         `an SVG with dashed lines has at most ${MOST_DASHED} elements: turn the dashes into paths`,

@@ -318,7 +318,7 @@ function fontProblems(template: DesignedTemplate, fonts: FontSet, at: Progress):
       fonts.face(wish);
     } catch (thrown) {
       if (!(thrown instanceof FontFault)) throw thrown;
-      return [error('template-invalid', `/fonts/${index}/data`, thrown.message)];
+      return [error('template-invalid', `/fonts/${index}/data`, thrown.said)];
     }
     if (used.has(faceKey(wish))) return [];
     return [warning('font-unused', `/fonts/${index}`, because('font-unused', {}))];
@@ -349,7 +349,7 @@ async function imageProblems(
       await images.named(name);
     } catch (thrown) {
       if (!(thrown instanceof PictureFault)) throw thrown;
-      problems.push(error('template-invalid', `${pointer}/data`, thrown.message));
+      problems.push(error('template-invalid', `${pointer}/data`, thrown.said));
     }
   }
   return problems;

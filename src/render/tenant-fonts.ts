@@ -5,10 +5,12 @@
  * its content and the thread, so that fonts of one name never meet, and no thread takes away what another draws with.
  * A thread keeps few of them there; one that had to go is put back when it is used again.
  */
+
 import { createHash } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { type FontKey, GlobalFonts } from '@napi-rs/canvas';
 import { LRUCache } from 'lru-cache';
+import { because } from '../contract/reason.ts';
 import type { TemplateFont } from '../contract/template-font.ts';
 import type { TenantFace } from './font-face.ts';
 import { FontFault } from './font-fault.ts';
@@ -31,11 +33,11 @@ export function createFontSet(fonts: readonly TemplateFont[]): FontSet {
   return {
     face: ({ font, bold, italic }) => {
       const faces = fonts.filter(({ name }) => name === font);
-      if (faces.length === 0) throw new FontFault(`the template has no font ${JSON.stringify(font)}`);
+      if (faces.length === 0) throw new FontFault(because('font-unknown', { font: JSON.stringify(font) }));
       const wanted = faces.find((face) => face.bold === bold && face.italic === italic);
       if (wanted === undefined) {
         const style = [bold && 'bold', italic && 'italic'].filter(Boolean).join(' ') || 'regular';
-        throw new FontFault(`the font ${JSON.stringify(font)} has no ${style} face`);
+        throw new FontFault(because('face-unknown', { font: JSON.stringify(font), style }));
       }
       const face = read.get(wanted) ?? readNamed(wanted);
       read.set(wanted, face);
@@ -49,7 +51,7 @@ function readNamed(face: TemplateFont): TenantFace {
     return readFace(face);
   } catch (error) {
     if (!(error instanceof FontFault)) throw error;
-    throw new FontFault(`the font ${JSON.stringify(face.name)}: ${error.message}`);
+    throw new FontFault(because('font-refused', { font: JSON.stringify(face.name), why: error.message }));
   }
 }
 

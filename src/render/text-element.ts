@@ -1,7 +1,7 @@
 /** A text element: merged, laid out in its box, placed on the label. */
 
 import { dots } from '../contract/dots.ts';
-import { because } from '../contract/reason.ts';
+import { because, type Said } from '../contract/reason.ts';
 import type { TextElement } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
@@ -26,7 +26,7 @@ const LONGEST_RECENT = 1000;
 
 function faceOf(element: TextElement, place: ElementPlace, fonts: FontSet): Face {
   if (element.font === 'sans') return `sans${element.bold ? '-bold' : ''}${element.italic ? '-italic' : ''}`;
-  const refuse = (reason: string) => new ElementFault('template-invalid', place, reason);
+  const refuse = (said: Said) => new ElementFault('template-invalid', place, said);
   if (element.font === 'condensed') {
     if (element.italic) throw refuse('the condensed face has no italic: use "font": "sans"');
     return 'condensed';
@@ -35,7 +35,7 @@ function faceOf(element: TextElement, place: ElementPlace, fonts: FontSet): Face
   try {
     return fonts.face(element);
   } catch (error) {
-    if (error instanceof FontFault) throw refuse(error.message);
+    if (error instanceof FontFault) throw refuse(error.said);
     throw error;
   }
 }

@@ -41,7 +41,11 @@ test('a file: held once all is in it; printed where the agent takes what was del
   expect(await site.print(held)).toMatchObject({
     status: 'held',
     labels: { sent: 3, printed: 0 },
-    error: { code: 'outcome-unknown', message: expect.stringContaining('"confirmation": "transport"') },
+    error: {
+      code: 'outcome-unknown',
+      message: expect.stringContaining('"confirmation": "transport"'),
+      reason: { code: 'not-confirmed', values: {} },
+    },
     uncertain: { from: 0, to: 3 },
   });
   expect(labelsIn(readFileSync(file, 'latin1'))).toEqual(expected(held));

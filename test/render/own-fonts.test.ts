@@ -203,6 +203,7 @@ describe('refused', () => {
       code: 'template-invalid',
       pointer: '/fonts/0/data',
       message: expect.stringContaining(message),
+      reason: { code: 'font-refused', values: { font: '"Brand"', why: expect.stringContaining(message) } },
     });
     await expect(drawn(template)).rejects.toThrow(message);
     await expect(drawn(template)).rejects.toThrow('/elements/0 (text): the font "Brand": ');

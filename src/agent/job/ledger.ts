@@ -16,7 +16,8 @@
  * one reading of the counter tells all of them.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { JobFaultError } from '../../contract/fault.ts';
+import { faultFor } from '../../contract/fault.ts';
+import { because } from '../../contract/reason.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
@@ -292,10 +293,7 @@ export class Ledger implements RowMember, LinkBook {
     const { base, printed, intent, odometer: start } = this.lasting;
     // What was delivered before tells nothing by this counter.
     if (start === null || odometer === null || base > printed) {
-      throw new JobFaultError(
-        'outcome-unknown',
-        'Sending was cut off, and no counter of the printer tells which labels of this job came out',
-      );
+      throw faultFor('outcome-unknown', because('sending-cut-off', {}));
     }
     const counted = odometer - start;
     const { most } = this;

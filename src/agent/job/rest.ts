@@ -9,7 +9,8 @@
  * after it, with all the others out by then. That looks like a loss of power.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { JobFaultError } from '../../contract/fault.ts';
+import { faultFor, type JobFaultError } from '../../contract/fault.ts';
+import { because } from '../../contract/reason.ts';
 import { isIdle } from '../printer/status.ts';
 import type { Ledger } from './ledger.ts';
 import { pagesOf } from './page-count.ts';
@@ -76,9 +77,5 @@ export class Rest {
 
 /** Labels are neither out nor pending any more. */
 export function gone(missing: number): JobFaultError {
-  return new JobFaultError(
-    'outcome-unknown',
-    `Of what the printer took, ${missing} or more are neither counted nor waiting: labels were canceled at its panel, ` +
-      'or it dropped them. Which ones, only a look at what is out tells',
-  );
+  return faultFor('outcome-unknown', because('dropped', { missing }));
 }

@@ -1,5 +1,6 @@
 /** Where a job that is delivered again stands, by what the agent's journal and the queue know. */
-import { JobFaultError } from '../../contract/fault.ts';
+import { faultFor } from '../../contract/fault.ts';
+import { because } from '../../contract/reason.ts';
 import type { HandoverNote } from '../source/job-source.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -20,8 +21,8 @@ export function restore(ledger: Ledger, note: HandoverNote | null, agentId: stri
     const counted = left !== undefined && left.odometer !== null;
     if (counted && note.agentId !== agentId && !ledger.sentOthersSince) return;
     // Which labels are out, only the agent that had it could tell.
-    const who = own ? 'this agent, whose journal is lost' : `the agent ${note.agentId}`;
-    throw new JobFaultError('outcome-unknown', `The job was being printed by ${who}`);
+    const agent = note.agentId;
+    throw faultFor('outcome-unknown', own ? because('journal-lost', {}) : because('taken-over', { agent }));
   } else if (note !== null) {
     ledger.restore({ printed: note.resumeAt, ...upTo(note.resumeAt) });
   }

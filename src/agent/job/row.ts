@@ -13,7 +13,8 @@
  * be told from one that is out. What waits as a whole counts with all its copies.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { JobFaultError } from '../../contract/fault.ts';
+import { faultFor, type JobFaultError } from '../../contract/fault.ts';
+import { because } from '../../contract/reason.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 
@@ -250,8 +251,6 @@ export class Row {
 /** The counter has moved by something else than what was sent. */
 export function miscounted(pages: number, least: number, most: number, perPage: number): JobFaultError {
   const what = perPage === 1 ? 'labels' : 'pages';
-  return new JobFaultError(
-    'outcome-unknown',
-    `The printer counts ${pages} more ${what} where ${least} to ${most} were expected: it printed something else too, or lost count`,
-  );
+  const counted = because('pages-miscounted', { counted: pages, what, least, most });
+  return faultFor('outcome-unknown', counted);
 }

@@ -26,8 +26,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
-import { JobFaultError } from '../../contract/fault.ts';
+import { faultFor, JobFaultError } from '../../contract/fault.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
+import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
 import { RenderCrash } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
@@ -186,7 +187,7 @@ export class JobRun {
   #mustTake(): void {
     const { language } = this.#delivery.job.format;
     if (!this.#link.takes(language))
-      throw new JobFaultError('language-unsupported', `The printer does not take ${language} any more`);
+      throw faultFor('language-unsupported', because('language-gone', { language }));
   }
 
   /**
@@ -334,8 +335,7 @@ export class JobRun {
     } else if (told.by === 'job') await this.#toldByJob(told, pace);
     else {
       if (this.ledger.odometer === null) {
-        const why = 'The printer no longer knows its job, and has no counter that could tell what came out';
-        throw new JobFaultError('outcome-unknown', why);
+        throw faultFor('outcome-unknown', because('no-longer-known', {}));
       }
       await this.#beReady(true);
     }

@@ -20,9 +20,10 @@ import {
   DocumentRefusal,
   type PrinterJobState,
 } from '../../../drivers/transports/document/document.ts';
-import { JobFaultError } from '../../contract/fault.ts';
+import { faultFor } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
+import { because } from '../../contract/reason.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { DocumentDevice } from './document-device.ts';
 import {
@@ -223,8 +224,7 @@ export class DocumentLink implements PrinterLink {
     if (state.phase === 'completed') {
       const all = state.impressions === pages && spooler !== 'delivers';
       if (!whole && !all) {
-        const part = 'The printer completed a job of which it may have had only a part';
-        throw new JobFaultError('outcome-unknown', part);
+        throw faultFor('outcome-unknown', because('partly-completed', {}));
       }
       await this.#learn(state, pages);
       const confirmed = spooler === 'none' || (spooler === 'follows' && state.impressions === pages);
@@ -233,7 +233,10 @@ export class DocumentLink implements PrinterLink {
     const reasons = state.reasons.join(', ');
     const message = `The printer ${state.phase} its job ${printerJob} (${reasons})`;
     if (counted === null || counted > pages)
-      throw new JobFaultError('outcome-unknown', `${message}, and cannot say how many labels came out`);
+      throw faultFor(
+        'outcome-unknown',
+        because('ended-uncounted', { phase: state.phase, job: String(printerJob), reasons }),
+      );
     this.#options.logger.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
     const rest = { pages: counted, confirmed: true, fault: null, later: false };
     if (this.#refusal !== null && counted === 0)

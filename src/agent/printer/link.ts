@@ -5,10 +5,11 @@
  */
 import { z } from 'zod';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { type JobFault, JobFaultError } from '../../contract/fault.ts';
+import { faultFor, type JobFault, type JobFaultError } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
+import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Timings } from '../config.ts';
@@ -75,7 +76,7 @@ export interface Refusal {
 
 /** What ends a job that the printer will not take later either. */
 export function refused(code: string): JobFaultError {
-  return new JobFaultError('printer-refused', `The printer refused the job: ${code}`);
+  return faultFor('printer-refused', because('refused-by-printer', { code }));
 }
 
 export interface Readiness {

@@ -91,6 +91,18 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'font-unused': 'In diesem Schnitt ist kein Text gesetzt',
   'image-unused': 'Kein Element zeigt das Bild',
   'module-rounded': 'Ein Modul von {module} mm wird bei {dpi} dpi {printed} mm breit gedruckt',
+  'picture-kind': 'Das Bild ist weder PNG noch JPEG noch SVG (in UTF-8)',
+  'picture-broken': 'Das Bild ist nicht zu lesen',
+  'picture-no-size': 'Das Bild hat keine Größe',
+  'picture-cut-off': 'Das Bild ist abgeschnitten',
+  'picture-large': 'Das Bild hat {width} × {height} Bildpunkte; zusammen dürfen es {most} sein',
+  'pictures-large': 'Die Bilder der Vorlage haben zusammen mehr als {most} Bildpunkte',
+  'svg-element': 'Ein SVG auf einem Etikett hat kein {element}: Wandeln Sie es in Pfade um',
+  'svg-refers': 'Ein SVG auf einem Etikett verweist auf nichts außerhalb',
+  'svg-elements': 'Das SVG hat mehr als {most} Elemente: Vereinfachen Sie es',
+  'font-unknown': 'Die Vorlage hat keine Schrift {font}',
+  'face-unknown': 'Diesen Schnitt ({style}) hat die Schrift {font} nicht',
+  'font-refused': 'Die Schrift {font} ist nicht zu gebrauchen ({why})',
   'member-unknown': 'Die Angabe {member} ist nicht bekannt',
   'member-missing': 'Diese Angabe fehlt',
   'expected-number': 'Erwartet ist eine Zahl',
@@ -129,6 +141,25 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Eine Schrift hat höchstens {most} Bytes: Kürzen Sie sie auf die Zeichen, die Ihre Etiketten brauchen',
   'font-faces': 'Zwei Schnitte einer Schrift sind beide fett, oder beide kursiv, oder keins von beidem',
   'fonts-size': 'Die Schriften einer Vorlage haben zusammen höchstens {most} Bytes',
+  'sending-cut-off':
+    'Das Senden brach ab, und kein Zähler des Druckers sagt, welche Etiketten dieses Auftrags heraus sind',
+  'no-longer-known':
+    'Der Drucker kennt seinen Auftrag nicht mehr und hat keinen Zähler, der sagen könnte, was heraus ist',
+  'partly-completed': 'Der Drucker hat einen Auftrag beendet, von dem er vielleicht nur einen Teil hatte',
+  'ended-uncounted':
+    'Der Drucker hat seinen Auftrag {job} abgebrochen ({reasons}) und kann nicht sagen, wie viele Etiketten heraus sind',
+  'pages-miscounted':
+    'Der Drucker zählt {counted} mehr, wo {least} bis {most} zu erwarten waren: Er hat noch etwas anderes gedruckt oder sich verzählt',
+  dropped:
+    'Von dem, was der Drucker annahm, sind {missing} oder mehr weder gezählt noch wartend: Am Drucker wurde abgebrochen, oder er hat sie verworfen. Welche, zeigt nur ein Blick auf das, was heraus ist',
+  'journal-lost': 'Der Agent hat den Auftrag schon gedruckt, und sein Journal ist verloren',
+  'taken-over': 'Der Auftrag wurde schon vom Agenten {agent} gedruckt',
+  'language-gone': 'Der Drucker nimmt {language} nicht mehr an',
+  'refused-by-printer': 'Der Drucker hat den Auftrag abgelehnt ({code})',
+  'queue-lost-job':
+    'Die Warteschlange hat den Auftrag verloren; ein Teil davon ist vielleicht schon gedruckt',
+  'queue-lost-report':
+    'Der Agent ist mit dem Auftrag fertig, aber seine Meldung, wie er ausging, ist verloren',
   'not-confirmed':
     'Alles ist gesendet, aber dieser Drucker kann nicht sagen, was er gedruckt hat: Sehen Sie seine Etiketten an',
 };

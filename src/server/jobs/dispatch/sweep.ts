@@ -14,10 +14,11 @@
  * is taken out there and counts as forgotten; if an agent has had it, it is held.
  */
 import { z } from 'zod';
-import type { JobFault } from '../../../contract/fault.ts';
+import { faultFor, type JobFault } from '../../../contract/fault.ts';
 import { statesBefore, statesIn } from '../../../contract/job-life.ts';
 import { lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { queueId } from '../../../contract/queued-job.ts';
+import { because } from '../../../contract/reason.ts';
 import { agentId } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { inSql, type Pool, rowsOf } from '../../store/pool.ts';
@@ -54,15 +55,9 @@ const row = unfinished.extend({ missing: z.boolean() });
 const NOT_IN_ITS_LANE = `NOT EXISTS (SELECT FROM lanes.job l WHERE l.lane = j.lane
   AND l.queue_id = j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END)`;
 
-const FORGOTTEN: JobFault = {
-  code: 'outcome-unknown',
-  message: 'The queue has lost the job, and some of it may have been printed before',
-};
+const FORGOTTEN: JobFault = faultFor('outcome-unknown', because('queue-lost-job', {})).fault;
 
-const UNTOLD: JobFault = {
-  code: 'outcome-unknown',
-  message: 'The agent is done with the job, but the queue has lost its report of how the job ended',
-};
+const UNTOLD: JobFault = faultFor('outcome-unknown', because('queue-lost-report', {})).fault;
 
 /** A job of which something is lost: its place in the queue, or the report of its end. */
 interface Lost {
