@@ -129,9 +129,7 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
       weight: 1,
       alone: true,
       begin: async () => {
-        const before = printer.lost;
-        printer.cancel();
-        await noticed(printer, before);
+        await noticed(printer, () => printer.cancel());
         return none;
       },
     },
@@ -140,10 +138,9 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
       weight: 1,
       alone: true,
       begin: async () => {
-        const before = printer.lost;
-        printer.dropNext(1);
-        await noticed(printer, before);
-        return async () => printer.dropNext(0);
+        await noticed(printer, () => printer.dropNext(1));
+        printer.dropNext(0);
+        return none;
       },
     },
   ];
@@ -180,10 +177,14 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
 }
 
 /**
- * Waits until the printer has lost labels and told its counter twice since. A loss in the middle and a break before
- * the next answer are not to be told from a loss at the end, by anybody who does not see the paper.
+ * Has the printer lose labels, and waits until it has, and has told its counter twice since. A loss in the middle and a
+ * break before the next answer are not to be told from a loss at the end, by anybody who does not see the paper: a cut that
+ * is still to come does not.
  */
-async function noticed(printer: PaperPrinter, lostBefore: number): Promise<void> {
+async function noticed(printer: PaperPrinter, lose: () => void): Promise<void> {
+  printer.cutAfter(undefined);
+  const lostBefore = printer.lost;
+  lose();
   let over = AbortSignal.timeout(LOSS_MS);
   let told: number | undefined;
   for (;;) {

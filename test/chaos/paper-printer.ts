@@ -137,7 +137,7 @@ export class PaperPrinter {
   }
 
   /** Resets the connection over which the so manieth byte of a label from now on comes, after that byte. */
-  cutAfter(bytes: number): void {
+  cutAfter(bytes: number | undefined): void {
     this.#cutAfter = bytes;
   }
 
