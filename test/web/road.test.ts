@@ -1,5 +1,5 @@
 /** What a person does at the console, from the printed link to labels out of the printer. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -221,6 +221,24 @@ test('the link that somebody was sent lets in once, with the role that it says',
   await kim.goto(url);
   await kim.getByText('This link does not work any more.').waitFor();
   await context.close();
+});
+
+test('the audit is exported whole, and who signs out everywhere is out in every browser', async () => {
+  await site.show(page, 'audit');
+  const download = page.waitForEvent('download');
+  await button(/^Export/).click();
+  const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n');
+  const { entries } = await site.up.admin.auditPage({ tenant: 'default', limit: 1000 });
+  expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
+
+  const other = await site.signedIn();
+  await site.show(other, 'account');
+  await other.getByRole('button', { name: 'Sign out everywhere' }).click();
+  for (const one of [other, page]) await one.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await other.context().close();
+  await page.goto(await site.link());
+  await heading('Start');
+  site.faults.length = 0;
 });
 
 test('without an answer the page says so, keeps what it knew, and comes back by itself', async () => {

@@ -1,4 +1,5 @@
 /** What a template was: its versions, compared by their pictures and restored, and what uses it. */
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -78,6 +79,34 @@ test('the menu of a tile leads to the designer', async () => {
   await button('More: Bin label').click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   await expect.poll(() => page.url(), { timeout: 30_000 }).toContain(`templates/${id}/design`);
+});
+
+test('duplicated, exported as it is, renamed and deleted from its menu, by keyboard', async () => {
+  await site.show(page, 'templates');
+  const pick = async (about: string, item: string) => {
+    await button(`More: ${about}`).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: item }).focus();
+    await page.keyboard.press('Enter');
+  };
+  await pick('Bin label', 'Duplicate');
+  const copy = 'Bin label (copy)';
+  await button(`More: ${copy}`).waitFor();
+  const download = page.waitForEvent('download');
+  await pick(copy, 'Export');
+  const text = await readFile(await (await download).path(), 'utf8');
+  expect(JSON.parse(text)).toEqual({ ...TEMPLATE, name: copy });
+  await pick(copy, 'Rename …');
+  await page.locator('dialog').getByRole('textbox').fill('Other bin');
+  await page.keyboard.press('Enter');
+  await button('More: Other bin').waitFor();
+  await pick('Other bin', 'Delete …');
+  await page
+    .locator('dialog')
+    .getByRole('button', { name: /^Delete/ })
+    .press('Enter');
+  await button('More: Other bin').waitFor({ state: 'detached' });
+  expect((await site.up.admin.templates('default')).map(({ name }) => name)).toEqual(['Bin label']);
 });
 
 test('in the designer things are put in line by what is seen, at equal gaps, locked, and undone to the last byte', async () => {

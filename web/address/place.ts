@@ -21,6 +21,11 @@ export const place = signal<Place>(read());
 
 export function followAddress(): void {
   addEventListener('hashchange', () => {
+    // A link that signs in, opened where the console is open already, is followed as in a new tab.
+    if (/^#(?:sign-in|invitation)=/.test(location.hash)) {
+      location.reload();
+      return;
+    }
     place.value = read();
   });
 }
