@@ -107,6 +107,7 @@ export class Following implements Behind {
   leaves(clean: boolean): void {
     const unclear = new TransportError('connection-lost', 'the job behind has left it');
     this.givesBack(clean ? null : unclear);
+    this.#succession.leave();
   }
 
   /** The other one has the printer, and this one may not touch it. */

@@ -145,8 +145,13 @@ export class Sender {
    */
   async prepare(burst: readonly Chunk[]): Promise<void> {
     this.#prepared = true;
-    // What was noted before goes by another reading of the counter.
-    await this.#intend(endOf(burst), this.#handover.left);
+    try {
+      // What was noted before goes by another reading of the counter.
+      await this.#intend(endOf(burst), this.#handover.left);
+    } catch (error) {
+      this.unprepare();
+      throw error;
+    }
   }
 
   /** It does not follow after all, and nothing has been sent. */

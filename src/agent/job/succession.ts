@@ -33,7 +33,7 @@ export interface Behind {
   settle(odometer: number): void;
 }
 
-type State = 'waits' | 'ready' | 'joins' | 'prepared' | 'drives';
+type State = 'waits' | 'ready' | 'joins' | 'prepared' | 'drives' | 'gone';
 
 export class Succession {
   #state: State = 'waits';
@@ -66,12 +66,20 @@ export class Succession {
     this.#state = 'ready';
     this.#turn = Promise.withResolvers();
     if (!this.#over) await resolvedOr(this.#turn.promise, signal);
+    // It is not to be given the wheel before it asks for it again.
+    if (!this.driven) this.#state = 'waits';
   }
 
   say(word: Word): void {
     if (word.kind !== 'told') this.#state = 'waits';
     this.#words.push(word);
     this.#spoken.resolve();
+  }
+
+  /** It has ended, or goes back to its queue. */
+  leave(): void {
+    this.#state = 'gone';
+    this.#behind = null;
   }
 
   // The one ahead:
