@@ -38,6 +38,8 @@ type State = 'waits' | 'ready' | 'joins' | 'prepared' | 'drives' | 'gone';
 export class Succession {
   #state: State = 'waits';
   #behind: Behind | null = null;
+  /** Pages that one that has gone may have left in the printer. */
+  #left = 0;
   #words: Word[] = [];
   #spoken = Promise.withResolvers<void>();
   #turn = Promise.withResolvers<void>();
@@ -78,6 +80,7 @@ export class Succession {
 
   /** It has ended, or goes back to its queue. */
   leave(): void {
+    this.#left = this.pages;
     this.#state = 'gone';
     this.#behind = null;
   }
@@ -123,7 +126,7 @@ export class Succession {
 
   /** Pages of the one behind that may be out too. */
   get pages(): number {
-    return this.#behind?.pages ?? 0;
+    return this.#behind?.pages ?? this.#left;
   }
 
   /** What the one ahead had sent is settled by this reading of the counter of a printer at rest. */
