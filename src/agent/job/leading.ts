@@ -58,8 +58,9 @@ export class Leading {
     if (!lasts || !counted || pace.blocked || row.doubtful || !free) return false;
     if (!this.#lets) delivery.follow();
     this.#lets = true;
-    if (!this.#behind?.offer()) return false;
-    await this.#ride(this.#behind);
+    const behind = this.#behind;
+    if (behind === null || !(await behind.offer())) return false;
+    await this.#ride(behind);
     pace.moves();
     return ledger.cleared;
   }
@@ -80,11 +81,6 @@ export class Leading {
       stuck = word.stuck;
       outcome.progress(word.reasons);
     }
-  }
-
-  /** The connection is lost. */
-  broke(): void {
-    this.#behind?.broke();
   }
 
   /** What became of its labels is about to be found out. */

@@ -370,7 +370,6 @@ export class JobRun {
   }
 
   async #disconnected(error: TransportError): Promise<void> {
-    this.leading.broke();
     this.#log.info({ code: error.code, detail: error.message }, 'printer not reached');
     this.#outcome.progress(await this.#link.broke(this.ledger.uncertain));
     await this.#stop.wait(this.#backoff.next());

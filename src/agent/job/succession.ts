@@ -2,14 +2,14 @@
  * Two jobs at one printer, the second behind the first: its labels go out while the printer still prints the first one's,
  * so that the printer does not stand still between jobs. What both of them know of each other.
  *
- *   waits ──has its first labels──▶ ready ──the one ahead has sent all──▶ joins ──intent and note are durable──▶ prepared
- *     ▲                                                                     │                                      │
- *     ├──────────── the connection is lost, before anything was sent ───────┴──────────────────────────────────────┤
- *     │                                                                                                            ▼
- *     └──────────── it cannot go on: the one ahead finds out what became of both ────────────────────────────── drives
+ *   waits ──has its first labels──▶ ready ──the one ahead has sent all──▶ joins ──intent and note are durable──▶ drives
+ *     ▲                                                                     │                                     │
+ *     ├──────────── that takes too long: nothing was sent ──────────────────┘                                     │
+ *     └──────────── it cannot go on: the one ahead finds out what became of both ─────────────────────────────────┘
  *
  * One of the two drives the printer at a time. The one ahead gives the wheel away when it has nothing to send any more, and
- * only listens from then on. When it has ended, whatever became of it, the one behind goes on alone.
+ * only listens from then on. When it has ended, whatever became of it, the one behind goes on alone. What is written down to
+ * be sent is sent at once, or taken back: what the printer counts in between may be anybody's.
  */
 import type { JobFaultError } from '../../contract/fault.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
@@ -33,7 +33,10 @@ export interface Behind {
   settle(odometer: number): void;
 }
 
-type State = 'waits' | 'ready' | 'joins' | 'prepared' | 'drives' | 'gone';
+type State = 'waits' | 'ready' | 'joins' | 'drives' | 'gone';
+
+/** How long what it is about to send may take to be on record, ms. */
+const JOIN_MS = 500;
 
 export class Succession {
   #state: State = 'waits';
@@ -87,23 +90,25 @@ export class Succession {
 
   // The one ahead:
 
-  /** It has sent all that it has. Returns whether the other one drives from now on. */
-  offer(): boolean {
-    if (this.#state === 'ready') void this.#join();
-    if (this.#state !== 'prepared') return false;
-    this.#state = 'drives';
+  /** It has sent all that it has. Resolves with whether the other one drives from now on, within half a second. */
+  async offer(): Promise<boolean> {
+    const behind = this.#behind;
+    if (this.#state !== 'ready' || behind === null) return false;
+    this.#state = 'joins';
+    const late = AbortSignal.timeout(JOIN_MS);
+    const joined = Promise.withResolvers<void>();
+    let ready = false;
+    void behind.join().then((can) => {
+      ready = can;
+      joined.resolve();
+    });
+    await resolvedOr(joined.promise, late);
+    // It has left, or stopped waiting.
+    if (!this.joins) return false;
+    this.#state = ready ? 'drives' : 'waits';
     this.#words = [];
     this.#turn.resolve();
-    return true;
-  }
-
-  async #join(): Promise<void> {
-    this.#state = 'joins';
-    const joined = (await this.#behind?.join()) === true;
-    // The connection was lost meanwhile.
-    if (this.#state !== 'joins') return;
-    this.#state = joined ? 'prepared' : 'waits';
-    if (!joined) this.#turn.resolve();
+    return ready;
   }
 
   /** The next word of the one that drives; null: `signal` was aborted. */
@@ -115,13 +120,6 @@ export class Succession {
       this.#spoken = Promise.withResolvers();
       await resolvedOr(this.#spoken.promise, signal);
     }
-  }
-
-  /** The connection is lost while the one ahead drives: who was about to join begins again. */
-  broke(): void {
-    if (this.#state !== 'joins' && this.#state !== 'prepared') return;
-    this.#state = 'waits';
-    this.#turn.resolve();
   }
 
   /** Pages of the one behind that may be out too. */
