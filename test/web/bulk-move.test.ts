@@ -40,7 +40,7 @@ test('by keyboard: the printer that has them is refused, the other one prints th
   await page.getByText('2 jobs stay as they are:').waitFor();
   expect(await page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
   await target.selectOption({ label: 'virtual-2' });
-  await page.getByText('2 jobs with 2 labels that are not out').waitFor();
+  await page.getByText('2 jobs, not out yet: 2 labels').waitFor();
   await press(/^Move$/);
   await page.getByText('Done for 2 jobs.').waitFor();
   for (const job of jobs) {

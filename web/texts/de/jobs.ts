@@ -69,8 +69,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
         open: 'Abbrechen …',
         title: 'Diese Aufträge abbrechen?',
         action: 'Aufträge abbrechen',
-        says: (n, count) =>
-          `${jobs(n)} mit ${labels(count)}, die noch nicht heraus sind: Sie werden nicht gedruckt.`,
+        says: (n, count) => `${jobs(n)}, noch nicht heraus: ${labels(count)}. Das wird nicht gedruckt.`,
       },
       retry: {
         open: 'Wiederholen …',
@@ -91,7 +90,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
         title: 'Diese Aufträge auf einen anderen Drucker verschieben',
         action: 'Verschieben',
         says: (n, count) =>
-          `${jobs(n)} mit ${labels(count)}, die noch nicht heraus sind: Sie werden dort gedruckt, und hier nicht.`,
+          `${jobs(n)}, noch nicht heraus: ${labels(count)}. Das wird dort gedruckt, und hier nicht.`,
       },
     },
     uncertain: 'Die ungewissen Etiketten eines jeden',
@@ -125,7 +124,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     cancel: 'Abbrechen …',
     cancelTitle: 'Diesen Auftrag abbrechen?',
     cancelSays: (left) =>
-      `${labels(left)}, die noch nicht heraus sind, werden nicht gedruckt. Ein abgebrochener Auftrag kommt nicht wieder.`,
+      `Noch nicht heraus: ${labels(left)}. Das wird nicht gedruckt. Ein abgebrochener Auftrag kommt nicht wieder.`,
     cancelPrinting:
       'Sein Agent hält am Ende eines Etiketts an. Was dann zum Drucker unterwegs ist, kann noch herauskommen; der Auftrag nennt es. Was fehlt, kann danach ein anderer Drucker drucken: Noch einmal drucken.',
     cancelSubmit: 'Auftrag abbrechen',
@@ -137,7 +136,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
       `Es geht mit Etikett ${from} weiter: ${labels(left)} ${verb(left, 'wird', 'werden')} gedruckt.`,
     move: 'Verschieben …',
     moveTitle: 'Auf einen anderen Drucker verschieben',
-    moveSays: (left) => `${labels(left)}, die noch nicht heraus sind, werden dort gedruckt, und hier nicht.`,
+    moveSays: (left) => `Noch nicht heraus: ${labels(left)}. Das wird dort gedruckt, und hier nicht.`,
     moveTo: 'Auf Drucker',
     moveNone: 'Einen anderen Drucker gibt es nicht.',
     reprint: 'Noch einmal drucken …',

@@ -72,7 +72,7 @@ export const jobWords = {
         title: 'Cancel these jobs?',
         action: 'Cancel the jobs',
         says: (n: number, count: number) =>
-          `${jobs(n)} with ${labels(count)} that are not out: they will not be printed.`,
+          `${jobs(n)}, not out yet: ${labels(count)}. That will not be printed.`,
       },
       retry: {
         open: 'Retry …',
@@ -93,7 +93,7 @@ export const jobWords = {
         title: 'Move these jobs to another printer',
         action: 'Move',
         says: (n: number, count: number) =>
-          `${jobs(n)} with ${labels(count)} that are not out: they will be printed there, and not here.`,
+          `${jobs(n)}, not out yet: ${labels(count)}. That will be printed there, and not here.`,
       },
     },
     uncertain: 'The uncertain labels of each',
@@ -126,7 +126,7 @@ export const jobWords = {
     cancel: 'Cancel …',
     cancelTitle: 'Cancel this job?',
     cancelSays: (left: number) =>
-      `${labels(left)} that are not out yet will not be printed. A job that is canceled does not come back.`,
+      `Not out yet: ${labels(left)}. That will not be printed. A job that is canceled does not come back.`,
     cancelPrinting:
       'Its agent stops at the end of a label. What is on its way to the printer then may still come out; the job will name it. What is left can be printed at another printer then: Print again.',
     cancelSubmit: 'Cancel the job',
@@ -138,7 +138,7 @@ export const jobWords = {
       `It goes on with label ${from}: ${labels(left)} will be printed.`,
     move: 'Move …',
     moveTitle: 'Move to another printer',
-    moveSays: (left: number) => `${labels(left)} that are not out yet will be printed there, and not here.`,
+    moveSays: (left: number) => `Not out yet: ${labels(left)}. That will be printed there, and not here.`,
     moveFrom: (from: number, to: number, last: number) =>
       `Labels ${from} to ${to} may be out: look, and say with which it goes on.${last > to ? ` ${last}: all of them are there.` : ''}`,
     moveTo: 'To printer',
