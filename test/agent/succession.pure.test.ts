@@ -78,8 +78,8 @@ describe('the wheel', () => {
 
   test('is its own when the one ahead has ended', async () => {
     const { both } = await driven();
-    both.end();
-    expect([both.driven, both.over]).toEqual([false, true]);
+    both.end(true);
+    expect([both.driven, both.over, both.goesBack]).toEqual([false, true, true]);
     await both.ready(behind(), never);
   });
 

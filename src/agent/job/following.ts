@@ -40,7 +40,7 @@ export class Following implements Behind {
     const { ledger, sender, labels, stop, held } = this.#parts;
     for (;;) {
       // It has not begun: it waits with the others.
-      const waits = !this.#driven && held() && this.#succession.over;
+      const waits = !this.#driven && this.#succession.over && (held() || this.#succession.goesBack);
       if (stop.leave.aborted || waits) throw new Interrupted();
       if (this.#succession.over) return null;
       if (!ledger.uncertain && ledger.base < ledger.total) {

@@ -93,7 +93,8 @@ export class Leading {
     this.#behind?.settle(odometer);
   }
 
-  end(): void {
-    this.#behind?.end();
+  /** @param goesBack to its queue, to be delivered again */
+  end(goesBack: boolean): void {
+    this.#behind?.end(goesBack);
   }
 }

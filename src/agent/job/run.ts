@@ -127,6 +127,7 @@ export class JobRun {
 
   async run(): Promise<HandlerResult> {
     const stop = this.#stop;
+    let goesBack = false;
     try {
       if (await this.#outcome.repeat()) return 'done';
       await this.#print();
@@ -139,14 +140,15 @@ export class JobRun {
         await this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
         return 'done';
       }
-      if (stop.interrupts(error)) return await this.#handBack();
+      goesBack = stop.interrupts(error);
+      if (goesBack) return await this.#handBack();
       await this.#fail(error);
       return 'done';
     } finally {
       stop.close();
       this.ledger.leave();
       this.#labels.close();
-      this.leading.end();
+      this.leading.end(goesBack);
     }
   }
 

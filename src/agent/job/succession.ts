@@ -47,10 +47,16 @@ export class Succession {
   #spoken = Promise.withResolvers<void>();
   #turn = Promise.withResolvers<void>();
   #over = false;
+  #goesBack = false;
 
   /** The one ahead has ended. */
   get over(): boolean {
     return this.#over;
+  }
+
+  /** … and is to be delivered again, before the one behind. */
+  get goesBack(): boolean {
+    return this.#goesBack;
   }
 
   /** The one behind drives the printer for both. */
@@ -133,9 +139,10 @@ export class Succession {
       this.#behind?.settle(odometer);
   }
 
-  /** The one ahead has ended. */
-  end(): void {
+  /** The one ahead has ended. @param goesBack to its queue: it comes first again */
+  end(goesBack: boolean): void {
     this.#over = true;
+    this.#goesBack = goesBack;
     this.#turn.resolve();
   }
 }
