@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { defineFaults, type FaultKind, wordsOf } from './define-faults.ts';
-import { type Reason, reason, reasonText } from './reason.ts';
+import { type Reason, readableReason, reasonText } from './reason.ts';
 
 export const JOB_FAULTS = {
   'template-invalid': { outcome: 'failed', title: 'The template cannot be printed' },
@@ -39,7 +39,7 @@ export const jobFault = z.object({
   /** The record's field, where one alone is at fault. */
   field: z.string().max(200).optional(),
   /** What the message says, for a page in another language. */
-  reason: reason.optional(),
+  reason: readableReason,
 });
 export type JobFault = z.infer<typeof jobFault>;
 

@@ -173,12 +173,18 @@ export const REASONS = {
 
 export type ReasonCode = keyof typeof REASONS;
 
+const MOST_VALUES = 20;
+
 export const reason = z.object({
   /** One of the table; what a newer version says too is its English message to this one. */
   code: z.string().max(100),
-  values: z.record(z.string().max(100), z.union([z.string().max(1_000), z.number()])),
+  values: z
+    .record(z.string().max(100), z.union([z.string().max(1_000), z.number()]))
+    .refine((values) => Object.keys(values).length <= MOST_VALUES),
 });
 export type Reason = z.infer<typeof reason>;
+/** Beside the message that says the same: one that is too long, or that cannot be read, is left out. */
+export const readableReason = reason.optional().catch(undefined);
 
 type Slots<Text extends string> = Text extends `${string}{${infer Slot}}${infer Rest}`
   ? Slot | Slots<Rest>

@@ -1,6 +1,6 @@
 /** What a check of a template finds: `platen template check`, and the answer to an import. */
 import { z } from 'zod';
-import { reason } from './reason.ts';
+import { readableReason } from './reason.ts';
 
 /** A problem that every record would have is an error, any other a warning. */
 export const TEMPLATE_PROBLEMS = [
@@ -32,7 +32,7 @@ export const templateProblem = z.object({
   pointer: z.string(),
   message: z.string(),
   /** What the message says, for a page in another language. */
-  reason: reason.optional(),
+  reason: readableReason,
   /** It is so with the samples of the fields, and may be otherwise with a record. */
   sampled: z.literal(true).optional(),
   /** It is so at these resolutions alone. */

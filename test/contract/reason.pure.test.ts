@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { jobFault } from '../../src/contract/fault.ts';
+
+const fault = { code: 'value-invalid', message: 'the value is too long' };
+
+test.each([
+  ['a value that is too long', { code: 'x', values: { value: 'a'.repeat(1_001) } }],
+  ['too many values', { code: 'x', values: Object.fromEntries([...Array(21).keys()].map((n) => [n, n])) }],
+  ['a code that is none', { code: 7, values: {} }],
+  ['no object', 'because'],
+])('a reason with %s is left out, and the fault counts', (_, reason) => {
+  expect(jobFault.parse({ ...fault, reason })).toEqual({ ...fault, reason: undefined });
+});
+
+test('one that can be read is kept', () => {
+  const reason = { code: 'of-a-later-version', values: { least: 3, what: 'dots' } };
+  expect(jobFault.parse({ ...fault, reason })).toEqual({ ...fault, reason });
+});
