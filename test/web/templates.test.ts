@@ -81,6 +81,20 @@ test('the menu of a tile leads to the designer', async () => {
   await expect.poll(() => page.url(), { timeout: 30_000 }).toContain(`templates/${id}/design`);
 });
 
+test('who is at an item of a menu before the menu says that it is open stays there', async () => {
+  await site.show(page, 'templates');
+  await button('More: Bin label').evaluate((opener) => {
+    if (!(opener instanceof HTMLButtonElement)) throw new Error('expected a button');
+    opener.click();
+    const menu = document.querySelector('[popover]:popover-open');
+    const opened = new Promise((told) => menu?.addEventListener('toggle', told, { once: true }));
+    menu?.querySelectorAll('button')[1]?.focus();
+    return opened;
+  });
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Rename …');
+  await page.keyboard.press('Escape');
+});
+
 test('duplicated, exported as it is, renamed and deleted from its menu, by keyboard', async () => {
   await site.show(page, 'templates');
   const pick = async (about: string, item: string) => {

@@ -19,7 +19,8 @@ export function Menu({ about, items }: { about: string; items: readonly MenuItem
     const below = at.bottom + 4 + offsetHeight < innerHeight;
     current.style.left = `${left}px`;
     current.style.top = `${below ? at.bottom + 4 : Math.max(8, at.top - 4 - offsetHeight)}px`;
-    current.querySelector('button')?.focus();
+    // The event comes a moment after the menu: by then a person may be at another of its items.
+    if (!current.contains(document.activeElement)) current.querySelector('button')?.focus();
   };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
