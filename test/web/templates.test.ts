@@ -83,15 +83,16 @@ test('the menu of a tile leads to the designer', async () => {
 
 test('who is at an item of a menu before the menu says that it is open stays there', async () => {
   await site.show(page, 'templates');
-  await button('More: Bin label').evaluate((opener) => {
-    if (!(opener instanceof HTMLButtonElement)) throw new Error('expected a button');
+  await button('More: Bin label').waitFor();
+  await page.evaluate(`(() => {
+    const opener = [...document.querySelectorAll('button')].find(({ ariaLabel }) => ariaLabel === 'More: Bin label');
     opener.click();
     const menu = document.querySelector('[popover]:popover-open');
-    const opened = new Promise((told) => menu?.addEventListener('toggle', told, { once: true }));
-    menu?.querySelectorAll('button')[1]?.focus();
+    const opened = new Promise((told) => menu.addEventListener('toggle', told, { once: true }));
+    menu.querySelectorAll('button')[1].focus();
     return opened;
-  });
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Rename …');
+  })()`);
+  expect(await page.evaluate('document.activeElement?.textContent')).toBe('Rename …');
   await page.keyboard.press('Escape');
 });
 
