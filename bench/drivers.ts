@@ -32,6 +32,7 @@ import {
   type Way,
 } from './driver-ways.ts';
 import { now, perSecond, round, type Spread, spread, table } from './figures.ts';
+import { RAW_LABEL } from './label.ts';
 import { heading, machine } from './machine.ts';
 import { SinkThread } from './sink-thread.ts';
 
@@ -57,8 +58,6 @@ interface Measured {
   beside?: string;
 }
 
-const document = Buffer.from(`^XA^FX${'x'.repeat(1_024 - 9)}^XZ`);
-
 interface Entry {
   name: string;
   way: Pick<Way, 'send'>;
@@ -72,7 +71,7 @@ interface Round {
 
 async function measureRound(way: Entry['way'], sink: SinkThread, documents: number): Promise<Round> {
   const start = now();
-  for (let count = 0; count < documents; count++) await way.send(document);
+  for (let count = 0; count < documents; count++) await way.send(RAW_LABEL);
   const taken = perSecond(documents, now() - start);
   const { end } = await sink.more(documents);
   return { taken, printed: perSecond(documents, end - start) };
@@ -82,7 +81,7 @@ async function measureFirstByte(way: Entry['way'], sink: SinkThread): Promise<Sp
   const times: number[] = [];
   while (times.length < IDLE) {
     const start = now();
-    const [{ begins }] = await Promise.all([sink.more(1), way.send(document)]);
+    const [{ begins }] = await Promise.all([sink.more(1), way.send(RAW_LABEL)]);
     times.push((begins[0] ?? Number.NaN) - start);
   }
   return spread(times);
@@ -188,7 +187,7 @@ async function onLprint(): Promise<Measured[]> {
     const [taken, firstByte]: [number[], number[]] = [[], []];
     for (let count = 0; count < DOCUMENTS; count++) {
       const start = now();
-      await way.send(document);
+      await way.send(RAW_LABEL);
       taken.push(now() - start);
       const { begins } = await sink.more(1);
       firstByte.push((begins[0] ?? Number.NaN) - start);

@@ -31,3 +31,6 @@ export function record(number: number): LabelRecord {
     collected: '2026-11-21 07:45',
   };
 }
+
+/** A label that is ready to be sent, 1 KB: for those who make none. */
+export const RAW_LABEL = Buffer.from(`^XA^FX${'x'.repeat(1_024 - 9)}^XZ`);

@@ -63,7 +63,7 @@ export interface RoadOptions {
   signal: AbortSignal;
 }
 
-const PRINTERS = 8;
+export const PRINTERS = 8;
 const nameOf = (index: number): string => `bench-${index + 1}`;
 const IDLE_JOBS = 100;
 /** Longer than an agent keeps a connection that no job uses (`timings.idleConnection`). */

@@ -2,12 +2,15 @@
 import type { BareQueue } from './bare-queue.ts';
 import { round, type Spread, table } from './figures.ts';
 import type { Load, Processor, Road } from './measure-road.ts';
+import type { PeerRate, Peers } from './peers.ts';
 
 /** Of one set-up. */
 export interface Measured {
   name: string;
   bare: BareQueue;
   road: Road;
+  /** In the same run. */
+  peers: Peers;
 }
 
 interface Row {
@@ -78,4 +81,54 @@ export function report(measured: readonly Measured[]): string {
     ...measured.flatMap((one) => [figure(one), ratio === undefined ? '' : `${round(ratio(one))} ×`]),
   ]);
   return table([heading, ...body]);
+}
+
+/**
+ * One-label jobs a second, from the request to the label, and the CPU of each: the road beside others' print systems, and
+ * how many times theirs it does.
+ */
+export function besidePeers(measured: readonly Measured[]): string {
+  const [first] = measured;
+  if (first === undefined) return '';
+  const heading = [
+    'labels/s, CPU of one',
+    ...measured.flatMap(({ name }) => [name, 'road by it', 'its CPU by the road’s']),
+    'goal',
+  ];
+  const body = (['one', 'all'] as const).flatMap((at) => [
+    [
+      `${WHERE[at]}: the road, confirmed`,
+      ...measured.flatMap((each) => [rateOf(roadAt(each, at)), '', '']),
+      '',
+    ],
+    ...first.peers.rates.map(({ name, goal }) => [
+      `${WHERE[at]}: ${name}`,
+      ...measured.flatMap((each) => {
+        const road = roadAt(each, at);
+        const peer = each.peers.rates.find((other) => other.name === name)?.[at];
+        if (peer === undefined || road === undefined) return ['–', '', ''];
+        return [rateOf(peer), `${round(road.rate / peer.rate)} ×`, `${round(peer.cpu / road.cpu)} ×`];
+      }),
+      `≥ ${goal} ×`,
+    ]),
+  ]);
+  const absent = new Set(measured.flatMap(({ peers }) => peers.absent));
+  const notes = [...absent].map((why) => `Not measured: ${why.trim()}`);
+  return [table([heading, ...body]), ...notes].join('\n');
+}
+
+const WHERE = { one: '1 printer', all: 'all printers' };
+
+function rateOf(measured: PeerRate | undefined): string {
+  return measured === undefined ? '–' : `${round(measured.rate)}, ${measured.cpu.toFixed(1)} ms`;
+}
+
+/** Under many requests at a time, with everything that takes part. */
+function roadAt({ road }: Measured, at: 'one' | 'all'): PeerRate | undefined {
+  const load = road.loads.find(
+    ({ printers, parallel }) => parallel > 1 && (printers === 1) === (at === 'one'),
+  );
+  if (load === undefined) return undefined;
+  const { platen, servers, bench } = load.cpu;
+  return { rate: load.printed, cpu: platen + servers + bench };
 }

@@ -1,8 +1,9 @@
 /**
- * `npm run bench`: what the whole road costs, beside BullMQ alone on the same server in the same run.
+ * `npm run bench`: what the whole road costs, beside BullMQ alone on the same server, and beside CUPS and LPrint under the
+ * same load, in the same run.
  *
- * Absolute figures are the machine's, and of the moment; what counts is the ratio. In each set-up the yardstick
- * runs first and alone, then the road. Servers are started here, on free ports, and sync to disk as a deployment's
+ * Absolute figures are the machine's, and of the moment; what counts is the ratio. In each set-up the yardsticks
+ * run first and alone, then the road. Servers are started here, on free ports, and sync to disk as a deployment's
  * would.
  *
  *     npm run bench [-- --json] [--only embedded|redis]
@@ -20,15 +21,14 @@ import { SERVER_PACKAGES, startServers } from '../test/kit/servers/start-servers
 import { temporaryDirectory } from '../test/kit/service/platen.ts';
 import { type BareQueue, measureBareQueue } from './bare-queue.ts';
 import { heading, machine } from './machine.ts';
-import { measureRoad } from './measure-road.ts';
-import { type Measured, report } from './report.ts';
+import { measureRoad, PRINTERS } from './measure-road.ts';
+import { measurePeers } from './peers.ts';
+import { besidePeers, type Measured, report } from './report.ts';
 
-/** How long each rate is measured, ms. */
-const RATE_MS = 3_000;
-/** Requests on their way at the same time, where there are many. */
-const PARALLEL = 16;
+/** How long each rate is measured, ms; requests on their way at the same time, where there are many; and printers. */
+const RATES = { ms: 3_000, parallel: 16, printers: PRINTERS };
 /** After this time the benchmark gives up, ms. */
-const DEADLINE_MS = 220_000;
+const DEADLINE_MS = 400_000;
 /** … and after this more it leaves what does not end. */
 const CLEANUP_MS = 15_000;
 
@@ -37,8 +37,9 @@ type SetUp = keyof typeof SET_UPS;
 
 async function measureEmbedded(signal: AbortSignal): Promise<Measured> {
   const bare = await bareOnEmbedded(signal);
-  const road = await measureRoad({ env: {}, ms: RATE_MS, parallel: PARALLEL, signal });
-  return { name: 'embedded PostgreSQL', bare, road };
+  const peers = await measurePeers({ ...RATES, signal });
+  const road = await measureRoad({ env: {}, ...RATES, signal });
+  return { name: 'embedded PostgreSQL', bare, road, peers };
 }
 
 /** On a server of its own, of the same kind: it has ended when the road begins. */
@@ -48,10 +49,7 @@ async function bareOnEmbedded(signal: AbortSignal): Promise<BareQueue> {
   const logger = pino({ level: 'error' });
   const embedded = await startEmbedded({ dataDir: directory.path, logger, signal });
   stack.defer(() => embedded.stop());
-  return await measureBareQueue(
-    { database: embedded.poolConfig },
-    { ms: RATE_MS, parallel: PARALLEL, signal },
-  );
+  return await measureBareQueue({ database: embedded.poolConfig }, { ...RATES, signal });
 }
 
 async function measureRedis(signal: AbortSignal): Promise<Measured> {
@@ -59,10 +57,11 @@ async function measureRedis(signal: AbortSignal): Promise<Measured> {
   installMissing(SERVER_PACKAGES);
   const { redisUrl, databaseUrl, stop } = await startServers({ durable: true });
   stack.defer(stop);
-  const bare = await measureBareQueue({ redisUrl }, { ms: RATE_MS, parallel: PARALLEL, signal });
+  const bare = await measureBareQueue({ redisUrl }, { ...RATES, signal });
+  const peers = await measurePeers({ ...RATES, signal });
   const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl };
-  const road = await measureRoad({ env, ms: RATE_MS, parallel: PARALLEL, signal });
-  return { name: 'Redis + PostgreSQL', bare, road };
+  const road = await measureRoad({ env, ...RATES, signal });
+  return { name: 'Redis + PostgreSQL', bare, road, peers };
 }
 
 function setUpsFrom(only: string | undefined): SetUp[] {
@@ -100,7 +99,7 @@ try {
 }
 if (measured.length > 0) {
   process.stdout.write(`\n${heading(on)}\n`);
-  process.stdout.write(`\n${report(measured)}\n`);
+  process.stdout.write(`\n${report(measured)}\n\n${besidePeers(measured)}\n`);
 }
 if (values.json === true && measured.length > 0) {
   const directory = join(import.meta.dirname, 'results');
