@@ -20,7 +20,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   let printer: TestPrinter;
 
   async function start(dataDir: string, more: Omit<ProcessOptions, 'dataDir'> = {}): Promise<ChildProcess> {
-    const config = { window: { labels: 4, bytes: 65_536 } };
+    const config = { window: { labels: 4, bytes: 65_536 }, timings: { vanished: 2_000 } };
     return await site.startProcess(printer, { config, ...more, dataDir });
   }
 

@@ -1,5 +1,6 @@
 /** What goes wrong while labels are printed: a fault, and after a while its end. Each is drawn from the seed. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { LOOKED_AT_MS } from '../../src/agent/job/row.ts';
 import type { PaperPrinter } from './paper-printer.ts';
 import type { Random } from './random.ts';
 import type { ChaosSite, SitePrinter } from './site.ts';
@@ -177,23 +178,28 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
 }
 
 /**
- * Has the printer lose labels, and waits until it has, and has told its counter twice since. A loss in the middle and a
- * break before the next answer are not to be told from a loss at the end, by anybody who does not see the paper: a cut that
- * is still to come does not.
+ * Has the printer lose labels, and waits until it has, and an agent has noticed: once labels were taken long enough ago to be
+ * looked for, one answer shows that some may be missing, the next that they are, and who asks again has read that. A loss in
+ * the middle and a break before that are not to be told from a loss at the end, by anybody who does not see the paper: a cut
+ * that is still to come does not.
  */
 async function noticed(printer: PaperPrinter, lose: () => void): Promise<void> {
   printer.cutAfter(undefined);
   const lostBefore = printer.lost;
   lose();
   let over = AbortSignal.timeout(LOSS_MS);
+  let lostAt: number | undefined;
   let told: number | undefined;
   for (;;) {
-    if (told === undefined && printer.lost > lostBefore) {
-      told = printer.counterTold;
+    if (lostAt === undefined && printer.lost > lostBefore) {
+      lostAt = performance.now();
       // One that has no counter is never asked for it.
       if (printer.options.odometer) over = AbortSignal.timeout(NOTICE_MS);
     }
-    if (over.aborted || (told !== undefined && printer.counterTold >= told + 2)) return;
+    const lookedAt = lostAt !== undefined && performance.now() > lostAt + LOOKED_AT_MS;
+    if (told === undefined && lookedAt) told = printer.counterAsked;
+    // The question under way may be older.
+    if (over.aborted || (told !== undefined && printer.counterAsked >= told + 4)) return;
     await pause(20);
   }
 }

@@ -67,8 +67,8 @@ export class PaperPrinter {
   #odometer = 1_000;
   /** How often labels were lost, by whatever fault. */
   lost = 0;
-  /** How often its counter was asked for and told. */
-  counterTold = 0;
+  /** How often its counter was asked for. */
+  counterAsked = 0;
 
   constructor(options: PaperPrinterOptions) {
     this.options = options;
@@ -221,7 +221,7 @@ export class PaperPrinter {
     if (immediate?.startsWith('HQ')) return hostQuery(immediate.slice(2), state, media);
     if (variable === undefined || this.#format !== undefined) return undefined;
     if (variable.startsWith('odometer.') && !odometer) return '"?"';
-    if (variable === 'odometer.total_label_count') this.counterTold++;
+    if (variable === 'odometer.total_label_count') this.counterAsked++;
     const address = { ip: '127.0.0.1', port: this.#port };
     return `"${sgdValue(variable, state, media, address, media.height) ?? '?'}"`;
   }

@@ -41,7 +41,7 @@ interface Part {
 }
 
 /** After this time, ms, a printer has looked at the bytes it took. */
-const LOOKED_AT_MS = 250;
+export const LOOKED_AT_MS = 250;
 
 export class Row {
   readonly #settleMs: number;

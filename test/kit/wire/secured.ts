@@ -12,10 +12,11 @@ export async function secured(printer: { port: number }, port = 0) {
     const on = connect(printer.port, '127.0.0.1');
     for (const end of [socket, on]) end.on('error', () => undefined);
     socket.on('close', () => on.destroy());
-    open.add(socket);
     socket.pipe(on).pipe(socket);
   });
   const open = new Set<{ destroy(): unknown }>();
+  // Also those that are still shaking hands: one that is done with it later would stay open for ever.
+  server.on('connection', (raw) => open.add(raw));
   const bound = await listening(server, port);
   const stop = async () => {
     for (const socket of open) socket.destroy();
