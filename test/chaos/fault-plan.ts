@@ -178,28 +178,31 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
 }
 
 /**
- * Has the printer lose labels, and waits until it has, and an agent has noticed: once labels were taken long enough ago to be
- * looked for, one answer shows that some may be missing, the next that they are, and who asks again has read that. A loss in
- * the middle and a break before that are not to be told from a loss at the end, by anybody who does not see the paper: a cut
- * that is still to come does not.
+ * Has the printer lose labels, and waits until it has, and an agent has noticed. While labels come out between two answers,
+ * the next ones hide that some are missing. With the printer at rest and all bytes taken long enough ago, one answer shows
+ * that some may be missing, the next that they are, and who asks again has read that. A loss in the middle and a break before
+ * that are not to be told from a loss at the end, by anybody who does not see the paper: a cut that is still to come does not.
  */
 async function noticed(printer: PaperPrinter, lose: () => void): Promise<void> {
   printer.cutAfter(undefined);
   const lostBefore = printer.lost;
   lose();
   let over = AbortSignal.timeout(LOSS_MS);
-  let lostAt: number | undefined;
-  let told: number | undefined;
-  for (;;) {
-    if (lostAt === undefined && printer.lost > lostBefore) {
-      lostAt = performance.now();
+  let lost = false;
+  let restSince: number | undefined;
+  let asked: number | undefined;
+  while (!over.aborted) {
+    if (!lost && printer.lost > lostBefore) {
+      lost = true;
       // One that has no counter is never asked for it.
       if (printer.options.odometer) over = AbortSignal.timeout(NOTICE_MS);
     }
-    const lookedAt = lostAt !== undefined && performance.now() > lostAt + LOOKED_AT_MS;
-    if (told === undefined && lookedAt) told = printer.counterAsked;
+    const now = performance.now();
+    restSince = lost && printer.atRest ? (restSince ?? now) : undefined;
+    const lookedAt = restSince !== undefined && now > restSince + LOOKED_AT_MS;
+    asked = lookedAt ? (asked ?? printer.counterAsked) : undefined;
     // The question under way may be older.
-    if (over.aborted || (told !== undefined && printer.counterAsked >= told + 4)) return;
+    if (asked !== undefined && printer.counterAsked >= asked + 4) return;
     await pause(20);
   }
 }
