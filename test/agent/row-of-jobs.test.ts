@@ -233,7 +233,10 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
 
   // One time at each backend: what is between the two is the same code.
   const nth = backend.kind === 'redis' ? 3 : 2;
-  const cases = CRASH_POINTS.filter((point) => point !== 'about to take jobs').map((point) => ({ point, nth }));
+  const cases = CRASH_POINTS.filter((point) => point !== 'about to take jobs').map((point) => ({
+    point,
+    nth,
+  }));
   test.each(cases)('killed: $point, time $nth', async (crash) => {
     const { printer, printerId } = await slow();
     const own = { dataDir: site.directories.make(), config: { timings: { vanished: 2_000 } } };

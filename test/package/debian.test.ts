@@ -20,11 +20,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
-import { createLogger } from '../../src/log.ts';
-import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { installMissing, onPath } from '../kit/servers/debian-packages.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
+import { dockPrinter } from './dock-printer.ts';
 import { Machine, PROGRAMS } from './machine.ts';
 import { blockOf, commandsOf } from './page.ts';
 
@@ -32,15 +31,7 @@ const root = join(import.meta.dirname, '../..');
 const PAGE = join(root, 'docs/install-linux.md');
 const out = mkdtempSync(join(tmpdir(), 'platen-debs-'));
 const time = new Date('2026-11-01T12:00:00Z');
-const printer = new VirtualZplPrinter({
-  name: 'dock',
-  outDir: join(out, 'printed'),
-  dpi: 203,
-  width: 50,
-  height: 25,
-  speed: 2,
-  logger: createLogger({ level: 'silent' }),
-});
+const printer = dockPrinter(out);
 
 /** Sections of the page. */
 const UPGRADING = 'Upgrading, removing';

@@ -20,11 +20,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packArchive } from '../../service/package/archive.ts';
 import { layOut, settle } from '../../service/package/layout.ts';
-import { createLogger } from '../../src/log.ts';
-import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { installMissing } from '../kit/servers/debian-packages.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
+import { dockPrinter } from './dock-printer.ts';
 import { Machine, PROGRAMS } from './machine.ts';
 import { commandsOf } from './page.ts';
 
@@ -38,15 +37,7 @@ const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 });
-const printer = new VirtualZplPrinter({
-  name: 'dock',
-  outDir: join(out, 'printed'),
-  dpi: 203,
-  width: 50,
-  height: 25,
-  speed: 2,
-  logger: createLogger({ level: 'silent' }),
-});
+const printer = dockPrinter(out);
 let machine: Machine;
 let backend: OpenBackend;
 let up: PlatenUp;

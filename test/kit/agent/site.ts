@@ -180,15 +180,12 @@ export function agentConfig(
 /** A job whose records say 0, 1, 2, … or what is given. */
 export function jobFor(printerId: string, records: number | string[], copies = 1): QueuedJob {
   const values = typeof records === 'number' ? Array.from({ length: records }, (_, n) => String(n)) : records;
+  const sample = sampleJob(printerId);
+  const source = '^XA^FO10,10^A0N,60,60^FDlabel {{n}}^FS^XZ';
   return {
-    ...sampleJob(printerId),
-    template: {
-      name: 'Sample',
-      language: 'zpl',
-      source: '^XA^FO10,10^A0N,60,60^FDlabel {{n}}^FS^XZ',
-      fields: [{ name: 'n' }],
-    },
-    format: { id: 'zpl-203-50x25', name: '50 × 25', language: 'zpl', dpi: 203, width: 50, height: 25 },
+    ...sample,
+    template: { name: 'Sample', language: 'zpl', source, fields: [{ name: 'n' }] },
+    format: { ...sample.format, id: 'zpl-203-50x25', name: '50 × 25', width: 50, height: 25 },
     copies,
     records: values.map((n) => ({ n })),
     createdAt: new Date().toISOString(),

@@ -3,12 +3,11 @@
  * whatever it is told.
  */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { takesConnections } from '../wire/listening.ts';
 import type { Avahi } from './avahi.ts';
 import type { Network } from './network.ts';
 import { Programs } from './programs.ts';
@@ -49,7 +48,7 @@ export async function startLprint(
     const options = [`server-port=${PORT}`, `spool-directory=${spool}`, `log-file=${log}`];
     const command = ['lprint', 'server', ...options.flatMap((one) => ['-o', one])];
     const program = programs.start('unshare', ['--mount', 'sh', '-c', OWN_KEYS, ...command], { env, within });
-    await program.until(() => listens(inside, PORT));
+    await program.until(() => takesConnections(PORT, inside));
     return program;
   };
   try {
@@ -67,17 +66,4 @@ export async function startLprint(
     throw error;
   }
   return { uri: (printer) => `ipp://${inside}:${PORT}/ipp/print/${printer}`, stop };
-}
-
-/** Nothing stays open: it would wait for that at its end. */
-async function listens(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host, port });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -1,10 +1,8 @@
 /** PgBouncer before a database of the test's, on a free port. */
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../wire/listening.ts';
+import { freePort, takesConnections } from '../wire/listening.ts';
 import { Programs } from './programs.ts';
 
 export interface Pgbouncer {
@@ -45,7 +43,7 @@ default_pool_size = 50
   };
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   try {
-    await programs.start('/usr/sbin/pgbouncer', [...user, file]).until(() => answers(port));
+    await programs.start('/usr/sbin/pgbouncer', [...user, file]).until(() => takesConnections(port));
   } catch (error) {
     await stop();
     throw error;
@@ -54,16 +52,4 @@ default_pool_size = 50
   url.hostname = '127.0.0.1';
   url.port = String(port);
   return { databaseUrl: url.href, stop };
-}
-
-async function answers(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

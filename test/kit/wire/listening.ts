@@ -1,7 +1,7 @@
 /** Servers of a test's own on loopback. */
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** Resolves with the port once the server listens; without `port` on a free one. */
@@ -29,4 +29,17 @@ export async function freePort(): Promise<number> {
   probe.close();
   await once(probe, 'close');
   return port;
+}
+
+/** Whether somebody takes connections there. Nothing stays open: a program would wait for that at its end. */
+export async function takesConnections(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
