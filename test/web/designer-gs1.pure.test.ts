@@ -8,6 +8,7 @@ import { encodeSymbol, isGs1 } from '../../src/render/symbol.ts';
 import { gs1 } from '../../src/values/check-digits.ts';
 import { adviceOn, checkDigit } from '../../web/designer/gs1/advice.ts';
 import { elementsOf, joined, partsOf, textOfElements } from '../../web/designer/gs1/element-string.ts';
+import { gs1Kind, SYMBOLOGY_FACTS } from '../../web/designer/symbologies.ts';
 import {
   type AiFormat,
   formatOf,
@@ -15,8 +16,7 @@ import {
   IDENTIFIERS,
   identifierOf,
   newAi,
-} from '../../web/designer/gs1/identifiers.ts';
-import { gs1Kind, SYMBOLOGY_FACTS } from '../../web/designer/symbologies.ts';
+} from '../../web/templates/gs1-identifiers.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 const AIS = Object.keys(IDENTIFIERS).flatMap((one) => identifierOf(one) ?? []);

@@ -149,6 +149,63 @@ test('a file with rows that cannot be printed names them before anything is', as
   await page.getByText('2 of 2').waitFor();
 });
 
+test('each field has the control that its template asks for, filled in by keyboard alone', async () => {
+  await site.up.admin.importTemplate('default', {
+    name: 'Dairy',
+    width: 60,
+    height: 40,
+    fields: [
+      { name: 'ean', sample: '4006381333931' },
+      { name: 'best' },
+      { name: 'organic' },
+      { name: 'storage' },
+    ],
+    elements: [
+      { type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 },
+      { type: 'text', x: 3, y: 20, text: '{{best | date:dd.MM.yyyy}}', size: 3 },
+      { type: 'text', x: 30, y: 20, text: 'organic', size: 3, when: '{{organic}}' },
+      { type: 'text', x: 3, y: 26, width: 50, height: 12, overflow: 'wrap', text: '{{storage}}', size: 3 },
+    ],
+  });
+  await site.show(page, 'jobs');
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Dairy' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  const ean = page.getByLabel('ean');
+  expect(await ean.getAttribute('inputmode')).toBe('numeric');
+  await ean.focus();
+  await page.keyboard.type('0123');
+  await page.getByText('4 of 12 or 13 digits').waitFor();
+  // Half a code is wrong only once it is left.
+  const wrong = page.locator('input[aria-invalid]');
+  await page.keyboard.press('Tab');
+  await wrong.waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await wrong.waitFor({ state: 'detached' });
+  await page.keyboard.press('End');
+  await page.keyboard.type('45678905');
+  await page.getByText('12 of 12 or 13 digits').waitFor();
+  await page.keyboard.press('Tab');
+  await wrong.waitFor({ state: 'detached' });
+  expect(await page.getByLabel('best').getAttribute('type')).toBe('date');
+  // The same day whichever comes first in the browser's language, day or month.
+  await page.keyboard.type('12122026');
+  await page.getByLabel('organic').focus();
+  await page.keyboard.type('Yes');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('cool');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('dark');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 1').waitFor();
+  const [job] = await site.up.admin.jobs();
+  await site.show(page, `jobs/${job?.id}`);
+  for (const value of ['012345678905', '2026-12-12', 'true', 'cool dark']) {
+    await page.getByRole('cell', { name: value, exact: true }).waitFor();
+  }
+});
+
 test('a job is found, and its filters stay in the address', async () => {
   await site.show(page, 'jobs');
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: MUTE });

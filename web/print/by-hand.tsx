@@ -1,13 +1,15 @@
 /** One label's values, typed in, with the label beside them. */
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
-import { TextField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
 import { newKey, Refusal } from '../service/call.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { type FieldFacts, fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
+import { FieldControl } from './field-control.tsx';
+import { fieldKinds } from './field-kinds.ts';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { type Route, send } from './request.ts';
 
@@ -21,6 +23,7 @@ type ByHandProps = {
 export function ByHand({ template, route, ready, onSent }: ByHandProps) {
   const { print: words } = t.value;
   const fields = fieldsOf(template);
+  const kinds = useMemo(() => fieldKinds(template.template), [template]);
   const values = useSignal<Readonly<Record<string, string>>>({});
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
@@ -62,11 +65,10 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
         {fields.length === 0 && <p class="muted">{words.noFields}</p>}
         <div class="fields">
           {fields.map((field) => (
-            <TextField
+            <FieldControl
               key={field.name}
-              label={field.name}
-              autocomplete="off"
-              hint={hintOf(field)}
+              field={field}
+              kind={kinds.get(field.name) ?? { kind: 'text' }}
               fault={faultWords(faultOf(field.name)) ?? refusedAt(field.name)}
               value={values.value[field.name] ?? ''}
               onText={(text) => {
@@ -92,12 +94,6 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
 /** Without the field's name, beside which it stands. */
 function faultWords(problem: TemplateProblem | undefined): string | undefined {
   return problem && templateWords(problem).replace(/^field "[^"]*": /, '');
-}
-
-function hintOf(field: FieldFacts): string | undefined {
-  const { print: words } = t.value;
-  if (field.default !== undefined && field.default !== '') return words.default(field.default);
-  return field.sample === undefined || field.sample === '' ? undefined : words.sample(field.sample);
 }
 
 /** What is left empty takes its default; without one it is empty. */

@@ -1,6 +1,7 @@
 /** What is wrong with the data of an AI, as far as it can be told before the service is asked, and what would mend it. */
+
+import { type AiFormat, formatOf } from '../../templates/gs1-identifiers.ts';
 import { isVariable, sampled } from './element-string.ts';
-import { type AiFormat, formatOf } from './identifiers.ts';
 
 export type Advice =
   | { readonly what: 'empty' }

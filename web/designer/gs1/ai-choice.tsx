@@ -1,8 +1,8 @@
 /** An AI to add, found by its number or by what it is for; any other by its number alone. */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../controls/dialog.tsx';
+import { IDENTIFIERS, type Identifier, identifierOf, newAi } from '../../templates/gs1-identifiers.ts';
 import { t } from '../../texts/texts.ts';
-import { IDENTIFIERS, type Identifier, identifierOf, newAi } from './identifiers.ts';
 import { formatWords } from './words.ts';
 
 export function AiChoice({ onAi, onClose }: { onAi: (ai: string) => void; onClose: () => void }) {

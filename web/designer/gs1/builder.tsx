@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Choice, Field, TextField } from '../../controls/field.tsx';
+import { type AiFormat, formatOf, hasOwnLength } from '../../templates/gs1-identifiers.ts';
 import { t } from '../../texts/texts.ts';
 import type { LabelElement } from '../document.ts';
 import type { Editor } from '../editor.ts';
@@ -9,7 +10,6 @@ import { gs1Kind } from '../symbologies.ts';
 import { adviceOn } from './advice.ts';
 import { AiChoice } from './ai-choice.tsx';
 import { type AiElement, elementsOf, joined, partsOf, sampled, textOfElements } from './element-string.ts';
-import { type AiFormat, formatOf, hasOwnLength } from './identifiers.ts';
 import { adviceWords, formatWords, nameOfAi } from './words.ts';
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;

@@ -1,7 +1,8 @@
 /** What an AI is called, and what its data is, in the viewer's words. */
+
+import { type AiFormat, identifierOf } from '../../templates/gs1-identifiers.ts';
 import { t } from '../../texts/texts.ts';
 import type { Advice } from './advice.ts';
-import { type AiFormat, identifierOf } from './identifiers.ts';
 
 export function nameOfAi(ai: string): string {
   const { gs1: words } = t.value;

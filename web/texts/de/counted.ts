@@ -5,3 +5,6 @@ export const labels = (n: number) => many(n, 'Etikett', 'Etiketten');
 export const jobs = (n: number) => many(n, 'Auftrag', 'Aufträge');
 /** Gehört zu dem, was gezählt wird: „geht“ oder „gehen“. */
 export const verb = (n: number, one: string, more: string) => (n === 1 ? one : more);
+/** `13`, `12 oder 13`, `höchstens 8`. */
+export const span = (least: number, most: number) =>
+  least === most ? `${most}` : least === most - 1 ? `${least} oder ${most}` : `höchstens ${most}`;

@@ -1,6 +1,6 @@
 /** Worte zu Druckern, Vorlagen und der Seite Drucken. */
 import type { Texts } from '../en.ts';
-import { jobs, labels, many, verb } from './counted.ts';
+import { jobs, labels, many, span, verb } from './counted.ts';
 
 export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
   printers: {
@@ -100,6 +100,12 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     noFields: 'Diese Vorlage hat keine Felder: Jedes Etikett ist gleich.',
     sample: (text) => `zum Beispiel ${text}`,
     default: (text) => `wenn leer: ${text}`,
+    digits: (n, least, most) =>
+      least === undefined || most === undefined
+        ? `nur Ziffern: bisher ${n}`
+        : `${n} von ${span(least, most)} ${verb(most, 'Ziffer', 'Ziffern')}`,
+    yes: 'Ja',
+    no: 'Nein',
     preview: 'Vorschau',
     drawing: 'Zeichnet …',
     cannot: 'Das lässt sich nicht drucken',

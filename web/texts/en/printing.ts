@@ -1,6 +1,6 @@
 /** Words of printers, templates and the page Print. */
 import type { ConfirmedBy } from '../../../src/contract/printer.ts';
-import { jobs, labels, many, verb } from './counted.ts';
+import { jobs, labels, many, span, verb } from './counted.ts';
 
 export const printingWords = {
   printers: {
@@ -98,6 +98,12 @@ export const printingWords = {
     noFields: 'This template has no fields: every label is the same.',
     sample: (text: string) => `for example ${text}`,
     default: (text: string) => `if left empty: ${text}`,
+    digits: (n: number, least: number | undefined, most: number | undefined) =>
+      least === undefined || most === undefined
+        ? `digits only: ${n} so far`
+        : `${n} of ${span(least, most)} ${verb(most, 'digit', 'digits')}`,
+    yes: 'Yes',
+    no: 'No',
     preview: 'Preview',
     drawing: 'Drawing …',
     cannot: 'This cannot be printed',

@@ -1,0 +1,113 @@
+/** Where one value of a label is typed: each kind of field has its own control, and none of them changes what is typed. */
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { LIMITS } from '../../src/contract/limits.ts';
+import { Choice, Field } from '../controls/field.tsx';
+import type { FieldFacts } from '../templates/saved-template.ts';
+import { t } from '../texts/texts.ts';
+import type { FieldKind } from './field-kinds.ts';
+
+type Props = {
+  field: FieldFacts;
+  kind: FieldKind;
+  fault: string | undefined;
+  value: string;
+  onText: (text: string) => void;
+};
+
+export function FieldControl({ field, kind, fault, value, onText }: Props) {
+  const typing = useSignal(false);
+  const list = useId();
+  // Half a code is not wrong as long as it is being typed.
+  const unfinished =
+    typing.value && kind.kind === 'digits' && /^\d*$/.test(value) && value.length < (kind.least ?? 1);
+  const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+    onText(currentTarget.value);
+  return (
+    <Field label={field.name} hint={hintOf(field, kind, value)} fault={unfinished ? undefined : fault}>
+      {(attributes) => {
+        if (kind.kind === 'choice' || kind.kind === 'yes-no') {
+          return <Choice {...attributes} value={value} options={optionsOf(field, kind)} onChoice={onText} />;
+        }
+        if (kind.kind === 'lines') {
+          return (
+            <textarea
+              class="input"
+              {...attributes}
+              rows={2}
+              maxLength={LIMITS.valueLength}
+              value={value}
+              onInput={onInput}
+            />
+          );
+        }
+        const shared = {
+          class: 'input',
+          ...attributes,
+          autocomplete: 'off',
+          value,
+          onInput,
+          onFocus: () => {
+            typing.value = true;
+          },
+          onBlur: () => {
+            typing.value = false;
+          },
+        } as const;
+        switch (kind.kind) {
+          case 'date':
+            return kind.time ? (
+              <input type="datetime-local" max="9999-12-31T23:59" {...shared} />
+            ) : (
+              <input type="date" max="9999-12-31" {...shared} />
+            );
+          // Never `number`: that takes the zeros in front for nothing.
+          case 'digits':
+            return <input type="text" inputMode="numeric" {...shared} />;
+          case 'number':
+            return <input type="text" inputMode="decimal" {...shared} />;
+          case 'suggested':
+            return (
+              <>
+                <input type="text" list={list} {...shared} />
+                <datalist id={list}>
+                  {kind.values.map((one) => (
+                    <option key={one} value={one} />
+                  ))}
+                </datalist>
+              </>
+            );
+          default:
+            return <input type="text" {...shared} />;
+        }
+      }}
+    </Field>
+  );
+}
+
+function optionsOf(field: FieldFacts, kind: FieldKind) {
+  const { print: words } = t.value;
+  const usual = field.default ?? '';
+  const [none, no] =
+    usual === '' ? [words.leaveEmpty, words.no] : [words.default(usual), words.default(usual)];
+  if (kind.kind !== 'choice') {
+    const options = [
+      { value: '', words: no },
+      { value: 'true', words: words.yes },
+    ];
+    // What is left empty is the default: no has to be said.
+    return usual === '' ? options : [...options, { value: 'false', words: words.no }];
+  }
+  return [{ value: '', words: none }, ...kind.values.map((value) => ({ value, words: value }))];
+}
+
+function hintOf(field: FieldFacts, kind: FieldKind, value: string): string | undefined {
+  const { print: words } = t.value;
+  if (kind.kind === 'choice' || kind.kind === 'yes-no') return undefined;
+  const usual = field.default ?? '';
+  const sample = field.sample ?? '';
+  const example = usual !== '' ? words.default(usual) : sample === '' ? undefined : words.sample(sample);
+  if (kind.kind !== 'digits') return example;
+  const digits = words.digits(value.length, kind.least, kind.most);
+  return example === undefined ? digits : `${digits}; ${example}`;
+}
