@@ -1,6 +1,8 @@
 /** Jobs that follow each other at a printer: what it has just said need not be asked again. */
-import { expect, test } from 'vitest';
-import { jobFor } from '../kit/agent/site.ts';
+import { expect, test, vi } from 'vitest';
+import { Transports } from '../../drivers/transports/transports.ts';
+import { Journal } from '../../src/agent/journal.ts';
+import { jobFor, type TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
 
@@ -55,4 +57,110 @@ test('the next job begins on the answer that ended the last', async () => {
   // or has moved, is asked for again.
   const wrote = between.map((questions) => questions.split('wrote').length - 1);
   expect(wrote[asked.indexOf(1)]).toBe(1);
+});
+
+/** Drivers of which each connection is told when it opens, and can be looked at. */
+function watched() {
+  const opened: AbortSignal[] = [];
+  const transports = new Transports(
+    [...testDrivers.transports].map((transport) =>
+      transport.takes !== 'bytes'
+        ? transport
+        : {
+            ...transport,
+            open: async (...args: Parameters<typeof transport.open>) => {
+              const connection = await transport.open(...args);
+              opened.push(connection.closed);
+              return connection;
+            },
+          },
+    ),
+  );
+  return {
+    drivers: { ...testDrivers, transports },
+    open: () => opened.filter(({ aborted }) => !aborted).length,
+  };
+}
+
+/** The disk does not take the end of this job until it is told to. */
+function slowDisk(jobId: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: ends } = Promise.withResolvers<void>();
+  const { committed, finish } = Journal.prototype;
+  let holds = false;
+  vi.spyOn(Journal.prototype, 'finish').mockImplementation(function (this: Journal, entry, report) {
+    finish.call(this, entry, report);
+    if (report.jobId === jobId) holds = true;
+  });
+  vi.spyOn(Journal.prototype, 'committed').mockImplementation(async function (this: Journal) {
+    const held = holds;
+    holds = false;
+    if (held) ends();
+    if (held) await promise;
+    await committed.call(this);
+  });
+  return {
+    /** It has been asked to. */
+    ended,
+    takes: resolve,
+    [Symbol.dispose]: () => {
+      resolve();
+      vi.restoreAllMocks();
+    },
+  };
+}
+
+/** Two jobs in a printer that does not come to the end of a label. */
+async function both() {
+  const slow = await site.startPrinter({ speed: 8 });
+  slow.set({ slow: 600_000 });
+  const { drivers, open } = watched();
+  const { printerId } = await site.startAgent(slow, { drivers });
+  const [a, b] = [jobFor(printerId, ['a']), jobFor(printerId, ['b'])];
+  await site.queues.enqueueMany([a, b]);
+  await expect.poll(() => slow.waiting, { interval: 5, timeout: 30_000 }).toBe(2);
+  return { slow, open, a: a.jobId, b: b.jobId };
+}
+
+/** The first label comes out, and the second one stays under the head. */
+async function firstOut(printer: TestPrinter): Promise<void> {
+  printer.once('label', () => printer.set({ slow: 600_000 }));
+  await goOn(printer);
+}
+
+/** The label under the head begins anew, and comes out. */
+async function goOn(printer: TestPrinter): Promise<void> {
+  printer.set({ slow: 0, 'media-empty': true });
+  await new Promise(setImmediate);
+  printer.set({ 'media-empty': false });
+}
+
+test("the job behind has done with the printer before the first one's end is on the disk: the connection is given back", async () => {
+  const { slow, open, a, b } = await both();
+  using disk = slowDisk(a);
+  await firstOut(slow);
+  await disk.ended;
+  await goOn(slow);
+  expect(await site.reports.end(b)).toMatchObject({ status: 'printed' });
+  expect(site.reports.of(a).map(({ status }) => status)).not.toContain('printed');
+  disk.takes();
+  expect(await site.reports.end(a)).toMatchObject({ status: 'printed' });
+  await expect.poll(open, { timeout: 10_000 }).toBe(0);
+  expect(slow.labels).toEqual(['a', 'b']);
+});
+
+test("the printer falls silent when the first one's labels are out, and its end not yet on the disk: the second comes out once", async () => {
+  const { slow, open, a, b } = await both();
+  using disk = slowDisk(a);
+  await firstOut(slow);
+  await disk.ended;
+  slow.set({ silent: true });
+  await expect.poll(open, { interval: 5, timeout: 30_000 }).toBe(0);
+  slow.set({ silent: false });
+  await goOn(slow);
+  await slow.printed(2);
+  disk.takes();
+  for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  await expect.poll(open, { timeout: 10_000 }).toBe(0);
+  expect(slow.labels).toEqual(['a', 'b']);
 });

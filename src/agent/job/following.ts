@@ -95,7 +95,7 @@ export class Following implements Behind {
       this.#succession.say({ kind: 'fault', error });
   }
 
-  /** The wheel is the other one's again. @returns false: there is no other one, or it has the wheel */
+  /** The wheel is the other one's again. @returns false: there is no other one, it has the wheel, or has done with the printer */
   givesBack(error: Error | null): boolean {
     if (!this.#succession.driven) return false;
     this.#parts.ledger.leave();
@@ -112,6 +112,6 @@ export class Following implements Behind {
 
   /** The other one has the printer, and this one may not touch it. */
   get waits(): boolean {
-    return !this.#succession.over;
+    return !this.#succession.over && !this.#succession.handedOver;
   }
 }

@@ -35,9 +35,14 @@ export class Leading {
     return this.#lets && this.#behind === null && !this.#parts.stop.lost;
   }
 
-  /** The job behind drives the printer. */
-  get driven(): boolean {
-    return this.#behind?.driven === true;
+  /** It has done with the printer. @returns whether the job behind, which drives it, has it from now on */
+  handsOver(): boolean {
+    return this.#behind?.handOver() === true;
+  }
+
+  /** The job behind has left something unfinished on the connection. */
+  get unclear(): boolean {
+    return this.#behind?.unclear === true;
   }
 
   followedBy(behind: Succession): void {

@@ -180,8 +180,9 @@ export class JobRun {
       }
     } finally {
       this.#following?.leaves(clean);
-      const others = this.#following?.waits || this.leading.driven;
-      if (!others) await link.release(clean, this.#stop.end.aborted && ledger.uncertain);
+      const others = this.#following?.waits || this.leading.handsOver();
+      const finished = clean && !this.leading.unclear;
+      if (!others) await link.release(finished, this.#stop.end.aborted && ledger.uncertain);
     }
   }
 

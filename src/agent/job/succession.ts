@@ -8,7 +8,8 @@
  *     └──────────── it cannot go on: the one ahead finds out what became of both ─────────────────────────────────┘
  *
  * One of the two drives the printer at a time. The one ahead gives the wheel away when it has nothing to send any more, and
- * only listens from then on. When it has ended, whatever became of it, the one behind goes on alone. What is written down to
+ * only listens from then on. When its labels are out, the connection is the other one's to give back, however long its end takes
+ * to be on record. When it has ended, whatever became of it, the one behind goes on alone. What is written down to
  * be sent is sent at once, or taken back: what the printer counts in between may be anybody's.
  */
 import type { JobFaultError } from '../../contract/fault.ts';
@@ -48,6 +49,7 @@ export class Succession {
   #turn = Promise.withResolvers<void>();
   #over = false;
   #goesBack = false;
+  #handedOver = false;
 
   /** The one ahead has ended. */
   get over(): boolean {
@@ -59,9 +61,14 @@ export class Succession {
     return this.#goesBack;
   }
 
+  /** The one ahead has done with the printer, and nobody but the one behind gives its connection back. */
+  get handedOver(): boolean {
+    return this.#handedOver;
+  }
+
   /** The one behind drives the printer for both. */
   get driven(): boolean {
-    return this.#state === 'drives' && !this.#over;
+    return this.#state === 'drives' && !this.#over && !this.#handedOver;
   }
 
   /** The one behind is about to be in the row. */
@@ -137,6 +144,20 @@ export class Succession {
   settle(odometer: number | null): void {
     if (odometer !== null && (this.#state === 'waits' || this.#state === 'ready'))
       this.#behind?.settle(odometer);
+  }
+
+  /**
+   * The one ahead touches the printer no more, and hears nothing any more, though its end may not be on record yet.
+   * @returns whether the other one, which drives, has the printer from now on
+   */
+  handOver(): boolean {
+    this.#handedOver = this.driven;
+    return this.#handedOver;
+  }
+
+  /** The one behind has left something unfinished on the connection, of which the one ahead has not heard. */
+  get unclear(): boolean {
+    return this.#words.some((word) => word.kind === 'back' && word.error !== null);
   }
 
   /** The one ahead has ended. @param goesBack to its queue: it comes first again */
