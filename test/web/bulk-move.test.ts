@@ -34,11 +34,11 @@ test('by keyboard: the printer that has them is refused, the other one prints th
     await page.keyboard.press('Space');
   }
   await press('Move …');
-  expect(await page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
   const target = page.getByRole('dialog').getByRole('combobox');
   await target.selectOption({ label: 'virtual-1' });
   await page.getByText('2 jobs stay as they are:').waitFor();
-  expect(await page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
   await target.selectOption({ label: 'virtual-2' });
   await page.getByText('2 jobs, not out yet: 2 labels').waitFor();
   await press(/^Move$/);

@@ -59,7 +59,7 @@ describe('names that are scripts', () => {
       `(() => { const data = new DataTransfer(); data.setData('text/plain', ${JSON.stringify(JSON.stringify(template.elements))});
         document.querySelector('.canvas').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true })); })()`,
     );
-    expect(await page.locator('.thing').count()).toBe(4);
+    await expect.poll(() => page.locator('.thing').count()).toBe(4);
     await page.locator('[data-drawn="true"]').waitFor();
     const seen: string[] = [];
     for (const tab of ['Properties', 'Layers', 'Fields', 'Label', 'Problems']) {

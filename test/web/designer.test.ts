@@ -88,14 +88,14 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   const after = await text.getAttribute('aria-label');
   expect(after).not.toBe(before);
   await page.keyboard.press('Control+z');
-  expect(await text.getAttribute('aria-label')).toBe(before);
+  await expect.poll(() => text.getAttribute('aria-label')).toBe(before);
   await page.keyboard.press('Control+Shift+z');
-  expect(await text.getAttribute('aria-label')).toBe(after);
+  await expect.poll(() => text.getAttribute('aria-label')).toBe(after);
 
   await button('Add: Barcode').click();
   await page.getByLabel('Data').fill('4711');
   await drawn();
-  expect(await page.locator('.thing').count()).toBe(2);
+  await expect.poll(() => page.locator('.thing').count()).toBe(2);
   // By keyboard: the barcode, a millimetre down and ten dots to the right.
   await thing(/^Barcode 4711/).focus();
   await page.keyboard.press('Shift+ArrowDown');
@@ -207,7 +207,7 @@ test('what a lasso catches is copied into another template, as it is', async () 
   await page.mouse.move(...at(36, 30), { steps: 5 });
   await page.mouse.up();
   const pressed = page.locator('.thing[aria-pressed="true"]');
-  expect(await pressed.count()).toBe(2);
+  await expect.poll(() => pressed.count()).toBe(2);
   await pressed.first().focus();
   await page.keyboard.press('Control+c');
   const to = await opened({ name: 'Copied to', width: 60, height: 40, elements: [] });
@@ -246,7 +246,7 @@ test('a GS1 value of identifiers by number and by words, with fields, mended and
   await page.getByLabel('Number or words').fill('expiry');
   await page.keyboard.press('Enter');
   await page.getByLabel('Insert a field: (17)').selectOption('until');
-  expect(await page.getByLabel('Data of (17)').inputValue()).toBe('{{until | date:yyMMdd}}');
+  await expect.poll(() => page.getByLabel('Data of (17)').inputValue()).toBe('{{until | date:yyMMdd}}');
   await button('Add an identifier').click();
   await page.getByLabel('Number or words').fill('01');
   await page.keyboard.press('Enter');
@@ -258,7 +258,7 @@ test('a GS1 value of identifiers by number and by words, with fields, mended and
   await button('Sort: 1 separator fewer').click();
   await page.getByText('These are the dots of the printer').waitFor();
   await drawn();
-  expect(await page.locator('.problems').count()).toBe(0);
+  await expect.poll(() => page.locator('.problems').count()).toBe(0);
   expect(await barriers()).toEqual([]);
   // What the service says of data that this page knows nothing of stands beside it.
   await button('Add an identifier').click();
@@ -286,7 +286,7 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
   await page.keyboard.press('Control+g');
   await page.keyboard.press('Escape');
   await thing(/^Text B/).focus();
-  expect(await page.locator('.thing[aria-pressed="true"]').count()).toBe(2);
+  await expect.poll(() => page.locator('.thing[aria-pressed="true"]').count()).toBe(2);
   await page.keyboard.press('Shift+ArrowDown');
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
@@ -322,12 +322,12 @@ test('looked at with any row of a file, at every resolution side by side; what t
   await answer;
   await button('Side by side').click();
   await expect.poll(() => page.locator('.side-by-side img').count(), { timeout: PATIENCE }).toBe(6);
-  expect(await page.getByText(/, 799 × 320 dots$/).count()).toBe(1);
-  expect(await page.getByText(/, 945 × 2362 dots$/).count()).toBe(1);
+  await expect.poll(() => page.getByText(/, 799 × 320 dots$/).count()).toBe(1);
+  await expect.poll(() => page.getByText(/, 945 × 2362 dots$/).count()).toBe(1);
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-  expect(await page.locator('.by-printer.bars').count()).toBe(1);
+  await expect.poll(() => page.locator('.by-printer.bars').count()).toBe(1);
   await page.getByText('Mark what a ZPL printer draws by itself').click();
-  expect(await page.locator('.by-printer').count()).toBe(0);
+  await expect.poll(() => page.locator('.by-printer').count()).toBe(0);
 });
 
 test('a sheet, a picture and a font by upload, a condition and a filter; what does not go together says so', async () => {

@@ -117,7 +117,7 @@ test('every page is reached and used with the keyboard alone', async () => {
     await page.keyboard.press(key);
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
     // Where one comes to, one begins.
-    expect(await page.evaluate('document.activeElement?.tagName')).toBe('H1');
+    await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
   }
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();

@@ -165,7 +165,7 @@ test('a job that is stopped in its midst names what may be out, and what is left
   await next.getByText(`Labels ${uncertain.from + 1} to ${uncertain.to} may be out or not`).waitFor();
   await button(/^Print again/).click();
   const which = page.getByLabel('Which labels');
-  expect(await which.inputValue()).toBe(`${uncertain.to + 1}-40`);
+  await expect.poll(() => which.inputValue()).toBe(`${uncertain.to + 1}-40`);
   await which.fill('40');
   await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
   const before = (await site.up.pictures('virtual-2')).length;
@@ -187,7 +187,7 @@ test('what is left of a held job moves to another printer, from the label that s
   await site.show(page, `jobs/${job}`);
   await button(/^Move/).click();
   await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
-  expect(await inDialog(/^Move/).isDisabled()).toBe(true);
+  await expect.poll(() => inDialog(/^Move/).isDisabled()).toBe(true);
   await page.getByLabel('The first that is missing').fill('3');
   await inDialog(/^Move/).click();
   await expect.poll(() => status(job), PATIENTLY).toBe('printed');
@@ -246,9 +246,9 @@ test('who prints here finds printer and template as they were chosen last', asyn
   await page.getByLabel('Printer', { exact: true }).selectOption(second);
   await site.show(page, 'jobs');
   await site.show(page, 'print');
-  expect(await chosen()).toEqual([other.id, second]);
+  await expect.poll(() => chosen()).toEqual([other.id, second]);
   await page.reload();
-  expect(await chosen()).toEqual([other.id, second]);
+  await expect.poll(() => chosen()).toEqual([other.id, second]);
 });
 
 test('a value that cannot be printed is named at its field while it is typed', async () => {
@@ -267,11 +267,11 @@ test('a value that cannot be printed is named at its field while it is typed', a
     const input = page.getByLabel(field, { exact: true });
     await input.fill(value);
     await page.locator('.field', { has: input }).getByText(fault).waitFor();
-    expect(await input.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => input.getAttribute('aria-invalid')).toBe('true');
   };
   await typing('ean', '4006381333932', /^The check digit is wrong: expected 1$/);
   // What nobody has typed yet is not complained of.
-  expect(await page.locator('.fault').count()).toBe(1);
+  await expect.poll(() => page.locator('.fault').count()).toBe(1);
   await typing('until', 'soon', /^The value is not an ISO 8601 date/);
   await page.getByLabel('ean', { exact: true }).fill('4006381333931');
   await page.getByLabel('until', { exact: true }).fill('2027-05-31');

@@ -45,7 +45,7 @@ test('what is typed is refused at its field', async () => {
   const alert = page.getByRole('alert');
   await alert.getByText(`ean: ${wrong}`).waitFor();
   await alert.getByText('Ein Wert lässt sich nicht drucken', { exact: true }).waitFor();
-  expect(await page.locator('[aria-invalid="true"]').count()).toBe(1);
+  await expect.poll(() => page.locator('[aria-invalid="true"]').count()).toBe(1);
   expect(await barriers(page)).toEqual([]);
   await page.getByLabel('ean').fill('4006381333931');
   await alert.waitFor({ state: 'detached' });

@@ -108,7 +108,7 @@ test('several jobs are released at once, by keyboard, after a look at what that 
   await picked(held);
   await press('Release …');
   // Nobody guesses for the person whether labels are printed again.
-  expect(await button(/^Release$/).isDisabled()).toBe(true);
+  await expect.poll(() => button(/^Release$/).isDisabled()).toBe(true);
   await page.getByLabel('The uncertain labels of each').focus();
   await page.keyboard.press('ArrowDown');
   await page.getByText('2 jobs go on: 0 labels will be printed.').waitFor();
@@ -140,7 +140,7 @@ test('a file with rows that cannot be printed names them before anything is', as
     mimeType: 'text/csv',
     buffer: Buffer.from(csv),
   });
-  expect(await page.getByLabel('ean').inputValue()).toBe('EAN');
+  await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('EAN');
   await button('Check all rows').click();
   await page.getByText('1 row cannot be printed:').waitFor();
   await button('Row 2').waitFor();
@@ -231,7 +231,7 @@ test('a job is found, and its filters stay in the address', async () => {
   const later = all.filter(({ createdAt }) => createdAt >= from).length;
   await expect.poll(() => page.locator('tbody tr').count()).toBe(later);
   await page.reload();
-  expect(await page.getByLabel('Accepted from').inputValue()).toBe(berlin);
+  await expect.poll(() => page.getByLabel('Accepted from').inputValue()).toBe(berlin);
   await page.getByLabel('Accepted before').fill(berlin);
   await page.getByText('No job fits these filters').waitFor();
 });
@@ -248,7 +248,9 @@ test('an integration shows its secret once', async () => {
   const [template] = await site.up.admin.templates('default');
   const command = page.locator('dialog', { hasText: `"idT":"${template?.id}"` });
   await command.waitFor();
-  expect(await command.textContent()).toMatch(/"printer":"(?!PRINTER_NAME)[^"]+","data":\[\{(?!"FIELD")/);
+  await expect
+    .poll(() => command.textContent())
+    .toMatch(/"printer":"(?!PRINTER_NAME)[^"]+","data":\[\{(?!"FIELD")/);
   await button('I have kept it').click();
   await page.getByRole('cell', { name: 'warehouse', exact: true }).waitFor();
   expect(await page.content()).not.toContain(secret);

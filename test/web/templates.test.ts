@@ -174,7 +174,7 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
   expect((await saved()).map(({ y }) => y)).toEqual([4, 15, 31]);
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
-  expect(await button('Lock: Text H').getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => button('Lock: Text H').getAttribute('aria-pressed')).toBe('false');
   await saved();
   const { template } = await site.up.admin.template('default', made.id);
   expect(JSON.stringify(template)).toBe(JSON.stringify(before));
