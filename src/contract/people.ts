@@ -253,5 +253,12 @@ export type AuditPage = z.infer<typeof auditPage>;
 
 // GET /app/events: server-sent events named `changed`; one named `resync` says that some were left out, so everything is
 // to be asked again (also sent first on each stream)
-export const changes = z.object({ jobs: z.array(z.string()), printers: z.array(z.string()) });
+export const changes = z.object({
+  jobs: z.array(z.string()),
+  printers: z.array(z.string()),
+  /** Those whose templates, people or integrations have changed. */
+  tenants: z.array(z.string()).default([]),
+});
 export type Changes = z.infer<typeof changes>;
+/** As it is told first; `all`: of something nobody says what. */
+export type Changed = Partial<Changes> & { all?: boolean };

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod';
 import { changes } from '../../src/contract/people.ts';
 import { PostgresClient } from '../../src/queue/index.ts';
-import { ADMIN_TOKEN, codeOf, jobIdOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { ADMIN_TOKEN, codeOf, jobIdOf, PRINTER, ServiceHarness, TEMPLATE } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
@@ -204,6 +204,19 @@ function textOf(query: unknown): string {
     ? query
     : (z.looseObject({ text: z.string() }).safeParse(query).data?.text ?? '');
 }
+
+test('what a tenant has and seldom changes is told to its own pages, by its tenant', async () => {
+  const [own, foreign] = [
+    await EventStream.open({ cookie: viewer.cookie }),
+    await EventStream.open({ cookie: other.cookie }),
+  ];
+  await service.admin('POST', '/tenants/acme/templates', { ...TEMPLATE, name: 'Told' });
+  await own.has('"tenants":["acme"]');
+  // What came later is told, so nothing was on its way.
+  await service.admin('POST', '/tenants/globex/templates', { ...TEMPLATE, name: 'Told' });
+  await foreign.has('"tenants":["globex"]');
+  expect([own.text.includes('globex'), foreign.text.includes('acme')]).toEqual([false, false]);
+});
 
 test('after the database was away, everything is to be asked for again', async () => {
   const stream = await EventStream.open({ cookie: viewer.cookie });

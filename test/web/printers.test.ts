@@ -272,7 +272,6 @@ test('a value that cannot be printed is named at its field while it is typed', a
   await typing('ean', '4006381333932', /^The check digit is wrong: expected 1$/);
   // What nobody has typed yet is not complained of.
   await expect.poll(() => page.locator('.fault').count()).toBe(1);
-  await typing('until', 'soon', /^The value is not an ISO 8601 date/);
   await page.getByLabel('ean', { exact: true }).fill('4006381333931');
   await page.getByLabel('until', { exact: true }).fill('2027-05-31');
   await page.locator('.fault').first().waitFor({ state: 'detached' });

@@ -96,6 +96,25 @@ test('who is at an item of a menu before the menu says that it is open stays the
   await page.keyboard.press('Escape');
 });
 
+test('what somebody else saves, and deletes, is there and gone within seconds', async () => {
+  await site.show(page, 'templates');
+  const made = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'From elsewhere' });
+  await button('More: From elsewhere').waitFor({ timeout: 10_000 });
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption(made.id);
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await site.up.admin.importTemplate('default', {
+    ...TEMPLATE,
+    name: 'From elsewhere',
+    fields: [...TEMPLATE.fields, { name: 'batch' }],
+  });
+  await page.getByLabel('batch').waitFor({ timeout: 10_000 });
+  await site.show(page, 'templates');
+  await button('More: From elsewhere').waitFor();
+  await site.up.admin.deleteTemplate('default', made.id);
+  await button('More: From elsewhere').waitFor({ state: 'detached', timeout: 10_000 });
+});
+
 test('duplicated, exported as it is, renamed and deleted from its menu, by keyboard', async () => {
   await site.show(page, 'templates');
   const pick = async (about: string, item: string) => {

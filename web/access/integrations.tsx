@@ -13,7 +13,7 @@ import { Meter } from '../controls/meter.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { Refusal } from '../service/call.ts';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 import { Create, End, Rotate, Secret } from './new-integration.tsx';
@@ -23,7 +23,7 @@ type Question = { about: 'rotate' | 'account' | 'old' | 'new'; account: Integrat
 
 export function Integrations() {
   const { integrations: words } = t.value;
-  const { live, reload } = useLive(z.array(integrationView), ofTenant('/integrations'), () => false);
+  const { live, reload } = useLive(z.array(integrationView), ofTenant('/integrations'), ofTheTenant);
   const creating = useSignal(false);
   const created = useSignal<IntegrationCreated | IntegrationRotated | null>(null);
   const question = useSignal<Question | null>(null);

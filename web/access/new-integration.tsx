@@ -15,7 +15,7 @@ import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { printerList } from '../printers/printer-words.tsx';
 import { call } from '../service/call.ts';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { fieldsOf, savedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
@@ -194,10 +194,10 @@ export function End({ account, what, onDone, onClose }: EndProps) {
 /** A label that can be printed here: of the first template, with its samples, at a printer that is ready if there is one. */
 function useExample(): Example {
   const printers = useLive(printerList, '/printers', () => false).live.data?.filter(({ hidden }) => !hidden);
-  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data;
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data;
   const [first] = templates ?? [];
   const path = first === undefined ? null : ofTenant(`/templates/${encodeURIComponent(first.id)}`);
-  const saved = useLive(savedTemplate, path, () => false).live.data;
+  const saved = useLive(savedTemplate, path, ofTheTenant).live.data;
   const printer = printers?.find(({ status }) => status === 'idle') ?? printers?.[0];
   const values =
     saved && fieldsOf(saved).map(({ name, sample, default: usual }) => [name, sample ?? usual ?? '']);

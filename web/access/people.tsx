@@ -16,7 +16,7 @@ import { Menu } from '../controls/menu.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { call } from '../service/call.ts';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant, session } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 
@@ -26,7 +26,7 @@ const pathOf = ({ id }: PersonView, what = '') => ofTenant(`/people/${encodeURIC
 
 export function People() {
   const { people: words, general } = t.value;
-  const { live, reload } = useLive(z.array(personView), ofTenant('/people'), () => false);
+  const { live, reload } = useLive(z.array(personView), ofTenant('/people'), ofTheTenant);
   const inviting = useSignal(false);
   const invitation = useSignal<InvitationCreated | null>(null);
   const asked = useSignal<Question | null>(null);

@@ -6,7 +6,7 @@ import { printerView } from '../../src/contract/printer-view.ts';
 import { place, refine } from '../address/place.ts';
 import { Choice } from '../controls/field.tsx';
 import { SearchField } from '../controls/search-field.tsx';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 
@@ -55,7 +55,7 @@ export function Filters() {
   const { jobs: words } = t.value;
   const { query } = place.value;
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
-  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data ?? [];
   const accounts = useLive(
     z.array(integrationView),
     may('integrations') ? ofTenant('/integrations') : null,

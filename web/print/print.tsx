@@ -9,7 +9,7 @@ import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { reasonsInWords } from '../jobs/job-words.tsx';
 import { type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
 import { formatWords, t } from '../texts/texts.ts';
@@ -24,7 +24,7 @@ const lastPrinter = kept('print.printer');
 
 export function Print() {
   const { print: words } = t.value;
-  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false);
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant);
   const printers = useLive(printerList, '/printers');
   const job = useSignal<string | null>(null);
   const { query } = place.value;
@@ -36,7 +36,7 @@ export function Print() {
   const saved = useLive(
     savedTemplate,
     template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
-    () => false,
+    ofTheTenant,
   );
   if (job.value !== null) {
     return (

@@ -27,6 +27,9 @@ export const silentSince = signal<number | null>(null);
 
 export type Live$<T> = Signal<Live<T>> & { reload: () => void };
 
+/** Of what a tenant has and seldom changes: templates, people, integrations. Only one's own tenants are told. */
+export const ofTheTenant = ({ tenants }: Exclude<Change, 'everything'>): boolean => tenants.length > 0;
+
 /**
  * @param path under `/app`; null: nothing is asked for
  * @param concerns whether a change is a reason to ask again

@@ -4,7 +4,7 @@ import { templateUses } from '../../src/contract/template-versions.ts';
 import { go, to } from '../address/place.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Page, Shown } from '../controls/page.tsx';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate, sizeOf } from './saved-template.ts';
@@ -17,7 +17,7 @@ const WIDTH = 1_200;
 export function TemplatePage({ id }: { id: string }) {
   const { templates: words } = t.value;
   const path = ofTenant(`/templates/${encodeURIComponent(id)}`);
-  const { live, reload } = useLive(savedTemplate, path, () => false);
+  const { live, reload } = useLive(savedTemplate, path, ofTheTenant);
   return (
     <Page
       title={live.data?.name ?? words.title}

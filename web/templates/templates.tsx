@@ -7,7 +7,7 @@ import { typed } from '../controls/field.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { SearchField } from '../controls/search-field.tsx';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 import { ImportDialog } from './import-dialog.tsx';
@@ -18,7 +18,7 @@ const WIDTH = 400;
 
 export function Templates() {
   const { templates: words } = t.value;
-  const { live, reload } = useLive(z.array(templateView), ofTenant('/templates'), () => false);
+  const { live, reload } = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant);
   const search = useSignal('');
   const importing = useSignal(false);
   const newLink = may('templates:edit') && (

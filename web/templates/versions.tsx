@@ -8,7 +8,7 @@ import { Ask } from '../controls/dialog.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
-import { useLive } from '../service/live.ts';
+import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 import { type Difference, difference, dotsOf } from './difference.ts';
@@ -23,7 +23,7 @@ type Props = { id: string; changed: string; onRestored: () => void };
 export function Versions({ id, changed, onRestored }: Props) {
   const { versions: words } = t.value.templates;
   const path = ofTenant(`/templates/${encodeURIComponent(id)}/versions`);
-  const { live, reload } = useLive(z.array(templateVersionView), path, () => false);
+  const { live, reload } = useLive(z.array(templateVersionView), path, ofTheTenant);
   const compared = useSignal<number | null>(null);
   const asked = useSignal<number | null>(null);
   useEffect(reload, [changed]);

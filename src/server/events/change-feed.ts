@@ -1,5 +1,5 @@
 /**
- * Which jobs and printers have changed, told by every instance to every other one through PostgreSQL's NOTIFY. Only IDs
+ * Which jobs and printers have changed, and whose templates, people and integrations, told by every instance to every other one through PostgreSQL's NOTIFY. Only IDs
  * go round; what they mean, and whose they are, is looked up by those who have somebody to tell. Changes are gathered for
  * a moment, so that a thousand labels a second are a few notifications. What is lost on the way (a connection that
  * breaks, too much at once) is made good by telling everybody to ask for everything again.
@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Notification, PoolConfig } from 'pg';
 import { z } from 'zod';
-import type { Changes } from '../../contract/people.ts';
+import type { Changed, Changes } from '../../contract/people.ts';
 import type { Logger } from '../../log.ts';
 import { PostgresClient } from '../../queue/index.ts';
 import { type Pool, rowsOf, TIMEOUTS } from '../store/pool.ts';
@@ -26,6 +26,7 @@ const LOOK = 20_000;
 const told = z.object({
   jobs: z.array(z.uuid()).default([]),
   printers: z.array(z.string()).default([]),
+  tenants: z.array(z.string()).default([]),
   all: z.boolean().default(false),
 });
 const jobOwner = z.object({ id: z.string(), tenant_id: z.string() });
@@ -40,25 +41,28 @@ export type Listener = { tenant: string | undefined; hear: (news: News) => void 
 class Gathered {
   readonly jobs = new Set<string>();
   readonly printers = new Set<string>();
+  readonly tenants = new Set<string>();
   all = false;
 
-  add({ jobs = [], printers = [], all = false }: Partial<z.infer<typeof told>>): void {
+  add({ jobs = [], printers = [], tenants = [], all = false }: Changed): void {
     for (const id of jobs) this.jobs.add(id);
     for (const id of printers) this.printers.add(id);
-    if (all || this.jobs.size + this.printers.size > MOST_CHANGES) this.all = true;
+    for (const id of tenants) this.tenants.add(id);
+    if (all || this.jobs.size + this.printers.size + this.tenants.size > MOST_CHANGES) this.all = true;
   }
 
   /** As notifications, each short enough. */
   payloads(): string[] {
     if (this.all) return [JSON.stringify({ all: true })];
     const payloads: string[] = [];
-    let part = { jobs: [] as string[], printers: [] as string[] };
+    const none = (): Changes => ({ jobs: [], printers: [], tenants: [] });
+    let part = none();
     let bytes = 0;
-    const put = (kind: 'jobs' | 'printers', id: string) => {
+    const put = (kind: keyof Changes, id: string) => {
       const size = Buffer.byteLength(JSON.stringify(id)) + 1;
       if (bytes + size > MOST_BYTES) {
         payloads.push(JSON.stringify(part));
-        part = { jobs: [], printers: [] };
+        part = none();
         bytes = 0;
       }
       part[kind].push(id);
@@ -66,6 +70,7 @@ class Gathered {
     };
     for (const id of this.jobs) put('jobs', id);
     for (const id of this.printers) put('printers', id);
+    for (const id of this.tenants) put('tenants', id);
     return bytes === 0 ? payloads : [...payloads, JSON.stringify(part)];
   }
 }
@@ -101,7 +106,7 @@ export class ChangeFeed {
   }
 
   /** Has all instances tell of these changes, in a moment. Never throws: pages ask again by themselves, later. */
-  tell(changes: { jobs?: string[]; printers?: string[]; all?: boolean }): void {
+  tell(changes: Changed): void {
     if (this.#ended.signal.aborted) return;
     if (this.#toTell === undefined) {
       this.#toTell = new Gathered();
@@ -178,9 +183,10 @@ export class ChangeFeed {
         printers: printers
           .filter(({ scope }) => tenant === undefined || scope === null || scope === tenant)
           .map(({ id }) => id),
+        tenants: [...heard.tenants].filter((id) => tenant === undefined || id === tenant),
       };
       cache.set(tenant, news);
-      if (news.jobs.length + news.printers.length > 0) hear(news);
+      if (news.jobs.length + news.printers.length + news.tenants.length > 0) hear(news);
     }
   }
 

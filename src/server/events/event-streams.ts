@@ -1,7 +1,8 @@
 /**
- * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say which jobs and printers have changed. A page asks for
- * what it shows of them, and from `here`, which is said every so many seconds, knows that the way is open. Streams are few for each tenant and person, end with their session and with the service, and one
- * whose reader does not read is cut: it comes back and asks for everything.
+ * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say what has changed. A page asks for what it shows of it,
+ * and from `here`, which is said every so many seconds, knows that the way is open. Streams are few for each tenant and
+ * person, end with their session and with the service, and one whose reader does not read is cut: it comes back and asks
+ * for everything.
  */
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

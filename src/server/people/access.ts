@@ -7,7 +7,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { jobId } from '../../contract/job-id.ts';
-import type { Need } from '../../contract/people.ts';
+import type { Changed, Need } from '../../contract/people.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
@@ -36,8 +36,8 @@ declare module 'fastify' {
     fromElsewhere?: true;
   }
   interface FastifyRequest {
-    /** Jobs and printers that the handler has changed, where the route's `:id` does not say it. */
-    changed: { jobs?: string[]; printers?: string[] } | null;
+    /** What the handler has changed, or told of itself, where the route's `:id` does not say it. */
+    changed: Changed | null;
     deed: Deed & { written?: true };
   }
 }
@@ -47,8 +47,8 @@ type Parts = {
   pool: Pool;
   sessions: Sessions;
   cookie: SessionCookie;
-  /** Told which jobs and printers a request has changed. */
-  changed: (what: { jobs?: string[]; printers?: string[]; all?: boolean }) => void;
+  /** Told what a request has changed. */
+  changed: (what: Changed) => void;
 };
 
 const idOnly = z.object({ id: z.string() });
@@ -140,10 +140,11 @@ export function written(request: FastifyRequest, deed: Deed = {}): (db: Queryabl
 }
 
 /** Of a route that says nothing else anything may have changed: people press few buttons. */
-function changedBy(request: FastifyRequest): Parameters<Parts['changed']>[0] {
+function changedBy(request: FastifyRequest): Changed {
   const { url = '', config } = request.routeOptions;
   if (request.changed !== null) return request.changed;
   if (config.about === 'job') return { jobs: [idOnly.parse(request.params).id] };
+  if (config.about === 'tenant') return { tenants: [idOnly.parse(request.params).id] };
   return { all: /^\/app\/(?:jobs|printers|agents)\b/.test(url) };
 }
 
