@@ -72,7 +72,7 @@ export function jobCommand(): Command {
     },
   );
 
-  jobs('move', 'send jobs that wait, or what is left of them, to another printer')
+  jobs('move', 'send jobs, or what is left of them, to another printer; one that prints stops first')
     .requiredOption('--to <printer>', 'the other printer: its name, or how its ID begins')
     .option('--format <format>', "of that printer: its format's name or ID")
     .option('--from <label>', 'of one held job: from this label on, counted from 1', numberFrom(1, 1_000_000))

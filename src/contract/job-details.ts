@@ -53,6 +53,8 @@ export const jobDetails = jobView.extend({
   /** The job whose labels this one prints again, and the newest of those that print this one's. */
   reprintOf: z.string().nullable(),
   reprints: z.array(z.object({ id: z.string(), status: jobStatus, createdAt: z.iso.datetime() })),
+  /** Where what is left of it goes once it has stopped; `refused`: it was not taken there, and why. */
+  moving: z.object({ printer: z.string(), refused: z.string().nullable() }).nullable(),
   actions: z.array(jobAction),
   /** Its values are there: pictures can be made, and labels reprinted. */
   data: z.boolean(),

@@ -39,6 +39,7 @@ import { Cancellations } from './jobs/outcome/cancellations.ts';
 import { JobDecisions } from './jobs/outcome/decisions.ts';
 import { JobTable } from './jobs/outcome/job-table.ts';
 import { JobMoves } from './jobs/outcome/moves.ts';
+import { Moving } from './jobs/outcome/moving.ts';
 import { ReportIntake } from './jobs/outcome/report-intake.ts';
 import { Reports } from './jobs/outcome/reports.ts';
 import { forgetJobs } from './jobs/outcome/retention.ts';
@@ -193,12 +194,19 @@ export class Server {
     const table = new JobTable(pool);
     const cancellations = new Cancellations({ pool, queue: queues, table, logger });
     const holds = new LaneHolds({ pool, queue: queues, logger });
+    const checks = new CheckPool({ threads: CHECK_THREADS, logger });
+    checks.start();
+    stack.defer(() => checks.stop());
+    const printers = new AskedPrinters(pool);
+    const reprints = new Reprints({ pool, printers, checks, dispatcher, limits: config.limits });
+    const moving = new Moving({ pool, reprints, logger, changed: (jobs) => feed.tell({ jobs }) });
     const sweep = new Sweep({
       holds,
       pool,
       queue: queues,
       dispatcher,
       cancellations,
+      moving,
       logger,
       interval: config.sweepInterval,
       housekeeping: async () => {
@@ -224,12 +232,8 @@ export class Server {
     sweep.start();
     stack.defer(() => sweep.stop());
 
-    const checks = new CheckPool({ threads: CHECK_THREADS, logger });
-    checks.start();
-    stack.defer(() => checks.stop());
     const templates = new Templates(pool, checks);
     const tenants = new Tenants(pool);
-    const printers = new AskedPrinters(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
     const acceptance = new Acceptance(pool, dispatcher.inLanes, new Backlog(pool, config.limits));
     const jobs = new Jobs({
@@ -329,7 +333,7 @@ export class Server {
       decisions,
       cancellations,
       moves,
-      reprints: new Reprints({ pool, printers, checks, dispatcher, limits: config.limits }),
+      reprints,
     });
     if (own !== undefined && integrations !== undefined) {
       metadataRoutes(app, { keys, issuer: publicUrl });

@@ -143,6 +143,7 @@ function sweepOf({ pool, queues: queue, logger }: ServiceHarness): Sweep {
   const sweep = new Sweep({
     dispatcher: { inLanes: false, start: nothing, stop: nothing, accept: nothing, dispatch: nothing },
     cancellations: { sweep: nothing },
+    moving: { sweep: nothing },
     holds: { sweep: nothing },
     housekeeping: nothing,
     interval: 600_000,

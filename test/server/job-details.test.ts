@@ -37,7 +37,7 @@ describe('the life of a job', () => {
     await report(id, { labels: { sent: 4, printed: 3 }, reasons: ['media-empty'] });
     const waiting = await details(id);
     expect(waiting.reasonsSince).toBe(waiting.events.at(-1)?.at);
-    expect(waiting.actions).toEqual(['cancel']);
+    expect(waiting.actions).toEqual(['cancel', 'move']);
     const error = { code: 'outcome-unknown', message: 'power failed' };
     await report(id, {
       status: 'held',

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
+import { jobDetails } from '../../src/contract/job-details.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
@@ -82,7 +83,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     });
   });
 
-  test('what its agent has is not moved, and what it handed back goes on where it was', async () => {
+  test('what its agent takes at this moment is not moved, and what it handed back goes on where it was', async () => {
     const id = await enqueue();
     const [taken, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const consumer = await serve(service.queues, here, async ({ setNote }) => {
@@ -93,8 +94,8 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     });
     consumers.push(consumer);
     await taken.promise;
-    await report(id, { labels: { sent: 4, printed: 3 } });
     expect(codeOf(await move(id))).toBe('job-not-movable');
+    await report(id, { labels: { sent: 4, printed: 3 } });
     await report(id, { seq: 2, status: 'queued', labels: { sent: 4, printed: 4 } });
     enough.resolve();
     await expect.poll(async () => (await move(id)).status, { timeout: 10_000 }).toBe(200);
@@ -109,6 +110,93 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       await report(id, { delivery: 2, seq: 9, status: 'printed', labels: { sent: 10, printed: 10 } }),
     ).toBe('done');
     expect(await show(id)).toMatchObject({ status: 'queued', labels: { printed: 4 } });
+  });
+
+  /** Its agent prints it until the test says that it has stopped, and how. */
+  async function printing() {
+    const id = await enqueue();
+    const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const consumer = await serve(service.queues, here, async ({ setNote }) => {
+      await setNote({ agentId: 'agent-one', resumeAt: null });
+      taken.resolve();
+      await over.promise;
+      return 'done';
+    });
+    await taken.promise;
+    await report(id, { labels: { sent: 4, printed: 3 } });
+    const stops = async (as: object) => {
+      await report(id, { seq: 2, ...as });
+      over.resolve();
+      await consumer.stop({ timeoutMs: 5_000 });
+    };
+    return { id, stops };
+  }
+
+  const rests = async (id: string) => jobDetails.parse(await show(id)).reprints.map((one) => one.id);
+
+  test('what prints is stopped first; what is certain not to be out goes on, once, as a job of its own', async () => {
+    const { id, stops } = await printing();
+    const answer = await move(id, { printerId: there, why: 'ribbon' });
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { status: 'printing', printer: { id: here }, reasons: ['cancel-requested'] },
+    ]);
+    expect(await show(id)).toMatchObject({ moving: { printer: 'There', refused: null }, reprints: [] });
+    const delivered: QueuedJob[] = [];
+    await serveAll(there, delivered);
+    const uncertain = { from: 4, to: 6 };
+    await stops({ status: 'canceled', labels: { sent: 6, printed: 4 }, uncertain });
+    const labels = [6, 7, 8, 9].map((label) => [0, label]);
+    await expect
+      .poll(() => delivered, { timeout: 10_000 })
+      .toMatchObject([{ printerId: there, again: { jobId: id, labels } }]);
+    const rest = delivered.map(({ jobId }) => jobId);
+    expect(await show(id)).toMatchObject({ status: 'canceled', moving: null, uncertain });
+    expect(await rests(id)).toEqual(rest);
+    // A later sweep, which another job waits for, finds nothing more to do.
+    const other = await printing();
+    await move(other.id);
+    await other.stops({ status: 'canceled', labels: { sent: 4, printed: 4 } });
+    await expect.poll(() => rests(other.id), { timeout: 10_000 }).toHaveLength(1);
+    expect(await rests(id)).toEqual(rest);
+  });
+
+  test('what came out before it could be stopped goes nowhere, nor what somebody cancels, nor what fails', async () => {
+    const late = await printing();
+    await move(late.id);
+    await late.stops({ status: 'printed', labels: { sent: 10, printed: 10 } });
+    const second = await printing();
+    await move(second.id);
+    await service.admin('POST', `/jobs/${second.id}/cancel`);
+    expect(await show(second.id)).toMatchObject({ moving: null, status: 'printing' });
+    expect(codeOf(await move(second.id))).toBe('job-not-movable');
+    await second.stops({ status: 'canceled', labels: { sent: 4, printed: 4 } });
+    const third = await printing();
+    await move(third.id);
+    const error = { code: 'outcome-unknown', message: 'power failed' };
+    await third.stops({ status: 'failed', error, labels: { sent: 3, printed: 3 } });
+    const held = await printing();
+    await move(held.id);
+    await held.stops({ status: 'held', error, uncertain: { from: 3, to: 4 } });
+    await expect.poll(() => rests(held.id), { timeout: 10_000 }).toHaveLength(1);
+    expect(await show(held.id)).toMatchObject({ status: 'canceled', uncertain: { from: 3, to: 4 } });
+    const last = await printing();
+    await move(last.id);
+    await last.stops({ status: 'canceled', labels: { sent: 4, printed: 4 } });
+    await expect.poll(() => rests(last.id), { timeout: 10_000 }).toHaveLength(1);
+    for (const { id } of [late, second, third]) {
+      expect(await show(id)).toMatchObject({ moving: null, reprints: [] });
+    }
+  });
+
+  test('where the other printer does not take it, the job says so, and can be printed again', async () => {
+    const { id, stops } = await printing();
+    await move(id);
+    await service.agent([{ id: here, name: 'Here' }]);
+    await stops({ status: 'canceled', labels: { sent: 4, printed: 4 } });
+    await expect
+      .poll(() => show(id), { timeout: 10_000 })
+      .toMatchObject({ moving: { printer: 'There', refused: expect.any(String) }, actions: ['reprint'] });
   });
 
   test('an agent that takes it in the same moment prints it, or does not: never both', async () => {

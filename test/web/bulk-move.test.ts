@@ -4,6 +4,8 @@ import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 import { platen } from '../kit/service/platen.ts';
 
 let site: ConsoleSite;
+/** It waits for media at the first printer. */
+let stuck = '';
 beforeAll(async () => {
   site = await ConsoleSite.start({ args: ['--virtual', '2'] });
 });
@@ -15,9 +17,13 @@ test('by keyboard: the printer that has them is refused, the other one prints th
   // What the first one waits for, those behind it wait for too.
   await platen(['virtual', 'fault', 'virtual-1', 'media-empty', '--data', site.dataDir]);
   const { id: idT } = await admin.importTemplate('default', TEMPLATE);
-  const sent = (number: string) =>
-    admin.print('default', { idT, printer: 'virtual-1', data: [{ article: 'Nut', number }] });
-  const first = await sent('C-0');
+  const sent = (number: string, numberCopies = 1) =>
+    admin.print('default', {
+      ...{ idT, printer: 'virtual-1', numberCopies },
+      data: [{ article: 'Nut', number }],
+    });
+  const first = await sent('C-0', 5);
+  stuck = first;
   await expect
     .poll(async () => (await admin.job(first)).reasons, { timeout: 30_000 })
     .toContain('media-empty');
@@ -46,5 +52,38 @@ test('by keyboard: the printer that has them is refused, the other one prints th
   for (const job of jobs) {
     expect(await site.up.ended(job)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
   }
+  expect(site.faults).toEqual([]);
+});
+
+test('by keyboard: what prints is stopped first, and what is left of it comes out of the other printer', async () => {
+  const { admin } = site.up;
+  const page = await site.signedIn();
+  await site.show(page, `jobs/${stuck}`);
+  const press = async (name: string | RegExp) => {
+    await page.getByRole('button', { name }).focus();
+    await page.keyboard.press('Enter');
+  };
+  await press('Move …');
+  await page.getByText(/^Not out yet: 5 labels. The job stops here at the end of a label/).waitFor();
+  const target = page.getByRole('dialog').getByLabel('To printer');
+  await target.focus();
+  while ((await target.locator('option:checked').textContent()) !== 'virtual-2') {
+    await page.keyboard.press('ArrowDown');
+  }
+  await page.getByLabel(/^Why/).focus();
+  await page.keyboard.type('no labels left');
+  await press(/^Move$/);
+  await page.getByText('Nothing more of it will be printed.').waitFor({ timeout: 60_000 });
+  expect(await admin.job(stuck)).toMatchObject({ status: 'canceled', uncertain: null });
+  // The page is told of what is left, nobody loads it again.
+  const rest = page.locator('dd a[href*="jobs/"]');
+  await rest.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Every label is out. Nothing more happens.').waitFor({ timeout: 60_000 });
+  const [, job = ''] = /jobs\/([^?]+)/.exec(page.url()) ?? [];
+  expect(job).not.toBe(stuck);
+  expect(await admin.job(job)).toMatchObject({
+    ...{ status: 'printed', labels: { total: 5, printed: 5 }, printer: { name: 'virtual-2' } },
+  });
   expect(site.faults).toEqual([]);
 });

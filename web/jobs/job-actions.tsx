@@ -149,8 +149,8 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   const left = total - (from !== undefined && decided ? from : (doubt?.from ?? job.labels.printed));
   const run = async () => {
     const body = { printerId: target, ...(from === undefined ? {} : { from }), ...why() };
-    await call(jobView, path(job, 'move'), { body });
-    say(words.moved);
+    const now = await call(jobView, path(job, 'move'), { body });
+    say(now.status === 'printing' ? words.stops : words.moved);
     onDone();
   };
   return (
@@ -165,7 +165,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
         <p>{words.moveNone}</p>
       ) : (
         <>
-          <p>{words.moveSays(left)}</p>
+          <p>{job.status === 'printing' ? words.moveStops(left) : words.moveSays(left)}</p>
           {doubt !== undefined && (
             <TextField
               label={t.value.held.first}

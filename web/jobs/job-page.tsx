@@ -60,6 +60,7 @@ function Next({ job }: { job: JobDetails }) {
         {job.status === 'canceled' && job.uncertain !== null && (
           <p>{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
         )}
+        {job.moving?.refused != null && <p>{words.moveRefused(job.moving.printer, job.moving.refused)}</p>}
         {job.error !== null && <p>{faultWords(job.error)}</p>}
         {job.status === 'held' && (
           <div class="row">
@@ -85,7 +86,11 @@ function Next({ job }: { job: JobDetails }) {
 function nextWords(job: JobDetails): string {
   const { job: words } = t.value;
   if (job.status === 'queued' && job.hold !== null) return words.nextHold(job.hold.by);
-  if (job.status === 'printing' && job.reasons.includes('cancel-requested')) return words.nextStopping;
+  const stops = job.reasons.includes('cancel-requested');
+  if (job.moving !== null && job.moving.refused === null) {
+    return stops ? words.nextMoving(job.moving.printer) : words.nextLeft(job.moving.printer);
+  }
+  if (job.status === 'printing' && stops) return words.nextStopping;
   if ((job.status === 'queued' || job.status === 'printing') && job.reasons.length > 0)
     return words.nextWaits(reasonsInWords(job.reasons));
   return {

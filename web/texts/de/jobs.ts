@@ -113,6 +113,11 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     nextWaits: (reasons) => `Der Drucker wartet: ${reasons}. Ist das behoben, geht es von selbst weiter.`,
     nextStopping:
       'Er soll anhalten. Sein Agent hält am Ende eines Etiketts an und sagt, was herauskam; antwortet der Drucker nicht, dauert das einen Moment.',
+    nextMoving: (printer) =>
+      `Er wird am Ende eines Etiketts angehalten. Was bis dahin nicht heraus ist, wird auf ${printer} gedruckt, als eigener Auftrag.`,
+    nextLeft: (printer) => `Er hat angehalten. Was nicht heraus ist, geht jetzt auf ${printer}.`,
+    moveRefused: (printer, why) =>
+      `Der Rest konnte nicht auf ${printer} gehen: ${why}. Drucken Sie ihn erneut, wo es passt.`,
     nextHold: (who) => `${who} hält den Drucker an. Es geht weiter, sobald er freigegeben ist.`,
     nextPrinted: 'Jedes Etikett ist heraus. Weiter geschieht nichts.',
     nextFailed:
@@ -147,6 +152,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
       from === to
         ? `Etikett ${from} ist vielleicht heraus: Sehen Sie am Drucker nach.`
         : `Etiketten ${from} bis ${to} sind vielleicht heraus: Sehen Sie am Drucker nach.`,
+    moveStops: (left) =>
+      `Noch nicht heraus: ${labels(left)}. Der Auftrag hält hier am Ende eines Etiketts an. Was dann sicher nicht heraus ist, wird dort gedruckt, als eigener Auftrag. Was heraus sein kann, wird hier genannt und von selbst nirgends gedruckt.`,
     moveFrom: (from, to, last) =>
       `Etiketten ${from} bis ${to} sind vielleicht heraus: Sehen Sie nach, und sagen Sie, mit welchem es weitergeht.${last > to ? ` ${last}: Alle sind da.` : ''}`,
     reprintHint: (total) => `Alle ${total}, oder einige: 3, 7-9`,
@@ -156,6 +163,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     canceled: 'Der Auftrag ist abgebrochen.',
     asked: 'Der Agent ist gebeten, anzuhalten.',
     goesOn: 'Der Auftrag geht weiter.',
+    stops: 'Der Auftrag wird angehalten. Sein Rest folgt auf den anderen Drucker.',
     moved: 'Der Auftrag ist verschoben.',
     noData:
       'Die Werte dieses Auftrags sind nicht mehr da: Nach dem Druck oder Abbruch werden sie gelöscht, wenn die Aufbewahrungszeit des Arbeitsbereichs vorbei ist.',

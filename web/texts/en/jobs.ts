@@ -117,6 +117,11 @@ export const jobWords = {
       `The printer waits: ${reasons}. Once that is mended it goes on by itself.`,
     nextStopping:
       'Somebody asked it to stop. Its agent stops at the end of a label and says what came out; if the printer does not answer, that takes a moment.',
+    nextMoving: (printer: string) =>
+      `It is being stopped at the end of a label. What is not out by then is printed on ${printer}, as a job of its own.`,
+    nextLeft: (printer: string) => `It has stopped. What is not out goes to ${printer} now.`,
+    moveRefused: (printer: string, why: string) =>
+      `What is left could not go to ${printer}: ${why}. Print it again where it fits.`,
     nextHold: (who: string) => `${who} holds the printer. It goes on once the printer is resumed.`,
     nextPrinted: 'Every label is out. Nothing more happens.',
     nextFailed: 'The labels that follow are certain not to be out. Mend the cause, then retry.',
@@ -139,6 +144,8 @@ export const jobWords = {
     move: 'Move …',
     moveTitle: 'Move to another printer',
     moveSays: (left: number) => `Not out yet: ${labels(left)}. That will be printed there, and not here.`,
+    moveStops: (left: number) =>
+      `Not out yet: ${labels(left)}. The job stops here at the end of a label. What is certain not to be out is then printed there, as a job of its own. What may be out is named here, and is printed nowhere by itself.`,
     moveFrom: (from: number, to: number, last: number) =>
       `Labels ${from} to ${to} may be out: look, and say with which it goes on.${last > to ? ` ${last}: all of them are there.` : ''}`,
     moveTo: 'To printer',
@@ -154,6 +161,7 @@ export const jobWords = {
     canceled: 'The job is canceled.',
     asked: 'The agent has been asked to stop.',
     goesOn: 'The job goes on.',
+    stops: 'The job is being stopped. Its rest follows to the other printer.',
     moved: 'The job is moved.',
     maybeOut: (from: number, to: number) =>
       from === to

@@ -70,6 +70,7 @@ export class Sweep {
   readonly #queue: JobQueue;
   readonly #dispatcher: Dispatching;
   readonly #cancellations: { sweep(): Promise<void> };
+  readonly #moving: { sweep(): Promise<void> };
   readonly #holds: { sweep(): Promise<void> };
   readonly #housekeeping: () => Promise<void>;
   readonly #logger: Logger;
@@ -87,6 +88,7 @@ export class Sweep {
     queue: JobQueue;
     dispatcher: Dispatching;
     cancellations: { sweep(): Promise<void> };
+    moving: { sweep(): Promise<void> };
     holds: { sweep(): Promise<void> };
     housekeeping: () => Promise<void>;
     logger: Logger;
@@ -96,6 +98,7 @@ export class Sweep {
     this.#queue = parts.queue;
     this.#dispatcher = parts.dispatcher;
     this.#cancellations = parts.cancellations;
+    this.#moving = parts.moving;
     this.#holds = parts.holds;
     this.#housekeeping = parts.housekeeping;
     this.#logger = parts.logger;
@@ -129,6 +132,7 @@ export class Sweep {
   async once(): Promise<void> {
     await this.#forgotten();
     await this.#cancellations.sweep();
+    await this.#moving.sweep();
     await this.#holds.sweep();
     const due = await rowsOf(
       this.#pool,

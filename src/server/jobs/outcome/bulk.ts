@@ -99,8 +99,10 @@ async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate>
       await parts.decisions.plan(job.id, releasedFrom(deed, job));
       return DONE;
     case 'move':
-      if (status === 'printing')
-        return refused('job-not-movable', 'its agent has it: cancel it, and reprint what is missing');
+      if (status === 'printing') {
+        await parts.moves.check(job.id, deed.to);
+        return { outcome: 'asked', code: null, detail: null };
+      }
       if (status !== 'queued' && !mayBecome(status, 'queued', 'person'))
         return refused('job-not-movable', `the job is ${status}`);
       if (isUncertain(job)) return refused('labels-uncertain', 'a person has to look which labels are out');

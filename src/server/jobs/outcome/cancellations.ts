@@ -92,6 +92,9 @@ export class Cancellations {
       if (by !== undefined) await decidedBy(client, id, by);
       const job = await lockJob(client, id);
       const { lane: of } = job;
+      // Who cancels wants no more of it, at no other printer either.
+      if (by !== undefined && job.moving)
+        await client.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [id]);
       if (!mayBecome(job.status, 'canceled', 'person')) {
         throw new ProblemError('job-not-queued', `the job is ${job.status}`);
       }

@@ -27,6 +27,8 @@ const lockedJob = z.object({
   total: z.int(),
   uncertain: z.boolean(),
   cancel_requested: z.boolean(),
+  /** What is left of it goes to another printer. */
+  moving: z.boolean(),
   /** Its values are there, so that it can be printed. */
   has_data: z.boolean(),
 });
@@ -34,7 +36,8 @@ export type LockedJob = z.infer<typeof lockedJob>;
 
 const SELECT_JOB = `SELECT lane, status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed,
     records * copies AS total, coalesce(uncertain_to > uncertain_from, false) AS uncertain,
-    cancel_requested_at IS NOT NULL AS cancel_requested, payload IS NOT NULL AS has_data
+    cancel_requested_at IS NOT NULL AS cancel_requested,
+    coalesce(NOT move_to ? 'refused', false) AS moving, payload IS NOT NULL AS has_data
   FROM platen.jobs WHERE id = $1`;
 
 /** Lanes that a job may be moved through while it is being locked. */

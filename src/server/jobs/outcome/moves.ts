@@ -4,10 +4,10 @@
  *   waiting ── taken out of its lane, with certainty which labels are out ─┐
  *   failed ─── from its first label that is not printed ───────────────────┼─▶ queued in the other lane, a new round
  *   held ───── from the label that the person names ───────────────────────┘
+ *   printing ── its agent stops it first; what is left is a job of its own (`moving.ts`)
  *
  * It is out of the first lane before it is in the second, so no two printers can have it; in between it is in the
- * database alone, and a crash there is the sweep's to mend. What an agent has is not moved: it is canceled, and its
- * missing labels are printed elsewhere (`accept/reprints.ts`).
+ * database alone, and a crash there is the sweep's to mend.
  */
 
 import { z } from 'zod';
@@ -27,6 +27,7 @@ import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import type { JobTable } from './job-table.ts';
 import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
+import { askToMove } from './moving.ts';
 import { type LaneQueue, takenOut } from './taken-out.ts';
 
 /** One of its names, and by `format` one of its formats. */
@@ -67,6 +68,11 @@ export class JobMoves {
     const from = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
+      if (job.status === 'printing') {
+        requireStoppable(job, target, to.from);
+        await askToMove(client, id, way, by);
+        return { stops: queueId(id, job.round), lane: job.lane };
+      }
       const first = await this.#takeOut(id, job, target, to.from);
       const resume = { round: job.round + 1, from: first };
       const moved = {
@@ -83,6 +89,13 @@ export class JobMoves {
       );
       return { lane: job.lane, from: first, of: job.total };
     });
+    if ('stops' in from) {
+      // While the queue is away it is only written down; the sweep of cancellations tells it again.
+      await this.#queue.markCanceled(from.lane, from.stops, true).catch((error: unknown) => {
+        this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is stopped later');
+      });
+      return this.#table.get(id, undefined);
+    }
     this.#logger.info({ jobId: id, to: target, ...from }, 'a person moved the job to another printer');
     this.#dispatcher.dispatch(target);
     return this.#table.get(id, undefined);
@@ -122,9 +135,7 @@ export class JobMoves {
     if (!waits) return first;
     if (job.lane === target) throw notMovable('the job waits for this printer');
     if ((await takenOut(this.#queue, job.lane, id, job, false)) !== 'certain') {
-      throw notMovable(
-        'its agent has it: cancel it, and reprint the labels that are missing on another printer',
-      );
+      throw notMovable('its agent takes it just now: ask again as soon as it prints');
     }
     // Adding it to the first lane may have been given up and still be under way: the agent there is not to print it.
     if (!job.dispatched) await this.#queue.markCanceled(job.lane, queueId(id, job.round), true);
@@ -138,6 +149,15 @@ export class JobMoves {
     if (row.payload === null) throw dataGone();
     return { tenant: row.tenant_id, lane: row.lane, payload: row.payload };
   }
+}
+
+/** @throws ProblemError */
+function requireStoppable(job: LockedJob, target: Lane, from: number | undefined): void {
+  if (job.cancel_requested && !job.moving) throw notMovable('the job is to be canceled');
+  if (job.lane === target) throw notMovable('the job is at this printer');
+  if (from === undefined) return;
+  const detail = 'a job that prints goes on with the first label that is certain not to be out';
+  throw payloadInvalid([{ pointer: '/from', detail, value: shorten(from) }]);
 }
 
 function placeOf({ printer, format }: Route): (string | null)[] {

@@ -14,6 +14,7 @@ import { ProblemError } from '../../problems.ts';
 import { type Pool, rowOf, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 import { labelDataOf } from './label-data.ts';
+import { movingTo } from './moving-to.ts';
 
 /** Events that are shown, the newest of them; a printer's to and fro is cut sooner. */
 const MOST_EVENTS = 500;
@@ -23,6 +24,7 @@ const detailsRow = jobRow.extend({
   account: z.string(),
   has_data: z.boolean(),
   reprint_of: z.string().nullable(),
+  move_to: movingTo.nullable(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
   held_why: z.string().nullable(),
@@ -55,7 +57,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
     ? await rowOf(
         pool,
         detailsRow,
-        `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, s.held_by, s.held_at, s.held_why
+        `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, move_to, s.held_by, s.held_at, s.held_why
          FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
         [id],
       )
@@ -101,7 +103,8 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
         : null,
     reprintOf: row.reprint_of,
     reprints: reprints.map(({ created_at, ...one }) => ({ ...one, createdAt: created_at.toISOString() })),
-    actions: actionsOf(job, row.has_data),
+    moving: row.move_to && { printer: row.move_to.printer, refused: row.move_to.refused ?? null },
+    actions: actionsOf(job, row.has_data, row.move_to !== null),
     data: row.has_data,
   };
 }
@@ -163,15 +166,17 @@ function sinceReasons(life: readonly JobEvent[], reasons: readonly string[]): st
 }
 
 /** What can be asked for; whether it is done is decided when it is. */
-function actionsOf(job: JobView, hasData: boolean): JobAction[] {
+function actionsOf(job: JobView, hasData: boolean, moving: boolean): JobAction[] {
   const { status } = job;
   const goesOn = hasData && mayBecome(status, 'queued', 'person');
+  const stops = job.reasons.includes('cancel-requested') && !moving;
+  const leaves = status === 'queued' || (status === 'printing' && hasData && !stops);
   const over = status === 'printed' || status === 'canceled' || status === 'failed';
   return [
     ...(mayBecome(status, 'canceled', 'person') ? (['cancel'] as const) : []),
     ...(status === 'failed' && goesOn ? (['retry'] as const) : []),
     ...(status === 'held' && goesOn ? (['release'] as const) : []),
-    ...(status === 'queued' || goesOn ? (['move'] as const) : []),
+    ...(leaves || goesOn ? (['move'] as const) : []),
     ...(over && hasData ? (['reprint'] as const) : []),
   ];
 }
