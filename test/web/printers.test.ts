@@ -277,6 +277,20 @@ test('a value that cannot be printed is named at its field while it is typed', a
   await page.locator('.fault').first().waitFor({ state: 'detached' });
 });
 
+test('a picture that the service had no time for comes by itself', async () => {
+  const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Drawn late' });
+  const previews = '**/templates/preview';
+  const problem = { type: 'about:blank', title: 'The service is not ready', status: 503, code: 'not-ready' };
+  const refused = { status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) };
+  await page.route(previews, (route) => route.fulfill(refused), { times: 1 });
+  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await page.getByText('The service is not ready').waitFor();
+  await page.getByRole('img', { name: 'Preview' }).waitFor();
+  await page.getByText('The service is not ready').waitFor({ state: 'detached' });
+  // The browser says so of every such answer.
+  expect(site.faults.splice(0).filter((fault) => !fault.includes('503'))).toEqual([]);
+});
+
 test('chosen labels of a job that is over are printed again', async () => {
   const old = await print('virtual-2', '400001', '400002', '400003');
   await site.up.ended(old);

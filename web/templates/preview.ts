@@ -2,11 +2,13 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Preview, type PreviewRequest, preview } from '../../src/contract/label-picture.ts';
-import { call } from '../service/call.ts';
+import { call, NoAnswer, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
 /** ms without a key before it is asked for. */
 const PAUSE = 120;
+/** ms after which it is asked for again, where the service had no time for it. */
+const AGAIN = 2_000;
 /** Pictures that are asked for at a time: the service draws for others too. */
 const AT_ONCE = 3;
 
@@ -23,7 +25,8 @@ export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
     }
     const stop = new AbortController();
     state.value = { ...state.value, busy: true };
-    const timer = setTimeout(async () => {
+    let timer: ReturnType<typeof setTimeout>;
+    const ask = async () => {
       try {
         const drawn = await draw(request ?? {}, stop.signal);
         state.value = { preview: drawn, problem: undefined, busy: false };
@@ -31,14 +34,24 @@ export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
         if (stop.signal.aborted) return;
         const problem = error instanceof Error ? error : new Error(String(error));
         state.value = { preview: undefined, problem, busy: false };
+        if (passes(problem)) timer = setTimeout(ask, AGAIN);
       }
-    }, PAUSE);
+    };
+    timer = setTimeout(ask, PAUSE);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
   }, [asked]);
   return state.value;
+}
+
+/** Nobody has to change anything for it to go well the next time. */
+function passes(problem: Error): boolean {
+  return (
+    problem instanceof NoAnswer ||
+    (problem instanceof Refusal && (problem.status === 429 || problem.status >= 500))
+  );
 }
 
 export function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Promise<Preview> {
