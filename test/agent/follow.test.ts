@@ -122,7 +122,7 @@ async function both() {
   return { slow, open, a: a.jobId, b: b.jobId };
 }
 
-/** The first label comes out, and the second one stays under the head. */
+/** One label comes out, and the next one stays under the head. */
 async function firstOut(printer: TestPrinter): Promise<void> {
   printer.once('label', () => printer.set({ slow: 600_000 }));
   await goOn(printer);
@@ -163,4 +163,43 @@ test("the printer falls silent when the first one's labels are out, and its end 
   for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
   await expect.poll(open, { timeout: 10_000 }).toBe(0);
   expect(slow.labels).toEqual(['a', 'b']);
+});
+
+test('a label of the first one is gone while the second drives: what both have left in the queue says that the count does not tell', async () => {
+  const notes = new Map<string, unknown>();
+  const { consume } = site.queues;
+  using _ = vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
+    consume.call(
+      site.queues,
+      lane,
+      term,
+      async (delivery) =>
+        await handle({
+          ...delivery,
+          setNote: async (note) => {
+            await delivery.setNote(note);
+            notes.set(delivery.job.jobId, note);
+          },
+        }),
+      options,
+    ),
+  );
+  const slow = await site.startPrinter({ speed: 8 });
+  slow.set({ slow: 600_000 });
+  const { printerId } = await site.startAgent(slow);
+  const [a, b] = [jobFor(printerId, ['a1', 'a2', 'a3']), jobFor(printerId, ['b'])];
+  await site.queues.enqueueMany([a, b]);
+  await expect.poll(() => slow.waiting, { interval: 5, timeout: 30_000 }).toBe(4);
+  for (const { jobId } of [a, b])
+    expect(notes.get(jobId)).toMatchObject({ underWay: { odometer: expect.any(Number) } });
+  // One that the printer has not made ready yet: the third.
+  slow.dropFormats(1);
+  await firstOut(slow);
+  for (const { jobId } of [a, b]) {
+    const note = () => notes.get(jobId);
+    await expect.poll(note, { timeout: 30_000 }).toMatchObject({ underWay: { odometer: null } });
+  }
+  await goOn(slow);
+  for (const { jobId } of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'held' });
+  expect(slow.labels).toEqual(['a1', 'a2', 'b']);
 });

@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.ts';
 import type { Outcome } from './outcome.ts';
 import type { Pace } from './pace.ts';
 import type { Row } from './row.ts';
+import type { Sender } from './sender.ts';
 import type { Stop } from './stop.ts';
 import type { Succession } from './succession.ts';
 
@@ -13,6 +14,7 @@ export interface LeadingParts {
   ledger: Ledger;
   row: Row;
   link: PrinterLink;
+  sender: Sender;
   outcome: Outcome;
   stop: Stop;
   /** Nobody else wants the printer: another agent could not tell the two jobs' labels apart. */
@@ -72,7 +74,7 @@ export class Leading {
 
   /** Until all of its labels are out, or it has the wheel again. */
   async #ride(behind: Succession): Promise<void> {
-    const { ledger, outcome, stop } = this.#parts;
+    const { ledger, sender, outcome, stop } = this.#parts;
     let stuck = false;
     while (!ledger.cleared) {
       stop.leaveIfTold(true, stuck);
@@ -85,6 +87,8 @@ export class Leading {
       }
       stuck = word.stuck;
       outcome.progress(word.reasons);
+      // Where labels are missing, the counter tells whoever has the job next as little as it tells this one.
+      void sender.handover.follow(ledger.printed);
     }
   }
 
