@@ -72,10 +72,14 @@ export const printerDescription = z.object({
 });
 export type PrinterDescription = z.infer<typeof printerDescription>;
 
-/** An address that a configuration names, where nothing was ever reached. `uri` without credentials; `why` for a person. */
+/**
+ * An address that a configuration names, where nothing was ever reached. `uri` without credentials; `why` for a person;
+ * `since`: the first of the tries that have failed.
+ */
 export const unreachedPrinter = z.object({
   uri: z.string().max(500),
   name: z.string().max(200).optional(),
   why: z.string().max(500),
+  since: z.iso.datetime().optional(),
 });
 export type UnreachedPrinter = z.infer<typeof unreachedPrinter>;

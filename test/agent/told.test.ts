@@ -68,7 +68,7 @@ test('a printer that was never reached, with the reason, until it is', async () 
   );
   expect([report.printers, report.unreached]).toEqual([
     [],
-    [{ uri, name: 'dock-3', why: expect.stringMatching(/refused/i) }],
+    [{ uri, name: 'dock-3', why: expect.stringMatching(/refused/i), since: expect.any(String) }],
   ]);
   await site.startPrinter({ port });
   const reached = await site.reports.agent(({ agentId, printers }) => agentId === id && printers.length > 0);

@@ -10,6 +10,9 @@ import { MUTE } from '../kit/service/mute-printer.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
+/** A port that needs a privilege, so no other test listens there. */
+const UNREACHED = 'socket://127.0.0.1:9';
+
 let site: ConsoleSite;
 let page: Page;
 let idT: string;
@@ -338,7 +341,10 @@ test('an Excel file prints what its cells say', async () => {
 });
 
 test('a printer that no agent has any more is shown as gone, and forgotten', async () => {
-  await site.restart(['--virtual', '1']);
+  // Nobody listens there.
+  const config = join(site.dataDir, '..', 'nobody.json');
+  await writeFile(config, JSON.stringify({ printers: [{ uri: UNREACHED, name: 'dock 9' }] }));
+  await site.restart(['--virtual', '1', '--agent-config', config]);
   await page.goto(await site.link());
   await site.show(page, 'printers');
   await page.getByRole('heading', { name: 'Gone' }).waitFor({ timeout: 60_000 });
@@ -350,3 +356,12 @@ test('a printer that no agent has any more is shown as gone, and forgotten', asy
   await page.getByRole('heading', { name: 'Printers', level: 1 }).waitFor();
   await expect.poll(() => page.getByRole('link', { name: 'virtual-2' }).count(), PATIENTLY).toBe(0);
 }, 120_000);
+
+test('a printer that its agent never reached stands there with the reason, since when, and what to do', async () => {
+  await site.show(page, 'printers');
+  const agent = page.getByRole('listitem').filter({ hasText: 'dock 9' }).last();
+  await agent.getByText(/refused.*tried since/i).waitFor(PATIENTLY);
+  await agent.getByText(UNREACHED).waitFor();
+  expect(await agent.locator('time').getAttribute('datetime')).toMatch(/^20/);
+  await page.getByText(/Look at its power, its cable and its address/).waitFor();
+});

@@ -127,12 +127,20 @@ function Agent({ agent }: { agent: AgentView }) {
         <div class="note warn">
           <strong>{words.unreached}</strong>
           <ul class="small">
-            {agent.unreached.map(({ uri, name, why }) => (
+            {agent.unreached.map(({ uri, name, why, since }) => (
               <li key={uri} class="anywhere">
-                {name ?? uri}: {why}
+                {name !== undefined && <strong>{name} </strong>}
+                <span class="mono">{uri}</span>: {why}
+                {since !== undefined && (
+                  <>
+                    {' '}
+                    ({words.triedSince} <Time at={since} />)
+                  </>
+                )}
               </li>
             ))}
           </ul>
+          <p class="small">{words.unreachedHelp}</p>
         </div>
       )}
     </li>

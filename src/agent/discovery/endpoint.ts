@@ -55,6 +55,8 @@ export class Endpoint {
   status: DeviceStatus | null = null;
   /** Why it was not reached when it was last asked, for a person. */
   unreached: string | null = null;
+  /** When it was not reached for the first time in a row. */
+  unreachedSince: string | null = null;
   /** It shows another certificate than its printer is known by. */
   refused = false;
   /** It shows the certificate that its printer was known by before it was asked, or that is configured. */
@@ -92,6 +94,7 @@ export class Endpoint {
       uri: addressOf(this.uri),
       ...(named.name !== undefined && { name: named.name }),
       why: withoutCredentials(this.unreached).slice(0, 500),
+      ...(this.unreachedSince !== null && { since: this.unreachedSince }),
     };
   }
 
@@ -119,6 +122,7 @@ export class Endpoint {
     this.asked = true;
     this.reached = probe.reachable;
     this.unreached = probe.reachable ? null : probe.error.message;
+    this.unreachedSince = probe.reachable ? null : (this.unreachedSince ?? new Date().toISOString());
     this.refused = !probe.reachable && probe.error.code === 'certificate-unknown';
     // A device that no longer answers is busy or broken: its state is unknown, not idle.
     this.status = probe.reachable ? probe.status : null;

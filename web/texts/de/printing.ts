@@ -62,6 +62,9 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     version: 'Version',
     found: (n) => many(n, 'Drucker', 'Drucker'),
     unreached: 'Nie erreicht',
+    triedSince: 'versucht seit',
+    unreachedHelp:
+      'Sehen Sie nach Strom, Kabel und seiner Adresse in der Konfiguration des Agenten. „platen discover --printer ADRESSE“ auf dem Rechner des Agenten fragt ihn sofort. Der Agent versucht es weiter; sobald er erreicht ist, steht er von selbst in der Liste.',
     shared: 'für alle Arbeitsbereiche',
     paused: 'Angehalten. Seine Aufträge warten.',
     resumed: 'Freigegeben.',

@@ -62,6 +62,9 @@ export const printingWords = {
     version: 'Version',
     found: (n: number) => many(n, 'printer', 'printers'),
     unreached: 'Never reached',
+    triedSince: 'tried since',
+    unreachedHelp:
+      'Look at its power, its cable and its address in the agent’s configuration. “platen discover --printer ADDRESS” on the agent’s machine asks it at once. The agent goes on trying; once it is reached, it is in the list by itself.',
     shared: 'shared by all workspaces',
     paused: 'Held. Its jobs wait.',
     resumed: 'Resumed.',
