@@ -100,6 +100,15 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await thing(/^Barcode 4711/).focus();
   await page.keyboard.press('Shift+ArrowDown');
   for (let dot = 0; dot < 10; dot += 1) await page.keyboard.press('ArrowRight');
+  const across = async () => Number(await page.locator('svg.canvas').getAttribute('width'));
+  const whole = await across();
+  await page.keyboard.press('+');
+  await expect.poll(across).toBeCloseTo(whole * 1.25);
+  await page.keyboard.press('-');
+  await page.keyboard.press('-');
+  await expect.poll(across).toBeCloseTo(whole / 1.25);
+  await page.keyboard.press('0');
+  await expect.poll(across).toBe(whole);
   await drawn();
   expect(await barriers()).toEqual([]);
   await button('Save').click();

@@ -1,6 +1,7 @@
 /** What a person does to printers and jobs at the console, and what a virtual printer shows of itself. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
@@ -343,7 +344,22 @@ test('an Excel file prints what its cells say', async () => {
 test('a printer that no agent has any more is shown as gone, and forgotten', async () => {
   // Nobody listens there.
   const config = join(site.dataDir, '..', 'nobody.json');
-  await writeFile(config, JSON.stringify({ printers: [{ uri: UNREACHED, name: 'dock 9' }] }));
+  const tray = join(site.dataDir, '..', 'tray.zpl');
+  await writeFile(tray, '');
+  const set = {
+    name: 'dock 5',
+    dpi: 203,
+    width: 60,
+    height: 30,
+    darkness: 12,
+    speed: 4,
+    printMode: 'tear-off',
+  };
+  const printers = [
+    { uri: UNREACHED, name: 'dock 9' },
+    { uri: pathToFileURL(tray).href, ...set },
+  ];
+  await writeFile(config, JSON.stringify({ printers }));
   await site.restart(['--virtual', '1', '--agent-config', config]);
   await page.goto(await site.link());
   await site.show(page, 'printers');
@@ -364,4 +380,11 @@ test('a printer that its agent never reached stands there with the reason, since
   await agent.getByText(UNREACHED).waitFor();
   expect(await agent.locator('time').getAttribute('datetime')).toMatch(/^20/);
   await page.getByText(/Look at its power, its cable and its address/).waitFor();
+
+  // Beside it one that is reached, with what its format sets.
+  const link = page.getByRole('link', { name: 'dock 5' });
+  await link.waitFor(PATIENTLY);
+  await link.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('darkness 12, 4 in/s, tear-off').waitFor();
 });

@@ -202,7 +202,7 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
               ref={stage}
               class="stage-scroll"
               onKeyDown={(event) => {
-                if (pressOnLabel(event, editor)) event.preventDefault();
+                if (pressOnLabel(event, editor, fitLabel)) event.preventDefault();
               }}
             >
               <Canvas editor={editor} />

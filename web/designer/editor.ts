@@ -24,6 +24,11 @@ const REST = 150;
 
 const NO_FIELDS: NonNullable<LabelDocument['fields']> = [];
 
+/** Once larger, or smaller. */
+export const STEP = 1.25;
+/** Pixels a mm. */
+const [SMALLEST, LARGEST] = [0.5, 40];
+
 export class Editor {
   readonly history = signal<History>(begin(sceneOf({ name: '', width: 1, height: 1, elements: [] })));
   /** While something is dragged: how it would be if it were let go now. */
@@ -86,6 +91,10 @@ export class Editor {
   end(): void {
     this.#stop();
     this.drawing.end();
+  }
+
+  magnify(by: number): void {
+    this.zoom.value = Math.min(LARGEST, Math.max(SMALLEST, this.zoom.value * by));
   }
 
   /** @param together see `step` */

@@ -13,7 +13,7 @@ import {
   type Scene,
   select,
 } from './document.ts';
-import type { Editor } from './editor.ts';
+import { type Editor, STEP } from './editor.ts';
 import { handlesOf, resized } from './frame.ts';
 import { scaled } from './scaling.ts';
 
@@ -39,7 +39,7 @@ export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => 
 }
 
 /** With the focus on the label. @returns whether the key was one of the designer's */
-export function pressOnLabel(event: KeyboardEvent, editor: Editor): boolean {
+export function pressOnLabel(event: KeyboardEvent, editor: Editor, showAll: () => void): boolean {
   const { selected } = editor.scene.value;
   const arrow = ARROWS[event.key];
   if (arrow !== undefined && selected.length > 0) {
@@ -76,6 +76,16 @@ export function pressOnLabel(event: KeyboardEvent, editor: Editor): boolean {
       return true;
     case 'Escape':
       editor.select([]);
+      return true;
+    case '+':
+    case '=':
+      editor.magnify(STEP);
+      return true;
+    case '-':
+      editor.magnify(1 / STEP);
+      return true;
+    case '0':
+      showAll();
       return true;
     case 'r':
       editor.turn();

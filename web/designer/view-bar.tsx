@@ -2,21 +2,16 @@
 import { useSignal } from '@preact/signals';
 import { ChoiceField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
-import type { Editor } from './editor.ts';
+import { type Editor, STEP } from './editor.ts';
 import { RecordSteps } from './record-choice.tsx';
 import { RESOLUTIONS, SideBySide } from './side-by-side.tsx';
 import type { Snap } from './snapping.ts';
 
 const SNAPS: readonly Snap[] = ['dots', 'half', 'none'];
-/** Pixels a mm. */
-const [SMALLEST, LARGEST] = [0.5, 40];
 
 export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }) {
   const { designer: words } = t.value;
-  const { zoom, dpi, orientation, snap } = editor;
-  const scale = (by: number) => {
-    zoom.value = Math.min(LARGEST, Math.max(SMALLEST, zoom.value * by));
-  };
+  const { dpi, orientation, snap } = editor;
   const comparing = useSignal(false);
   const resolutions = [...new Set([...RESOLUTIONS, dpi.value])].toSorted((a, b) => a - b);
   return (
@@ -27,14 +22,19 @@ export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }
           type="button"
           class="button square"
           aria-label={words.zoomOut}
-          onClick={() => scale(1 / 1.25)}
+          onClick={() => editor.magnify(1 / STEP)}
         >
           −
         </button>
         <button type="button" class="button" onClick={onFit}>
           {words.fit}
         </button>
-        <button type="button" class="button square" aria-label={words.zoomIn} onClick={() => scale(1.25)}>
+        <button
+          type="button"
+          class="button square"
+          aria-label={words.zoomIn}
+          onClick={() => editor.magnify(STEP)}
+        >
           +
         </button>
       </fieldset>

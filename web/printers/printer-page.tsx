@@ -115,9 +115,11 @@ function Facts({ printer }: { printer: Printer }) {
                   : `${general.mm(format.width, format.height)}, ${format.dpi} dpi, `}
                 {format.language.toUpperCase()}
               </span>
+              {settingsOf(format) !== '' && <div class="small">{settingsOf(format)}</div>}
             </li>
           ))}
         </ul>
+        <p class="muted small">{words.settingsHint}</p>
       </dd>
       {printer.tenant === null && (
         <>
@@ -129,6 +131,25 @@ function Facts({ printer }: { printer: Printer }) {
       <dd class="mono">{printer.id}</dd>
     </dl>
   );
+}
+
+/** What the format sets at the printer; of what it does not name the printer's own setting counts. */
+function settingsOf(format: PrinterFormat): string {
+  const { setting, settingOf } = t.value.printers;
+  const { darkness, darknessOffset, speed, mediaTracking, printMode, thermalMode, labelTop, labelShift } =
+    format;
+  return [
+    darkness !== undefined && settingOf.darkness(darkness),
+    darknessOffset !== undefined && settingOf.darknessOffset(darknessOffset),
+    speed !== undefined && settingOf.speed(speed),
+    mediaTracking && setting[mediaTracking],
+    printMode && setting[printMode],
+    thermalMode && setting[thermalMode],
+    labelTop !== undefined && settingOf.labelTop(labelTop),
+    labelShift !== undefined && settingOf.labelShift(labelShift),
+  ]
+    .filter((words) => words)
+    .join(', ');
 }
 
 /** As agents call it where nobody has given it a name. */

@@ -66,6 +66,19 @@ export function Shortcuts() {
           <dd key={`${name} `}>{shortcuts.goTo(nav[name])}</dd>,
         ])}
       </dl>
+      {may('templates:edit') && (
+        <>
+          <h3>{shortcuts.designer}</h3>
+          <dl class="facts">
+            {shortcuts.designerKeys.map(([keys, does]) => [
+              <dt key={keys}>
+                <kbd>{keys}</kbd>
+              </dt>,
+              <dd key={`${keys} `}>{does}</dd>,
+            ])}
+          </dl>
+        </>
+      )}
       <div class="row end">
         <button type="button" class="button" onClick={close}>
           {general.close}

@@ -52,7 +52,7 @@ export const designerWords: Texts['designer'] = {
   label: 'Etikett',
   canvas: 'Das Etikett',
   canvasHint:
-    'Tab geht von Element zu Element. Pfeiltasten verschieben um einen Punkt, mit Umschalt um einen Millimeter, mit Alt ändern sie die Größe. R dreht, Entf löscht.',
+    'Tab geht von Element zu Element. Pfeiltasten verschieben um einen Punkt, mit Umschalt um einen Millimeter, mit Alt ändern sie die Größe. R dreht, Entf löscht, + und - vergrößern und verkleinern, 0 zeigt das ganze Etikett.',
   placeOf: (x, y) => `bei ${x}, ${y} mm`,
   chosen: 'gewählt',
   locked: 'gesperrt',

@@ -24,6 +24,27 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     model: 'Modell',
     address: 'Adresse',
     formats: 'Formate',
+    settingsHint:
+      'Was ein Format nicht einstellt, bleibt, wie es am Drucker ist. Eingestellt wird es in der Konfiguration des Agenten.',
+    setting: {
+      continuous: 'Endlosmaterial',
+      gap: 'Lücke zwischen Etiketten',
+      mark: 'Schwarzmarke',
+      'tear-off': 'Abreißen',
+      'peel-off': 'Spenden',
+      rewind: 'Aufwickeln',
+      applicator: 'Applikator',
+      cutter: 'Schneiden',
+      transfer: 'mit Farbband',
+      direct: 'ohne Farbband',
+    },
+    settingOf: {
+      darkness: (n) => `Schwärzung ${n}`,
+      darknessOffset: (n) => `Schwärzung ${n < 0 ? '' : '+'}${n}`,
+      speed: (n) => `${n} Zoll/s`,
+      labelTop: (n) => `um ${n} Punkte nach unten`,
+      labelShift: (n) => `um ${n} Punkte nach links`,
+    },
     confirmedBy: 'Etiketten bestätigt',
     confirmed: {
       count: 'vom Drucker, der sie zählt',

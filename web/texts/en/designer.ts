@@ -52,7 +52,7 @@ export const designerWords = {
   label: 'Label',
   canvas: 'The label',
   canvasHint:
-    'Tab goes from element to element. Arrow keys move by a dot, with Shift by a millimetre, with Alt they change the size. R turns, Delete removes.',
+    'Tab goes from element to element. Arrow keys move by a dot, with Shift by a millimetre, with Alt they change the size. R turns, Delete removes, + and - zoom, 0 shows the whole label.',
   placeOf: (x: string, y: string) => `at ${x}, ${y} mm`,
   chosen: 'chosen',
   locked: 'locked',

@@ -24,6 +24,27 @@ export const printingWords = {
     model: 'Model',
     address: 'Address',
     formats: 'Formats',
+    settingsHint:
+      'What a format does not set stays as it is at the printer. It is set in the agent’s configuration.',
+    setting: {
+      continuous: 'continuous media',
+      gap: 'gap between labels',
+      mark: 'black mark',
+      'tear-off': 'tear-off',
+      'peel-off': 'peel-off',
+      rewind: 'rewind',
+      applicator: 'applicator',
+      cutter: 'cutter',
+      transfer: 'with ribbon',
+      direct: 'without ribbon',
+    },
+    settingOf: {
+      darkness: (n: number) => `darkness ${n}`,
+      darknessOffset: (n: number) => `darkness ${n < 0 ? '' : '+'}${n}`,
+      speed: (n: number) => `${n} in/s`,
+      labelTop: (n: number) => `moved down by ${n} dots`,
+      labelShift: (n: number) => `moved left by ${n} dots`,
+    },
     confirmedBy: 'Labels confirmed by',
     confirmed: {
       count: 'the printer, which counts them',
