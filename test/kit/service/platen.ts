@@ -19,6 +19,8 @@ const START_TIMEOUT_MS = 90_000;
 
 export interface UpOptions {
   dataDir: string;
+  /** The service alone is `server`. */
+  command?: 'up' | 'server';
   /** Another one than what was built for this run. */
   program?: string;
   args?: string[];
@@ -132,7 +134,7 @@ export class PlatenUp {
 }
 
 function spawnUp(options: UpOptions, output: { text: string }): ChildProcess {
-  const args = ['up', '--data', options.dataDir, '--port', '0', ...(options.args ?? [])];
+  const args = [options.command ?? 'up', '--data', options.dataDir, '--port', '0', ...(options.args ?? [])];
   // The servers of the machine are not the test's: it names its own or none.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
   const child = spawn(options.program ?? PLATEN, args, {
