@@ -76,7 +76,7 @@ export const de: Texts = {
     title: 'Tastatur',
     search: 'Auf dieser Seite suchen',
     this: 'Diese Liste',
-    goTo: (page) => `Zu ${page}`,
+    goTo: (page) => `${page} öffnen`,
     thenKey: 'dann',
     designer: 'Im Designer, auf dem Etikett',
     designerKeys: [
