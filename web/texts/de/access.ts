@@ -68,7 +68,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
         : `${used.toLocaleString('de')} von ${limit.toLocaleString('de')}`,
   },
   usage: {
-    title: 'Gedruckte Etiketten',
+    title: 'Angenommene Etiketten',
     hint: 'Etiketten angenommener Aufträge, wie das Kontingent sie zählt. Tage enden um Mitternacht UTC.',
     span: 'Zeitraum',
     spans: { '30': 'Letzte 30 Tage', '90': 'Letzte 90 Tage', '366': 'Letzte 12 Monate' },

@@ -65,7 +65,7 @@ export const accessWords = {
         : `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`,
   },
   usage: {
-    title: 'Labels printed',
+    title: 'Labels accepted',
     hint: 'Labels of accepted jobs, as the quota counts them. Days end at midnight UTC.',
     span: 'Time',
     spans: { '30': 'Last 30 days', '90': 'Last 90 days', '366': 'Last 12 months' },
