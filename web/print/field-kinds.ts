@@ -169,7 +169,7 @@ function isDate(filter: Filter | undefined): boolean {
 
 function needsTime(filters: readonly Filter[]): boolean {
   return filters.some(
-    ({ name, args: [pattern = ''] }) => name === 'date' && CLOCK.test(pattern.replaceAll(/\[[^\]]*\]/g, '')),
+    ({ name, args: [pattern = ''] }) => name === 'date' && CLOCK.test(pattern.replaceAll(/\[[^[\]]*\]/g, '')),
   );
 }
 
