@@ -78,7 +78,7 @@ export const REASONS = {
   'label-too-long': 'the label has more than {most} characters with its values',
   // What filters take.
   'not-a-number': 'the value is not a decimal number such as 12.5, of at most {most} digits',
-  'not-a-date': 'the value is not an ISO 8601 date such as 2026-11-21 or 2026-11-21T07:45:00Z',
+  'not-a-date': 'the value is not a date such as 2026-11-21 or 2026-11-21T07:45:00Z (ISO 8601)',
   'date-without-time': 'the value is a date without a time',
   'date-beyond': 'the date is beyond the years 1 to 9999',
   'no-check-digit': 'the value has characters that {kind} has no check digit for',
