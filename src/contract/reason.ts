@@ -84,6 +84,22 @@ export const REASONS = {
   'no-check-digit': 'the value has characters that {kind} has no check digit for',
   // Templates.
   'not-a-placeholder': '{found} is not a placeholder: {why}',
+  'placeholder-open': 'it is not closed: expected {placeholder}',
+  'placeholder-name': 'expected {placeholder} with the name of a field',
+  'filter-expected': 'expected "| filter:argument" at {found}',
+  'filters-many': 'more than {most} filters',
+  'filter-unknown': 'there is no filter "{name}": there are {choices}',
+  'filter-arguments': '"{name}" takes {count} argument(s)',
+  'filter-arguments-between': '"{name}" takes {least} to {most} argument(s)',
+  'filter-argument-long': 'an argument of "{name}" is longer than {most} characters',
+  'filter-refused': '"{name}": {why}',
+  'filter-replaces-nothing': 'nothing to replace',
+  'filter-check-digit': 'no check digit "{kind}": there are {choices}',
+  'filter-date': '"{pattern}" is nothing of a date',
+  'filter-fill': 'what fills up is one character',
+  'filter-number': '"{text}" is not a number',
+  'filter-whole-number': '"{text}" is not a whole number from {least} to {most}',
+  'filter-language': '"{tag}" is not a language tag',
   'no-time-zone': 'there is no time zone "{zone}"',
   'field-unused': 'the field is not used',
   'field-built-in': '{field} is a built-in field',
@@ -93,6 +109,9 @@ export const REASONS = {
   'label-mismatch': 'the label is {width} × {height} mm, the media {mediaWidth} × {mediaHeight} mm',
   'sheet-mismatch': 'the sheet is {width} × {height} mm, the media {mediaWidth} × {mediaHeight} mm',
   'left-out': 'line {line}: {command} is left out: {why}',
+  'begins-no-command': 'it begins no command; in data it is written with ^FH',
+  'set-up': "the printer's set-up is for the printer's format to say",
+  'set-up-member': "the printer's set-up is for the printer's format to say ({member})",
   'quiet-zone': '{other} is printed on the symbol or in its quiet zone',
   'off-label': 'the element is not on the label',
   'over-edge': 'the element reaches over the edge of the label',
@@ -113,6 +132,13 @@ export const REASONS = {
   'font-unknown': 'the template has no font {font}',
   'face-unknown': 'the font {font} has no {style} face',
   'font-refused': 'the font {font}: {why}',
+  'font-coloured': 'it is a colour font: expected outlines',
+  'font-symbols': 'it has no Unicode characters: a symbol font is none for text',
+  'font-kind': 'it is no TTF or OTF',
+  'font-of-browsers': 'it is {kind}, a font for browsers: expected TTF or OTF',
+  'font-collection': 'it is a collection of fonts: expected TTF or OTF, one font',
+  'font-broken': 'it is broken: {detail}',
+  'font-points': 'a glyph has more than {most} points',
   // Members of a body.
   'member-unknown': 'unknown field {member}',
   'member-missing': 'it is missing',
@@ -175,12 +201,19 @@ export type ReasonCode = keyof typeof REASONS;
 
 const MOST_VALUES = 20;
 
-export const reason = z.object({
+const alone = z.object({
   /** One of the table; what a newer version says too is its English message to this one. */
   code: z.string().max(100),
   values: z
     .record(z.string().max(100), z.union([z.string().max(1_000), z.number()]))
     .refine((values) => Object.keys(values).length <= MOST_VALUES),
+});
+/** `why`: the reason that fills the slot of that name, for who says it in another language; of three at most. */
+export const reason = alone.extend({
+  why: alone
+    .extend({ why: alone.optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
 });
 export type Reason = z.infer<typeof reason>;
 /** Beside the message that says the same: one that is too long, or that cannot be read, is left out. */
@@ -189,10 +222,23 @@ export const readableReason = reason.optional().catch(undefined);
 type Slots<Text extends string> = Text extends `${string}{${infer Slot}}${infer Rest}`
   ? Slot | Slots<Rest>
   : never;
+type ReasonWithWhy = {
+  [Code in ReasonCode]: 'why' extends Slots<(typeof REASONS)[Code]> ? Code : never;
+}[ReasonCode];
 type ValuesOf<Code extends ReasonCode> = Readonly<Record<Slots<(typeof REASONS)[Code]>, string | number>>;
 
 export function because<Code extends ReasonCode>(code: Code, values: ValuesOf<Code>): Reason {
   return { code, values };
+}
+
+/** As `because`, of a sentence that ends with another one: what that says stands in its slot `why`. */
+export function becauseOf<Code extends ReasonWithWhy>(
+  code: Code,
+  values: Omit<ValuesOf<Code>, 'why'>,
+  said: Said,
+): Reason {
+  const { reason: why } = reasonIn(said);
+  return { code, values: { ...values, why: textOf(said) }, ...(why === undefined ? {} : { why }) };
 }
 
 const SENTENCES: Readonly<Record<string, string>> = REASONS;

@@ -1,12 +1,12 @@
-import { type Said, textOf } from '../contract/reason.ts';
+import { type Reason, reasonText } from '../contract/reason.ts';
 
 /** A font file that labels cannot be set in. */
 export class FontFault extends Error {
   override readonly name = 'FontFault';
-  readonly said: Said;
+  readonly said: Reason;
 
-  constructor(said: Said) {
-    super(textOf(said));
+  constructor(said: Reason) {
+    super(reasonText(said));
     this.said = said;
   }
 }

@@ -3,14 +3,15 @@
  * Font")? Looked at before the drawing library gets it, so that what is refused has a reason; glyphs themselves are
  * only read by the library.
  */
+import { because, type Reason } from '../contract/reason.ts';
 import { addCharacters, type Coverage, noCharacters } from './cmap.ts';
 import { FontFault } from './font-fault.ts';
 import { checkGlyphs } from './glyph-outlines.ts';
 
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['wOFF', 'it is WOFF, a font for browsers: expected TTF or OTF'],
-  ['wOF2', 'it is WOFF2, a font for browsers: expected TTF or OTF'],
-  ['ttcf', 'it is a collection of fonts: expected TTF or OTF, one font'],
+const REFUSED: ReadonlyMap<string, Reason> = new Map([
+  ['wOFF', because('font-of-browsers', { kind: 'WOFF' })],
+  ['wOF2', because('font-of-browsers', { kind: 'WOFF2' })],
+  ['ttcf', because('font-collection', {})],
 ]);
 /** TrueType outlines, the same as Apple writes it, and CFF outlines. */
 const KINDS = new Set(['\0\x01\0\0', 'true', 'OTTO']);
@@ -29,7 +30,7 @@ export function readFontFile(file: Buffer): Coverage {
       throw broken(`its table ${JSON.stringify(tag)} is missing or short`);
     return found;
   };
-  if (COLOURED.some((tag) => tables.has(tag))) throw new FontFault('it is a colour font: expected outlines');
+  if (COLOURED.some((tag) => tables.has(tag))) throw new FontFault(because('font-coloured', {}));
   const head = table('head', 54);
   const unitsPerEm = head.readUInt16BE(18);
   if (head.readUInt32BE(12) !== MAGIC || unitsPerEm < 16 || unitsPerEm > 16_384)
@@ -46,7 +47,7 @@ export function readFontFile(file: Buffer): Coverage {
   const characters = noCharacters();
   const cmap = table('cmap', 4);
   if (inBounds('characters', () => addCharacters(characters, cmap, glyphs))) return characters;
-  throw new FontFault('it has no Unicode characters: a symbol font is none for text');
+  throw new FontFault(because('font-symbols', {}));
 }
 
 function inBounds<T>(of: string, read: () => T): T {
@@ -59,14 +60,14 @@ function inBounds<T>(of: string, read: () => T): T {
 }
 
 function broken(reason: string): FontFault {
-  return new FontFault(`it is broken: ${reason}`);
+  return new FontFault(because('font-broken', { detail: reason }));
 }
 
 function tablesOf(file: Buffer): Map<string, Buffer> {
   const kind = file.toString('latin1', 0, 4);
   const refusal = REFUSED.get(kind);
   if (refusal !== undefined) throw new FontFault(refusal);
-  if (!KINDS.has(kind) || file.length < 12) throw new FontFault('it is no TTF or OTF');
+  if (!KINDS.has(kind) || file.length < 12) throw new FontFault(because('font-kind', {}));
   const count = file.readUInt16BE(4);
   if (count > MOST_TABLES || file.length < 12 + 16 * count) throw broken('its list of tables is cut off');
   const tables = new Map<string, Buffer>();

@@ -5,6 +5,7 @@
  * once.
  */
 
+import { because } from '../contract/reason.ts';
 import { FontFault } from './font-fault.ts';
 
 /** Glyphs that one glyph may come to: letters with their accents have a few. */
@@ -48,7 +49,7 @@ export function checkGlyphs(glyf: Buffer, loca: Buffer, glyphs: number, long: bo
       points += its.points;
       if (parts > MOST_PARTS) throw new RangeError('a glyph of too many parts');
     }
-    if (points > MOST_POINTS) throw new FontFault(`a glyph has more than ${MOST_POINTS} points`);
+    if (points > MOST_POINTS) throw new FontFault(because('font-points', { most: MOST_POINTS }));
     counted.set(glyph, { parts, points });
     return { parts, points };
   };

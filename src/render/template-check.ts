@@ -11,7 +11,7 @@ import { dots, millimetres } from '../contract/dots.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
-import { because, reasonIn, type Said, textOf } from '../contract/reason.ts';
+import { because, becauseOf, reasonIn, type Said, textOf } from '../contract/reason.ts';
 import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { isBuiltIn, type JobFacts, numbered } from '../values/built-ins.ts';
@@ -210,7 +210,7 @@ function rawProblems(template: RawZplTemplate, media: RawMedia, rules: RawRules)
 
 function leftOut({ leftOut: commands }: RawZpl): TemplateProblem[] {
   return commands.map(({ code, line, reason }) =>
-    warning('left-out', '/source', because('left-out', { line, command: code, why: reason })),
+    warning('left-out', '/source', becauseOf('left-out', { line, command: code }, reason)),
   );
 }
 

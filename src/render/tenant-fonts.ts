@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { type FontKey, GlobalFonts } from '@napi-rs/canvas';
 import { LRUCache } from 'lru-cache';
-import { because } from '../contract/reason.ts';
+import { because, becauseOf } from '../contract/reason.ts';
 import type { TemplateFont } from '../contract/template-font.ts';
 import type { TenantFace } from './font-face.ts';
 import { FontFault } from './font-fault.ts';
@@ -51,7 +51,7 @@ function readNamed(face: TemplateFont): TenantFace {
     return readFace(face);
   } catch (error) {
     if (!(error instanceof FontFault)) throw error;
-    throw new FontFault(because('font-refused', { font: JSON.stringify(face.name), why: error.message }));
+    throw new FontFault(becauseOf('font-refused', { font: JSON.stringify(face.name) }, error.said));
   }
 }
 
@@ -76,7 +76,7 @@ const registered = new LRUCache<string, FontKey>({
 export function registeredFamily({ family, file }: TenantFace): string {
   if (registered.get(family) !== undefined) return family;
   const key = GlobalFonts.register(file, family);
-  if (key === null) throw new FontFault('it is broken: it cannot be drawn with');
+  if (key === null) throw new FontFault(because('font-broken', { detail: 'it cannot be drawn with' }));
   registered.set(family, key);
   return family;
 }

@@ -7,7 +7,7 @@
  */
 
 import { LIMITS } from '../contract/limits.ts';
-import { because, type Said, textOf } from '../contract/reason.ts';
+import { because, becauseOf, type Reason, reasonText, type Said, textOf } from '../contract/reason.ts';
 import { CHECK_DIGITS } from './check-digits.ts';
 import {
   addDays,
@@ -47,6 +47,12 @@ export class ValueFault extends Error {
 /** A filter that the template uses wrongly. */
 export class FilterFault extends Error {
   override readonly name = 'FilterFault';
+  readonly reason: Reason;
+
+  constructor(reason: Reason) {
+    super(reasonText(reason));
+    this.reason = reason;
+  }
 }
 
 /** @param zone the template's time zone @throws ValueFault */
@@ -88,7 +94,7 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
   replace: {
     takes: [2, 2],
     compile: ([what = '', by = '']) => {
-      if (what === '') throw new FilterFault('nothing to replace');
+      if (what === '') throw new FilterFault(because('filter-replaces-nothing', {}));
       return (value) => value.replaceAll(what, () => by);
     },
   },
@@ -120,7 +126,8 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
     compile: ([kind = '']) => {
       const check = Object.hasOwn(CHECK_DIGITS, kind) ? CHECK_DIGITS[kind] : undefined;
       if (check === undefined) {
-        throw new FilterFault(`no check digit "${kind}": there are ${Object.keys(CHECK_DIGITS).join(', ')}`);
+        const choices = Object.keys(CHECK_DIGITS).join(', ');
+        throw new FilterFault(because('filter-check-digit', { kind, choices }));
       }
       return (value) => {
         const digit = check(value);
@@ -133,7 +140,7 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
     takes: [0, 3],
     compile: ([text = 'yyyy-MM-dd', own = '', language = 'en']) => {
       const pattern = datePattern(text);
-      if (typeof pattern === 'string') throw new FilterFault(`"${pattern}" is nothing of a date`);
+      if (typeof pattern === 'string') throw new FilterFault(because('filter-date', { pattern }));
       const zone = timeZone(own);
       const locale = languageTag(language);
       return (value, zoneOfTemplate) => {
@@ -163,7 +170,7 @@ function padding(join: (value: string, fill: string) => string): FilterKind {
     takes: [1, 2],
     compile: ([length = '', fill = ' ']) => {
       const wanted = integer(length, 1, MOST_PADDING);
-      if (Array.from(fill).length !== 1) throw new FilterFault('what fills up is one character');
+      if (Array.from(fill).length !== 1) throw new FilterFault(because('filter-fill', {}));
       return (value) => join(value, fill.repeat(Math.max(0, wanted - Array.from(value).length)));
     },
   };
@@ -174,7 +181,7 @@ function arithmetic(operate: (a: Decimal, b: Decimal) => Decimal): FilterKind {
     takes: [1, 1],
     compile: ([text = '']) => {
       const operand = parseDecimal(text);
-      if (operand === null) throw new FilterFault(`"${text}" is not a number`);
+      if (operand === null) throw new FilterFault(because('filter-number', { text }));
       return (value) => decimalText(operate(decimal(value), operand));
     },
   };
@@ -198,7 +205,7 @@ function dateStep(step: (civil: CivilTime, count: number) => CivilTime | null): 
 function integer(text: string, least = -100_000, most = 100_000): number {
   const value = Number(text);
   if (!/^[+-]?\d+$/.test(text) || value < least || value > most) {
-    throw new FilterFault(`"${text}" is not a whole number from ${least} to ${most}`);
+    throw new FilterFault(because('filter-whole-number', { text, least, most }));
   }
   return value;
 }
@@ -209,7 +216,7 @@ function timeZone(zone: string): string | undefined {
     requireZone(zone);
     return zone;
   } catch {
-    throw new FilterFault(`there is no time zone "${zone}"`);
+    throw new FilterFault(because('no-time-zone', { zone }));
   }
 }
 
@@ -217,7 +224,7 @@ function languageTag(tag: string): string {
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? 'en';
   } catch {
-    throw new FilterFault(`"${tag}" is not a language tag`);
+    throw new FilterFault(because('filter-language', { tag }));
   }
 }
 
@@ -248,9 +255,13 @@ export function compileFilters(source: string): Filter | undefined {
   for (let at = 0; at < source.length; at = PIPE.lastIndex) {
     PIPE.lastIndex = at;
     const match = PIPE.exec(source);
-    if (match === null)
-      throw new FilterFault(`expected "| filter:argument" at ${JSON.stringify(source.slice(at, at + 30))}`);
-    if (steps.length === MOST_FILTERS) throw new FilterFault(`more than ${MOST_FILTERS} filters`);
+    if (match === null) {
+      const found = JSON.stringify(source.slice(at, at + 30));
+      throw new FilterFault(because('filter-expected', { found }));
+    }
+    if (steps.length === MOST_FILTERS) {
+      throw new FilterFault(because('filters-many', { most: MOST_FILTERS }));
+    }
     steps.push(compileFilter(match[1] ?? '', match[2] ?? ''));
   }
   if (steps.length === 0) return undefined;
@@ -269,22 +280,26 @@ export function compileFilters(source: string): Filter | undefined {
 function compileFilter(name: string, list: string): Filter {
   const kind = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
   if (kind === undefined) {
-    throw new FilterFault(`there is no filter "${name}": there are ${Object.keys(FILTERS).join(', ')}`);
+    throw new FilterFault(because('filter-unknown', { name, choices: Object.keys(FILTERS).join(', ') }));
   }
   const args = Array.from(list.matchAll(ARGUMENT), (match) => match[1] ?? match[2] ?? match[3] ?? '');
   const [least, most] = kind.takes;
   if (args.length < least || args.length > most) {
-    throw new FilterFault(`"${name}" takes ${least === most ? least : `${least} to ${most}`} argument(s)`);
+    const takes =
+      least === most
+        ? because('filter-arguments', { name, count: least })
+        : because('filter-arguments-between', { name, least, most });
+    throw new FilterFault(takes);
   }
   if (args.some((arg) => arg.length > MOST_ARGUMENT)) {
-    throw new FilterFault(`an argument of "${name}" is longer than ${MOST_ARGUMENT} characters`);
+    throw new FilterFault(because('filter-argument-long', { name, most: MOST_ARGUMENT }));
   }
   let filter: Filter;
   try {
     filter = kind.compile(args);
   } catch (error) {
     if (!(error instanceof FilterFault)) throw error;
-    throw new FilterFault(`"${name}": ${error.message}`);
+    throw new FilterFault(becauseOf('filter-refused', { name }, error.reason));
   }
   return kind.ofEmpty ? filter : (value, zone) => (value === '' ? '' : filter(value, zone));
 }

@@ -8,7 +8,7 @@
 import { JobFaultError } from '../contract/fault.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
-import { because, reasonText } from '../contract/reason.ts';
+import { because, becauseOf, type Reason, reasonText } from '../contract/reason.ts';
 import { fieldName } from '../contract/template.ts';
 import { isConstant, type Scope } from './built-ins.ts';
 import { numberText } from './decimal.ts';
@@ -33,22 +33,22 @@ export function parsePlaceholders(text: string, element?: string): Part[] {
   let from = 0;
   const literal = (piece: string) => {
     const open = piece.indexOf('{{');
-    if (open >= 0)
-      throw refusal(piece.slice(open, open + 60), 'it is not closed: expected {{name}}', element);
+    const why = because('placeholder-open', { placeholder: '{{name}}' });
+    if (open >= 0) throw refusal(piece.slice(open, open + 60), why, element);
     if (piece !== '') parts.push(piece);
   };
   for (const match of text.matchAll(PLACEHOLDER)) {
     const inner = match[1] ?? '';
     const pipe = inner.indexOf('|');
     const name = fieldName.safeParse((pipe < 0 ? inner : inner.slice(0, pipe)).trim());
-    const invalid = (reason: string) => refusal(match[0].slice(0, 60), reason, element);
-    if (!name.success) throw invalid('expected {{name}} with the name of a field');
+    const invalid = (why: Reason) => refusal(match[0].slice(0, 60), why, element);
+    if (!name.success) throw invalid(because('placeholder-name', { placeholder: '{{name}}' }));
     literal(text.slice(from, match.index));
     try {
       parts.push({ field: name.data, filter: pipe < 0 ? undefined : compileFilters(inner.slice(pipe)) });
     } catch (error) {
       if (!(error instanceof FilterFault)) throw error;
-      throw invalid(error.message);
+      throw invalid(error.reason);
     }
     from = match.index + match[0].length;
   }
@@ -56,8 +56,8 @@ export function parsePlaceholders(text: string, element?: string): Part[] {
   return parts;
 }
 
-function refusal(found: string, reason: string, element: string | undefined): JobFaultError {
-  const said = because('not-a-placeholder', { found: JSON.stringify(found), why: reason });
+function refusal(found: string, why: Reason, element: string | undefined): JobFaultError {
+  const said = becauseOf('not-a-placeholder', { found: JSON.stringify(found) }, why);
   return new JobFaultError(
     'template-invalid',
     `${element === undefined ? '' : `${element}: `}${reasonText(said)}`,

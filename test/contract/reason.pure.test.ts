@@ -16,3 +16,15 @@ test('one that can be read is kept', () => {
   const reason = { code: 'of-a-later-version', values: { least: 3, what: 'dots' } };
   expect(jobFault.parse({ ...fault, reason })).toEqual({ ...fault, reason });
 });
+
+test('with the reasons that it ends with, of which one that cannot be read is left out', () => {
+  const last = { code: 'filter-number', values: { text: 'x' } };
+  const why = { code: 'filter-refused', values: { name: 'plus', why: 'x' }, why: last };
+  const reason = { code: 'not-a-placeholder', values: { found: '{{', why: 'x' }, why };
+  expect(jobFault.parse({ ...fault, reason })).toEqual({ ...fault, reason });
+  const odd = { ...reason, why: { ...why, code: 7 } };
+  expect(jobFault.parse({ ...fault, reason: odd })).toEqual({
+    ...fault,
+    reason: { ...reason, why: undefined },
+  });
+});

@@ -1,6 +1,5 @@
 /** Small fonts that are much work: refused before the drawing library, which cannot be stopped, begins with it. */
 import { expect, test } from 'vitest';
-import { FontFault } from '../../src/render/font-fault.ts';
 import { readFontFile } from '../../src/render/font-file.ts';
 import { INCONSOLATA, OCR_A, OCR_B } from '../kit/judges/sample-fonts.ts';
 
@@ -132,7 +131,7 @@ test.each<[what: string, tables: Iterable<readonly [string, Buffer]>, message: s
   ['character maps', mapped(9, 9), 'it is broken: its table of characters is broken'],
   ['colours', withTables({ COLR: Buffer.alloc(4) }), 'it is a colour font: expected outlines'],
 ])('%s', (_, tables, message) => {
-  expect(() => readFontFile(fontOf(tables))).toThrow(new FontFault(message));
+  expect(() => readFontFile(fontOf(tables))).toThrow(expect.objectContaining({ name: 'FontFault', message }));
 });
 
 test('entries for one character map read it once', () => {

@@ -67,13 +67,22 @@ test('rows of a file are refused by their fields', async () => {
 });
 
 test('a template is refused by its places, and warned of', async () => {
-  const [bad, odd] = ['bad', 'odd'].map((name) => join(site.dataDir, '..', `${name}.json`));
+  const [bad, odd, filter, font] = ['bad', 'odd', 'filter', 'font'].map((name) =>
+    join(site.dataDir, '..', `${name}.json`),
+  );
   const element = { type: 'text', x: 40, y: 3, size: 4, text: 'x' };
   await writeFile(`${bad}`, JSON.stringify({ ...GOODS, name: 'Bad', elements: [{ ...element, x: 'a' }] }));
   await writeFile(`${odd}`, JSON.stringify({ ...GOODS, name: 'Odd', elements: [element] }));
+  const filtered = { ...element, text: '{{until | gross}}' };
+  await writeFile(`${filter}`, JSON.stringify({ ...GOODS, name: 'Filter', elements: [filtered] }));
+  const own = { fonts: [{ name: 'Own', data: Buffer.alloc(64).toString('base64') }] };
+  const elements = [{ ...element, font: 'Own' }];
+  await writeFile(`${font}`, JSON.stringify({ ...GOODS, ...own, name: 'Font', elements }));
   await site.show(page, 'templates');
   await page.getByRole('button', { name: 'Importieren …' }).click();
-  await page.locator('dialog input[type=file]').setInputFiles([`${bad}`, `${odd}`]);
+  await page.locator('dialog input[type=file]').setInputFiles([`${bad}`, `${odd}`, `${filter}`, `${font}`]);
+  await page.getByText('ist kein Platzhalter (Den Filter „gross“ gibt es nicht; es gibt ').waitFor();
+  await page.getByText('Sie ist weder TTF noch OTF').first().waitFor();
   await page.getByText('/elements/0/x Erwartet ist eine Zahl').waitFor();
   await page.getByText('/fields/1 Das Feld wird nirgends gebraucht').waitFor();
 });

@@ -12,7 +12,9 @@ const OF_RECORD = /^\/data\/(\d{1,6})(?:\/(.*))?$/;
 export function reasonWords(reason: Reason | undefined): string | undefined {
   const { reasons } = t.value.problem;
   if (reason === undefined || !Object.hasOwn(reasons, reason.code)) return undefined;
-  const values = Object.entries(reason.values).map(([slot, value]) => [slot, written(value)]);
+  const why = reasonWords(reason.why);
+  const said = why === undefined ? reason.values : { ...reason.values, why };
+  const values = Object.entries(said).map(([slot, value]) => [slot, written(value)]);
   const words = sentence(reasons[reason.code] ?? '', Object.fromEntries(values));
   return words.slice(0, 1).toUpperCase() + words.slice(1);
 }

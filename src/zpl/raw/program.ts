@@ -8,7 +8,9 @@
  *
  * What cannot be taken is refused with its line.
  */
+
 import { LIMITS } from '../../contract/limits.ts';
+import type { Reason } from '../../contract/reason.ts';
 import { DOWNLOADS, isDownload, PRINTS, words } from '../commands.ts';
 import { objectName } from '../names.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
@@ -25,7 +27,7 @@ export interface Download {
 export interface LeftOut {
   readonly code: string;
   readonly line: number;
-  readonly reason: string;
+  readonly reason: Reason;
 }
 
 export interface RawProgram {

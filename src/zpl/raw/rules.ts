@@ -5,11 +5,12 @@
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
+import { because, type Reason } from '../../contract/reason.ts';
 import { isFont, words } from '../commands.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
 /** What becomes of a command: printed as it stands, or left out, and then why. */
-export type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: string };
+export type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: Reason };
 
 const KEEP: Ruling = { keep: true };
 
@@ -99,7 +100,7 @@ const BUILT_IN_FONT = /^\s*[A-H0P-V]/i;
 export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): Ruling {
   const { code, params, line } = command;
   // A printer passes over it as well.
-  if (code.length < 2) return { keep: false, reason: 'it begins no command; in data it is written with ^FH' };
+  if (code.length < 2) return { keep: false, reason: because('begins-no-command', {}) };
   refuseAlways(command);
   if (code.startsWith('^') && draws(code.slice(1))) {
     const does = labelCommandThatLasts(code, params);
@@ -109,8 +110,8 @@ export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): R
   if (allowed) return KEEP;
   if (code in SET_UP || isHarmless(code, params, setUp)) {
     const member = SET_UP[code];
-    const instead = member === undefined ? '' : ` (${member})`;
-    return { keep: false, reason: `the printer's set-up is for the printer's format to say${instead}` };
+    const reason = member === undefined ? because('set-up', {}) : because('set-up-member', { member });
+    return { keep: false, reason };
   }
   throw refusal(`${code} ${DOES[code] ?? 'is no command that draws a label'}`, line);
 }
