@@ -10,11 +10,16 @@ const acme = useTenant(service);
 
 async function newJob(status: string, daysAgo: number): Promise<string> {
   const id = await acme.newJob({ data: [{ sku: 'a' }] });
-  await service.pool.query(
-    `UPDATE platen.jobs SET status = $2, created_at = now() - make_interval(days => $3),
-       updated_at = now() - make_interval(days => $3) WHERE id = $1`,
-    [id, status, daysAgo],
-  );
+  const age = async () => {
+    const { rowCount } = await service.pool.query(
+      `UPDATE platen.jobs SET status = $2, created_at = now() - make_interval(days => $3),
+         updated_at = now() - make_interval(days => $3) WHERE id = $1 AND dispatched_at IS NOT NULL`,
+      [id, status, daysAgo],
+    );
+    return rowCount;
+  };
+  // Until then the row may be locked by what adds the job to its lane, and what is locked is left for the next time.
+  await expect.poll(age).toBe(1);
   return id;
 }
 
