@@ -13,7 +13,10 @@ export default defineConfig({
     // By default 1 s, which a busy machine takes for less than what is waited for.
     expect: { poll: { timeout: 15_000 } },
     projects: [
-      { extends: true, test: { name: 'pure', include: [PURE], isolate: false, sequence: { groupOrder: 0 } } },
+      {
+        extends: true,
+        test: { name: 'pure', include: [PURE], isolate: false, maxWorkers: 3, sequence: { groupOrder: 0 } },
+      },
       {
         extends: true,
         test: {
