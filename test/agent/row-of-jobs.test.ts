@@ -54,6 +54,21 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await allPrinted(printer, jobs);
   });
 
+  test('one that sets the printer otherwise waits until the labels before it are out, and one that does not follows', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const [first, second, third] = ['a', 'b', 'c'].map((name, at) => {
+      const job = jobFor(printerId, [name]);
+      return at === 0 ? job : { ...job, format: { ...job.format, darkness: 20 } };
+    });
+    const jobs = [first, second, third].filter((job) => job !== undefined);
+    const waiting: boolean[] = [];
+    printer.on('label', () => waiting.push(printer.waiting > 0));
+    await site.queues.enqueueMany(jobs);
+    await allPrinted(printer, jobs);
+    expect(waiting).toEqual([false, true, false]);
+  });
+
   test('one that comes later follows too', async () => {
     const { printer, printerId } = await slow();
     await site.startAgent(printer);

@@ -27,7 +27,7 @@ import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import { faultFor, JobFaultError } from '../../contract/fault.ts';
-import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
+import { labelCount, type QueuedJob, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
 import { RenderCrash } from '../../rendering/render-pool.ts';
@@ -59,6 +59,7 @@ const NOTE_MS = 200;
 const MUTE_LIMIT = 5;
 
 export class JobRun {
+  readonly job: QueuedJob;
   /** What it is driven with. */
   readonly device: PrinterDevice;
   readonly ledger: Ledger;
@@ -91,6 +92,7 @@ export class JobRun {
     const total = labelCount(job);
     const from = Math.min(job.resume?.from ?? 0, total);
     const logger = context.logger.child({ job: job.jobId, printer: printerId, tenant: job.tenantId });
+    this.job = job;
     this.device = device;
     this.#context = context;
     this.#delivery = delivery;

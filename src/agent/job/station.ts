@@ -14,6 +14,7 @@ import { Backoff, pause } from '../pause.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { Consumer, HandlerResult, JobSource, PickedUpJob } from '../source/job-source.ts';
 import { endUnreadable } from './outcome.ts';
+import { keepsSetUp } from './printer-set-up.ts';
 import { Row } from './row.ts';
 import { JobRun } from './run.ts';
 import type { RunContext } from './run-context.ts';
@@ -157,7 +158,10 @@ export class PrinterStation {
     const id = queueIdOf(delivery.job);
     // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
     const ahead = this.#runs.has(id) ? undefined : [...this.#runs.values()].at(-1);
-    const follows = ahead?.leading.letsFollow === true && ahead.device === this.#context.device();
+    const follows =
+      ahead?.leading.letsFollow === true &&
+      ahead.device === this.#context.device() &&
+      keepsSetUp(ahead.job, delivery.job);
     const succession = follows ? new Succession() : null;
     try {
       if (succession === null) await before;
