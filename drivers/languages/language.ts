@@ -4,6 +4,7 @@
  * `index.ts`.
  */
 import type { LanguageId, RasterType } from '../../src/contract/format.ts';
+import type { SettingLimits } from '../../src/contract/print-settings.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Connection } from '../connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../device.ts';
@@ -24,19 +25,12 @@ export interface Language {
   readonly rasterTypes?: readonly RasterType[];
   /** Where a document cannot have any number of pages: how many. */
   readonly pagesPerDocument?: number;
-  /** The whole numbers that its command for the darkness takes, where that is less than a format may say. */
-  readonly darkness?: Range;
-  /** The same of the speed, inches per second. */
-  readonly speed?: Range;
+  /** What people can set at its printers; left out where that is nothing. A format may say more, as the configuration has it. */
+  readonly settings?: SettingLimits;
   /** What its devices can be asked; left out where they cannot. */
   readonly device?: DeviceDialect;
   /** What makes its bytes. Loaded only where labels are made: the agent's own thread has no room for what draws. */
   encoder(): Promise<OpenEncoder>;
-}
-
-export interface Range {
-  readonly from: number;
-  readonly to: number;
 }
 
 /**

@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
+import { admits, expectation } from '../contract/print-settings.ts';
 import { printerId } from '../contract/printer.ts';
+import { reasonText } from '../contract/reason.ts';
 
 /**
  * What counts as printed where the printer itself cannot say it: printers that never answer, and printers behind
@@ -29,10 +31,9 @@ export const formatEntry = z
     ...printerSettings,
   })
   .superRefine(({ language, darkness }, context) => {
-    const range = LANGUAGES[language].darkness;
-    if (darkness === undefined || range === undefined) return;
-    if (Number.isInteger(darkness) && darkness >= range.from && darkness <= range.to) return;
-    const message = `expected a whole number from ${range.from} to ${range.to} for ${language}, got ${darkness}`;
+    const limits = LANGUAGES[language].settings;
+    if (darkness === undefined || limits === undefined || admits(limits, 'darkness', darkness)) return;
+    const message = `${reasonText(expectation(limits, 'darkness'))} for ${language}, got ${darkness}`;
     context.addIssue({ code: 'custom', path: ['darkness'], message });
   });
 export type FormatEntry = z.infer<typeof formatEntry>;

@@ -186,6 +186,15 @@ export class AdminClient {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'PUT', pathOf(printer, 'name'), { name });
   }
+  async printer(printer: PrinterMeant): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'GET', pathOf(printer));
+  }
+  /** @param settings all that people set; what is left out is as its agent has it */
+  async setPrinter(printer: PrinterMeant, settings: object): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'PUT', pathOf(printer, 'settings'), settings);
+  }
   async hidePrinter(printer: PrinterMeant, hidden: boolean): Promise<PrinterDetails> {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'POST', pathOf(printer, hidden ? 'hide' : 'show'), {});

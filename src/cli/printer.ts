@@ -20,10 +20,10 @@ interface Options extends ServiceOptions {
 
 const PRINTER = 'the printer: its name, its ID, or as much of its beginning as no other has';
 
-/** `platen printer hold|resume|clear|rename|hide|show|forget|test` */
+/** `platen printer hold|resume|clear|rename|set|hide|show|forget|test` */
 export function printerCommand(): Command {
   const command = new Command('printer').description(
-    'what a person does to a printer: hold, resume, clear, rename, hide, show, forget, test',
+    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, forget, test',
   );
   const onPrinter = (name: string, description: string) =>
     withService(command.command(name))
@@ -65,6 +65,19 @@ export function printerCommand(): Command {
     .action(async (asked: string, name: string | undefined, options: Options) => {
       const { client, printer } = await thePrinter(asked, options);
       told(await client.renamePrinter(printer, name ?? null), options);
+    });
+
+  onPrinter('set', 'how it is set for the jobs from now on; without a setting, what can be set and what is')
+    .argument(
+      '[settings...]',
+      '"darkness=18", "label-top=-8", …; "darkness=" for as its agent or the printer itself has it',
+    )
+    .action(async (asked: string, changes: string[], options: Options) => {
+      const { client, printer } = await thePrinter(asked, options);
+      const { changed, settingLines } = await import('./printer-settings.ts');
+      const now = await client.printer(printer);
+      const set = changes.length === 0 ? now : await client.setPrinter(printer, changed(now, changes));
+      options.json ? printJson(set.settings) : settingLines(set).forEach(printLine);
     });
 
   for (const [word, says] of [

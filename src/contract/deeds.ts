@@ -17,6 +17,7 @@ export const DEEDS = [
   'printer.resume',
   'printer.clear',
   'printer.rename',
+  'printer.set',
   'printer.hide',
   'printer.show',
   'printer.forget',

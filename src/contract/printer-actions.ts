@@ -1,10 +1,11 @@
 /**
- * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/test, PUT …/name, DELETE
- * /app/printers/{id}. `tenant` says whose printer it is where two scopes have one of the same ID; what is done to a
+ * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/test, PUT …/name,
+ * …/settings (`printSettings`: all that people set; answers with the printer), DELETE /app/printers/{id}. `tenant` says whose printer it is where two scopes have one of the same ID; what is done to a
  * shared printer concerns all tenants.
  */
 import { z } from 'zod';
 import { jobBulkResult, why } from './job-actions.ts';
+import { printSettings, settingLimits } from './print-settings.ts';
 import { printerView } from './printer-view.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -54,6 +55,10 @@ export const printerDetails = printerView.extend({
   /** As its agents call it. */
   reportedName: z.string(),
   held: printerHeld.nullable(),
+  /** As people have set it, over what its agent says. `formats` has both. */
+  settings: printSettings.default({}),
+  /** What can be set. */
+  limits: settingLimits.default({}),
   /** Jobs that wait for it, that it prints and that wait for a person; each counted up to 1,000. */
   jobs: z.object({ queued: z.int(), printing: z.int(), held: z.int() }),
   /** Labels that came out since the day began, in UTC. */

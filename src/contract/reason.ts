@@ -158,6 +158,8 @@ export const REASONS = {
   'least-items': 'expected at least {least} of them',
   'most-items': 'expected at most {most} of them',
   'whole-number': 'expected a whole number from {least} to {most}',
+  'number-between': 'expected a number from {least} to {most}',
+  'setting-none': 'the printer has no such setting',
   'records-between': 'expected an array of 1 to {most} records',
   'text-of': 'expected a string of 1 to {most} characters',
   'record-value': 'expected a string of at most {most} characters, a number, a boolean or null',

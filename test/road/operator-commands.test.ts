@@ -162,6 +162,36 @@ test('a printer gets another name, and back; jobs are sent to either', async () 
   expect((await run('printer', 'rename', 'Packing')).stdout).toContain('  virtual-2  ');
 });
 
+test('a printer is set, for the jobs from then on, and as it was again', async () => {
+  const lines = async (...settings: string[]) =>
+    (await run('printer', 'set', 'virtual-2', ...settings)).stdout;
+  expect(await lines()).toMatch(/^darkness +as it is +a number from 0 to 30$/m);
+  const before = await up.ended(await print('virtual-2', '5101'));
+  expect(await lines('darkness=12.5', 'label-top=-8')).toMatch(/^label-top +-8 /m);
+  const set = await up.ended(await print('virtual-2', '5101'));
+  expect([before.status, set.status]).toEqual(['printed', 'printed']);
+  expect(await lines('label-top=')).toMatch(/^label-top +as it is /m);
+  const kept = await json(z.object({ darkness: z.number() }).strict(), 'printer', 'set', 'virtual-2');
+  expect(kept).toEqual({ darkness: 12.5 });
+  for (const [wrong, says] of [
+    ['darkness=31', 'darkness: expected a number from 0 to 30, got 31'],
+    [
+      'print-mode=fold',
+      'print-mode: expected one of tear-off, peel-off, rewind, applicator, cutter, got fold',
+    ],
+    ['darknes=3', 'did you mean darkness?'],
+    ['darkness', 'one of darkness, '],
+  ] as const) {
+    expect(await run('printer', 'set', 'virtual-2', wrong)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(says),
+    });
+  }
+  expect(await lines('darkness=')).toMatch(/^darkness +as it is /m);
+  const deeds = (await audited()).filter(({ what }) => what === 'printer.set');
+  expect(deeds).toHaveLength(3);
+});
+
 test('a hidden printer is not listed with the others, prints what names it, and is shown again', async () => {
   expect((await run('printer', 'hide', 'virtual-2')).stdout).toContain('  hidden, not held  ');
   const { stdout } = await run('printers');

@@ -266,6 +266,7 @@ test('what tenants share is the deployment’s: a tenant’s people hold no shar
     ['POST', '/resume'],
     ['POST', '/hide'],
     ['PUT', '/name'],
+    ['PUT', '/settings'],
     ['DELETE', ''],
   ] as const;
   for (const [method, action] of asked) {

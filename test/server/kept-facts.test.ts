@@ -90,6 +90,19 @@ test('what an administrator allows or forbids a tenant counts for its next job',
   }
 });
 
+test('a printer that people have set otherwise meanwhile prints as it is set now', async () => {
+  const set = async (settings: object) =>
+    expect((await other.admin('PUT', `/printers/${PRINTER}/settings`, settings)).status).toBe(200);
+  const printed = async () => (await stored(await post())).format;
+  expect(await printed()).not.toHaveProperty('darkness');
+  await set({ darkness: 12 });
+  expect(await printed()).toMatchObject({ id: FORMAT_203.id, darkness: 12 });
+  await set({ darkness: 13, labelTop: -8 });
+  expect(await printed()).toMatchObject({ darkness: 13, labelTop: -8 });
+  await set({});
+  expect(await printed()).toEqual(FORMAT_203);
+});
+
 test('a printer of which its agent says something else is what it is now', async () => {
   const id = 'serial-cccccccccccc';
   const say = (printer: object) => other.agent([{}, { id, name: 'Moving', ...printer }]);

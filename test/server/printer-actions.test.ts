@@ -6,7 +6,15 @@ import { laneOf } from '../../src/contract/lane.ts';
 import { printerDetails, printerTested } from '../../src/contract/printer-actions.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { backends } from '../kit/servers/backends.ts';
-import { type Answer, codeOf, jobIdOf, PRINTER } from '../kit/service/harness.ts';
+import {
+  type Answer,
+  codeOf,
+  FORMAT_203,
+  FORMAT_PDF,
+  jobIdOf,
+  PRINTER,
+  pointersOf,
+} from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
@@ -122,18 +130,67 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(codeOf(await rename('  '))).toBe('payload-invalid');
   });
 
+  test('set, over what its agent says, as far as each of its languages goes; what it does not take is named', async () => {
+    const set = (settings: object, id = PRINTER) =>
+      service.admin('PUT', `/printers/${id}/settings`, settings);
+    const tspl = { ...FORMAT_203, id: 'tspl', name: 'TSPL', language: 'tspl' as const };
+    const formats = [FORMAT_203, FORMAT_PDF, tspl].map((format) => ({ ...format, speed: 4 }));
+    await service.agent([{ formats }]);
+    const answer = printerDetails.parse((await set({ darkness: 12, printMode: 'cutter' })).body);
+    expect(answer).toMatchObject({
+      settings: { darkness: 12, printMode: 'cutter' },
+      limits: { darkness: { from: 0, to: 15, step: 1 }, thermalMode: ['transfer', 'direct'] },
+      formats: [
+        { language: 'zpl', speed: 4, darkness: 12, printMode: 'cutter' },
+        { language: 'pdf', speed: 4 },
+        { language: 'tspl', speed: 4, darkness: 12, printMode: 'cutter' },
+      ],
+    });
+    expect(answer.formats[1]).not.toHaveProperty('darkness');
+
+    const refused = await set({ darkness: 20, printMode: 'applicator', labelTop: 3, speed: 1.5 });
+    expect([codeOf(refused), pointersOf(refused)]).toEqual(['payload-invalid', ['/speed']]);
+    const beyond = await set({ darkness: 20, printMode: 'applicator', labelTop: 3 });
+    expect([codeOf(beyond), pointersOf(beyond)]).toEqual(['payload-invalid', ['/darkness', '/printMode']]);
+    expect(beyond.text).toContain('expected a whole number from 0 to 15');
+    expect(pointersOf(await set({ storedFormats: false }))).toEqual(['/storedFormats']);
+    expect((await seen()).settings).toEqual({ darkness: 12, printMode: 'cutter' });
+
+    // Its agent has another printer there now, which takes less.
+    await service.agent([{ formats: [{ ...FORMAT_203, language: 'epl' }] }]);
+    expect((await seen()).formats).toEqual([{ ...FORMAT_203, language: 'epl', darkness: 12 }]);
+    await service.agent([{ formats: [FORMAT_PDF] }]);
+    expect((await seen()).limits).toEqual({});
+    expect(pointersOf(await set({ speed: 3 }))).toEqual(['/speed']);
+    await service.agent([{}]);
+    expect((await set({})).body).toMatchObject({ settings: {} });
+  });
+
+  test('one that another tenant has under the same ID is set for that one alone', async () => {
+    const id = 'serial-eeeeeeeeeeee';
+    const own = { id: OWN, name: 'Own' };
+    await service.agent([own, { id, name: 'Ours' }], { agentId: 'agent-acme', tenantId: 'acme' });
+    await service.agent([{ id, name: 'Theirs' }], { agentId: 'agent-globex', tenantId: 'globex' });
+    const set = await service.admin('PUT', `/printers/${id}/settings?scope=globex`, { darkness: 30 });
+    expect(set.status).toBe(200);
+    const of = async (scope: string) =>
+      printerDetails.parse((await service.admin('GET', `/printers/${id}?scope=${scope}`)).body).settings;
+    expect([await of('globex'), await of('acme')]).toEqual([{ darkness: 30 }, {}]);
+  });
+
   test('forgotten once no agent has it, and not before', async () => {
     const id = 'serial-999999999999';
     await service.agent([{}, { id, name: 'Old' }]);
     const forget = () => service.admin('DELETE', `/printers/${id}`);
     await act('hold', {}, id);
+    await service.admin('PUT', `/printers/${id}/settings`, { darkness: 9 });
     expect(codeOf(await forget())).toBe('printer-in-use');
     await service.agent([{}]);
     expect(await seen(id)).toMatchObject({ gone: true, agents: [] });
     expect((await forget()).status).toBe(204);
     expect(codeOf(await forget())).toBe('printer-not-found');
     await service.agent([{}, { id, name: 'Old' }]);
-    expect(await seen(id)).toMatchObject({ gone: false, held: null });
+    expect(await seen(id)).toMatchObject({ gone: false, held: null, settings: {} });
   });
 
   test('a test label is a job like any other, asked for once with one key', async () => {

@@ -3,6 +3,8 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 const LASTS_MS = 6_000;
+/** With something to press in it. */
+const OFFERS_MS = 20_000;
 
 type Toast = { id: number; words: ComponentChildren; bad: boolean };
 const toasts = signal<readonly Toast[]>([]);
@@ -12,9 +14,12 @@ export function say(words: ComponentChildren, bad = false): void {
   last += 1;
   const id = last;
   toasts.value = [...toasts.value.slice(-2), { id, words, bad }];
-  setTimeout(() => {
-    toasts.value = toasts.value.filter((toast) => toast.id !== id);
-  }, LASTS_MS);
+  setTimeout(
+    () => {
+      toasts.value = toasts.value.filter((toast) => toast.id !== id);
+    },
+    typeof words === 'string' ? LASTS_MS : OFFERS_MS,
+  );
 }
 
 export function Toasts() {

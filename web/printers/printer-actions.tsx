@@ -3,20 +3,22 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
 import { type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
-import { printerCleared, printerTested } from '../../src/contract/printer-actions.ts';
+import { printerCleared } from '../../src/contract/printer-actions.ts';
 import { go, to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
-import { call, newKey } from '../service/call.ts';
-import { may, session } from '../service/session.ts';
+import { call } from '../service/call.ts';
+import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { PrinterSettings } from './printer-settings.tsx';
+import { printTest } from './printer-test.tsx';
 import { actionPath, mayActOn, type Printer } from './printer-words.tsx';
 
 type Props = { printer: Printer; onDone: () => void };
-type Question = 'hold' | 'clear' | 'rename' | 'forget';
+type Question = 'hold' | 'set' | 'clear' | 'rename' | 'forget';
 
 export function PrinterActions({ printer, onDone }: Props) {
   const { printers: words } = t.value;
@@ -69,7 +71,10 @@ export function PrinterActions({ printer, onDone }: Props) {
         about={printer.name}
         items={[
           ...(may('printers:act') && !printer.gone
-            ? [{ words: words.test, onPick: () => void test(printer) }]
+            ? [{ words: words.test, onPick: () => void printTest(printer) }]
+            : []),
+          ...(act && !printer.gone && Object.keys(printer.limits).length > 0
+            ? [{ words: words.set, onPick: ask('set') }]
             : []),
           ...(act ? [{ words: words.rename, onPick: ask('rename') }] : []),
           ...(act && !printer.gone
@@ -82,21 +87,6 @@ export function PrinterActions({ printer, onDone }: Props) {
       {Question !== null && <Question printer={printer} onDone={onDone} onClose={close} />}
     </>
   );
-}
-
-async function test(printer: Printer): Promise<void> {
-  const { printers: words, job } = t.value;
-  try {
-    const body = { tenant: session.value?.tenant.id };
-    const { id } = await call(printerTested, actionPath(printer, 'test'), { body, key: newKey() });
-    say(
-      <>
-        {words.tested} <a href={to(['jobs', id])}>{job.open}</a>
-      </>,
-    );
-  } catch (error) {
-    say(error instanceof Error ? wordsOf(error) : String(error), true);
-  }
 }
 
 type QuestionProps = Props & { onClose: () => void };
@@ -198,4 +188,4 @@ function Forget({ printer, onDone, onClose }: QuestionProps) {
   );
 }
 
-const QUESTIONS = { hold: Hold, clear: Clear, rename: Rename, forget: Forget };
+const QUESTIONS = { hold: Hold, set: PrinterSettings, clear: Clear, rename: Rename, forget: Forget };

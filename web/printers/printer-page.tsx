@@ -139,8 +139,8 @@ function settingsOf(format: PrinterFormat): string {
   const { darkness, darknessOffset, speed, mediaTracking, printMode, thermalMode, labelTop, labelShift } =
     format;
   return [
-    darkness !== undefined && settingOf.darkness(darkness),
-    darknessOffset !== undefined && settingOf.darknessOffset(darknessOffset),
+    darkness !== undefined && settingOf.darkness(numeral(darkness)),
+    darknessOffset !== undefined && settingOf.darkness(numeral(darknessOffset, 'always')),
     speed !== undefined && settingOf.speed(speed),
     mediaTracking && setting[mediaTracking],
     printMode && setting[printMode],
@@ -150,6 +150,10 @@ function settingsOf(format: PrinterFormat): string {
   ]
     .filter((words) => words)
     .join(', ');
+}
+
+function numeral(value: number, signDisplay: 'auto' | 'always' = 'auto'): string {
+  return value.toLocaleString(t.value.locale, { signDisplay });
 }
 
 /** As agents call it where nobody has given it a name. */

@@ -9,9 +9,15 @@ export const epl: Language = {
   commandSets: ['EPL', 'EPL2'],
   prints: 'labels',
   madeOf: 'dots',
-  // D.
-  darkness: { from: 0, to: 15 },
-  speed: SPEED,
+  // Print mode and ribbon are one command, O, that sets cutter and all: for whoever knows the printer, in its format.
+  settings: {
+    // D.
+    darkness: { from: 0, to: 15, step: 1 },
+    speed: { ...SPEED, step: 1 },
+    labelTop: { from: -120, to: 120, step: 1 },
+    labelShift: { from: -9999, to: 9999, step: 1 },
+    mediaTracking: ['continuous', 'gap', 'mark'],
+  },
   device: eplDevice,
   encoder: async () => (await import('./encode.ts')).openEpl,
 };

@@ -9,8 +9,16 @@ export const tspl: Language = {
   commandSets: ['TSPL', 'TSPL2'],
   prints: 'labels',
   madeOf: 'dots',
-  // DENSITY.
-  darkness: { from: 0, to: 15 },
+  settings: {
+    // DENSITY.
+    darkness: { from: 0, to: 15, step: 1 },
+    speed: { from: 1, to: 14, step: 1 },
+    labelTop: { from: -120, to: 120, step: 1 },
+    labelShift: { from: -9999, to: 9999, step: 1 },
+    mediaTracking: ['continuous', 'gap', 'mark'],
+    printMode: ['tear-off', 'peel-off', 'rewind', 'cutter'],
+    thermalMode: ['transfer', 'direct'],
+  },
   device: tsplDevice,
   encoder: async () => (await import('./encode.ts')).openTspl,
 };

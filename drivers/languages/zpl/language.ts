@@ -9,6 +9,15 @@ export const zpl: Language = {
   commandSets: ['ZPL', 'ZPLII', 'ZPL II', 'ZPL-II'],
   prints: 'labels',
   madeOf: 'vectors',
+  settings: {
+    darkness: { from: 0, to: 30, step: 0.1 },
+    speed: { from: 1, to: 14, step: 1 },
+    labelTop: { from: -120, to: 120, step: 1 },
+    labelShift: { from: -9999, to: 9999, step: 1 },
+    mediaTracking: ['continuous', 'gap', 'mark'],
+    printMode: ['tear-off', 'peel-off', 'rewind', 'applicator', 'cutter'],
+    thermalMode: ['transfer', 'direct'],
+  },
   device: zplDevice,
   encoder: async () => (await import('./encode.ts')).openZpl,
 };

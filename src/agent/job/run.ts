@@ -27,7 +27,7 @@ import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import { faultFor, JobFaultError } from '../../contract/fault.ts';
-import { labelCount, type QueuedJob, queueIdOf } from '../../contract/queued-job.ts';
+import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
 import { RenderCrash } from '../../rendering/render-pool.ts';
@@ -59,14 +59,13 @@ const NOTE_MS = 200;
 const MUTE_LIMIT = 5;
 
 export class JobRun {
-  readonly job: QueuedJob;
+  readonly delivery: PickedUpJob;
   /** What it is driven with. */
   readonly device: PrinterDevice;
   readonly ledger: Ledger;
   /** Its place ahead of the next job. */
   readonly leading: Leading;
   readonly #context: RunContext;
-  readonly #delivery: PickedUpJob;
   readonly #stop: Stop;
   readonly #log: Logger;
   readonly #outcome: Outcome;
@@ -92,10 +91,9 @@ export class JobRun {
     const total = labelCount(job);
     const from = Math.min(job.resume?.from ?? 0, total);
     const logger = context.logger.child({ job: job.jobId, printer: printerId, tenant: job.tenantId });
-    this.job = job;
     this.device = device;
     this.#context = context;
-    this.#delivery = delivery;
+    this.delivery = delivery;
     this.#stop = stop;
     this.#log = logger;
     this.ledger = new Ledger({
@@ -158,7 +156,7 @@ export class JobRun {
   async #print(): Promise<void> {
     const ledger = this.ledger;
     const link = this.#link;
-    restore(ledger, this.#delivery.note, this.#context.agentId);
+    restore(ledger, this.delivery.note, this.#context.agentId);
     this.#mustTake();
     // Another kind of link had it, of which this one cannot tell what became.
     if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);
@@ -190,7 +188,7 @@ export class JobRun {
 
   /** When the job was queued, the printer was driven another way, or by another agent. @throws JobFaultError */
   #mustTake(): void {
-    const { language } = this.#delivery.job.format;
+    const { language } = this.delivery.job.format;
     if (!this.#link.takes(language))
       throw faultFor('language-unsupported', because('language-gone', { language }));
   }
@@ -262,7 +260,7 @@ export class JobRun {
     const { timings } = this.#context;
     const ledger = this.ledger;
     const followed = ledger.most > ledger.pages;
-    const perFormat = followed ? this.#maxCopies : Math.min(this.#delivery.job.copies, this.#maxCopies);
+    const perFormat = followed ? this.#maxCopies : Math.min(this.delivery.job.copies, this.#maxCopies);
     const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await this.#link.ready(rest === null);

@@ -161,7 +161,7 @@ export class PrinterStation {
     const follows =
       ahead?.leading.letsFollow === true &&
       ahead.device === this.#context.device() &&
-      keepsSetUp(ahead.job, delivery.job);
+      keepsSetUp(ahead.delivery.job, delivery.job);
     const succession = follows ? new Succession() : null;
     try {
       if (succession === null) await before;

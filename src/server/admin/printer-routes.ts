@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { MOST_AT_ONCE } from '../../contract/job-actions.ts';
 import type { Lane } from '../../contract/lane.ts';
+import { printSettings } from '../../contract/print-settings.ts';
 import {
   printerClear,
   printerFilter,
@@ -27,6 +28,7 @@ import { idParam } from '../jobs/routes.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { writeDeed } from '../people/access.ts';
 import { accessOf, accountOf, demand } from '../people/visitor.ts';
+import { demandAdmitted } from '../printers/format-settings.ts';
 import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
 import { listPrinters } from '../printers/printers.ts';
@@ -133,6 +135,23 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     return answer(request, lane);
   });
 
+  app.put('/app/printers/:id/settings', act('printer.set'), async (request) => {
+    const settings = parseBody(printSettings, request.body);
+    const lane = await theLane(request);
+    demandAdmitted((await answer(request, lane)).formats, settings);
+    await transaction(pool, async (client) => {
+      await client.query(
+        `INSERT INTO platen.lane_settings (lane, print_settings) VALUES ($1, $2)
+         ON CONFLICT (lane) DO UPDATE SET print_settings = excluded.print_settings`,
+        [lane, JSON.stringify(settings)],
+      );
+      await writeDeed(client, request, {
+        details: z.record(z.string(), z.union([z.string(), z.number()])).parse(settings),
+      });
+    });
+    return answer(request, lane);
+  });
+
   const hides = (hidden: boolean) => async (request: FastifyRequest) => {
     parseBody(printerHide, request.body ?? {});
     const lane = await theLane(request);
@@ -171,7 +190,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       }
       // The mark goes with the hold.
       await client.query(
-        'UPDATE platen.lane_settings SET display_name = NULL, hidden = false WHERE lane = $1',
+        'UPDATE platen.lane_settings SET display_name = NULL, hidden = false, print_settings = DEFAULT WHERE lane = $1',
         [lane],
       );
       await writeDeed(client, request);

@@ -1,15 +1,18 @@
 /** The one printer that a person means, and what is known of its lane beside what agents say. */
 import { z } from 'zod';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
+import { keptSettings } from '../../contract/print-settings.ts';
 import { printerId } from '../../contract/printer.ts';
 import type { PrinterDetails } from '../../contract/printer-actions.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
+import { limitsOf } from './format-settings.ts';
 
 const LANE_FIELDS = z.object({
   lane: z.string(),
   display_name: z.string().nullable(),
+  print_settings: keptSettings.nullable(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
   held_why: z.string().nullable(),
@@ -77,7 +80,7 @@ export async function withLanes(
   const rows = await rowsOf(
     pool,
     LANE_FIELDS,
-    `SELECT asked.lane, s.display_name, s.held_by, s.held_at, s.held_why,
+    `SELECT asked.lane, s.display_name, s.print_settings, s.held_by, s.held_at, s.held_why,
        ${counted('queued')} AS queued, ${counted('printing')} AS printing, ${counted('held')} AS held,
        (SELECT coalesce(sum(printed), 0) FROM (SELECT j.printed, j.scope FROM platen.tenants t CROSS JOIN LATERAL (
           SELECT * FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
@@ -127,6 +130,8 @@ function factsOf(one: PrinterView, row: z.infer<typeof LANE_FIELDS> | undefined)
     name: row?.display_name ?? one.name,
     reportedName: one.name,
     held,
+    settings: row?.print_settings ?? {},
+    limits: limitsOf(one.formats),
     jobs: { queued: row?.queued ?? 0, printing: row?.printing ?? 0, held: row?.held ?? 0 },
     labelsToday: row?.labels_today ?? 0,
     since: row?.since?.toISOString() ?? null,

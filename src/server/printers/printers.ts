@@ -6,9 +6,11 @@
 import { z } from 'zod';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
+import { keptSettings } from '../../contract/print-settings.ts';
 import { confirmedBy, printerReason, printerState } from '../../contract/printer.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
+import { formatsAsSet } from './format-settings.ts';
 
 /** s without a report after which an agent counts as offline; it reports every 15 s. */
 export const HEARTBEAT_LOST = 45;
@@ -24,6 +26,8 @@ const sighting = z
     /** What people call it. */
     display_name: z.string().nullable(),
     hidden: z.boolean(),
+    /** As people have set it. */
+    print_settings: keptSettings,
     uri: z.string(),
     model: z.string().nullable(),
     state: printerState,
@@ -38,6 +42,10 @@ const sighting = z
     /** Within `SERVING_LOST`. */
     heard: z.boolean(),
   })
+  .transform(({ formats, print_settings, ...rest }) => ({
+    ...rest,
+    formats: formatsAsSet(formats, print_settings),
+  }))
   .readonly();
 type Sighting = z.infer<typeof sighting>;
 
@@ -53,7 +61,7 @@ export type Printer = {
   agents: readonly { id: string; name: string; online: boolean }[];
 };
 
-const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
+const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,

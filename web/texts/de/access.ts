@@ -178,6 +178,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       'printer.resume': 'Drucker weiterdrucken lassen',
       'printer.clear': 'Wartendes eines Druckers abgebrochen',
       'printer.rename': 'Drucker umbenannt',
+      'printer.set': 'Drucker eingestellt',
       'printer.hide': 'Drucker ausgeblendet',
       'printer.show': 'Ausgeblendeten Drucker wieder eingeblendet',
       'printer.forget': 'Drucker vergessen',

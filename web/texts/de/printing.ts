@@ -25,7 +25,24 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     address: 'Adresse',
     formats: 'Formate',
     settingsHint:
-      'Was ein Format nicht einstellt, bleibt, wie es am Drucker ist. Eingestellt wird es in der Konfiguration des Agenten.',
+      'Was weder hier noch in der Konfiguration des Agenten eingestellt ist, bleibt, wie es am Drucker ist.',
+    set: 'Einstellungen …',
+    setTitle: 'Drucker einstellen',
+    setSays:
+      'Wird ab jetzt mit jedem Auftrag gesendet. Was leer bleibt, ist, wie es die Konfiguration des Agenten oder der Drucker selbst hat.',
+    isSet: 'Eingestellt, für Aufträge ab jetzt.',
+    notSet: 'wie es ist',
+    rangeHint: (from, to) => `${from} bis ${to}`,
+    dotsHint: (dots) => `${dots} Punkte sind 1 mm; ein Minus verschiebt es andersherum`,
+    settingNames: {
+      darkness: 'Schwärzung',
+      speed: 'Geschwindigkeit, Zoll pro Sekunde',
+      labelTop: 'Nach unten, Punkte',
+      labelShift: 'Nach links, Punkte',
+      mediaTracking: 'Etiketten erkennen an',
+      printMode: 'Nach einem Etikett',
+      thermalMode: 'Farbband',
+    },
     setting: {
       continuous: 'Endlosmaterial',
       gap: 'Lücke zwischen Etiketten',
@@ -40,7 +57,6 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     },
     settingOf: {
       darkness: (n) => `Schwärzung ${n}`,
-      darknessOffset: (n) => `Schwärzung ${n < 0 ? '' : '+'}${n}`,
       speed: (n) => `${n} Zoll/s`,
       labelTop: (n) => `um ${n} Punkte nach unten`,
       labelShift: (n) => `um ${n} Punkte nach links`,

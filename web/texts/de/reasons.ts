@@ -147,6 +147,8 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'least-items': 'Erwartet sind mindestens {least}',
   'most-items': 'Erwartet sind höchstens {most}',
   'whole-number': 'Erwartet ist eine ganze Zahl von {least} bis {most}',
+  'number-between': 'Erwartet ist eine Zahl von {least} bis {most}',
+  'setting-none': 'Diese Einstellung hat der Drucker nicht',
   'records-between': 'Erwartet sind 1 bis {most} Datensätze',
   'text-of': 'Erwartet ist ein Text von 1 bis {most} Zeichen',
   'record-value': 'Erwartet ist ein Text von höchstens {most} Zeichen, eine Zahl, true, false oder null',

@@ -176,6 +176,7 @@ export const accessWords = {
       'printer.resume': 'Let a printer go on',
       'printer.clear': 'Cleared what waited for a printer',
       'printer.rename': 'Renamed a printer',
+      'printer.set': 'Set a printer',
       'printer.hide': 'Hid a printer',
       'printer.show': 'Showed a hidden printer again',
       'printer.forget': 'Forgot a printer',

@@ -1,4 +1,5 @@
 /** Words of printers, templates and the page Print. */
+import type { SettingName } from '../../../src/contract/print-settings.ts';
 import type { ConfirmedBy } from '../../../src/contract/printer.ts';
 import { jobs, labels, many, span, verb } from './counted.ts';
 
@@ -24,8 +25,24 @@ export const printingWords = {
     model: 'Model',
     address: 'Address',
     formats: 'Formats',
-    settingsHint:
-      'What a format does not set stays as it is at the printer. It is set in the agent’s configuration.',
+    settingsHint: 'What is set neither here nor in the agent’s configuration stays as it is at the printer.',
+    set: 'Settings …',
+    setTitle: 'Set the printer',
+    setSays:
+      'This is sent with each job from now on. What you leave empty is as the agent’s configuration or the printer itself has it.',
+    isSet: 'Set, for jobs from now on.',
+    notSet: 'as it is',
+    rangeHint: (from: string, to: string) => `${from} to ${to}`,
+    dotsHint: (dots: number) => `${dots} dots are 1 mm; a minus moves it the other way`,
+    settingNames: {
+      darkness: 'Darkness',
+      speed: 'Speed, inches per second',
+      labelTop: 'Move down, dots',
+      labelShift: 'Move left, dots',
+      mediaTracking: 'Labels are told apart by',
+      printMode: 'After a label',
+      thermalMode: 'Ribbon',
+    } satisfies Record<SettingName, string>,
     setting: {
       continuous: 'continuous media',
       gap: 'gap between labels',
@@ -39,8 +56,7 @@ export const printingWords = {
       direct: 'without ribbon',
     },
     settingOf: {
-      darkness: (n: number) => `darkness ${n}`,
-      darknessOffset: (n: number) => `darkness ${n < 0 ? '' : '+'}${n}`,
+      darkness: (n: string) => `darkness ${n}`,
       speed: (n: number) => `${n} in/s`,
       labelTop: (n: number) => `moved down by ${n} dots`,
       labelShift: (n: number) => `moved left by ${n} dots`,
