@@ -2,11 +2,13 @@
  * What languages have in common that send a label as the dots of the printer's head: each record's label, as much of
  * it as lies on the media.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../src/contract/dots.ts';
-import { JobFaultError } from '../../src/contract/fault.ts';
+import { faultFor, type JobFaultError } from '../../src/contract/fault.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { because } from '../../src/contract/reason.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
 import { rasterBitmap } from '../../src/render/raster.ts';
 import { commandLines } from './command-lines.ts';
@@ -63,10 +65,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
 
 /** Dots cannot be scaled to another resolution: the bars of a barcode would no longer be equally wide. */
 export function otherDpi(dpi: number, wanted: number): JobFaultError {
-  return new JobFaultError(
-    'language-unsupported',
-    `The template was drawn for ${dpi} dpi and cannot be printed as dots at ${wanted} dpi`,
-  );
+  return faultFor('language-unsupported', because('drawn-for-dpi', { designed: dpi, wanted }));
 }
 
 /**

@@ -2,10 +2,12 @@
  * What languages of pages have in common: a job's labels as pages. A page is one label, or where the template has a
  * sheet, as many labels as that has, in the job's order; the last page may have fewer.
  */
+
 import { setImmediate } from 'node:timers/promises';
-import { JobFaultError } from '../../src/contract/fault.ts';
+import { faultFor } from '../../src/contract/fault.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
+import { because } from '../../src/contract/reason.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
 import { keptLabel } from '../../src/render/kept-labels.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
@@ -96,6 +98,5 @@ export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
 /** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
 export function requireOwnOrientation(job: QueuedJob): void {
   if (job.orientation !== 'landscape') return;
-  const detail = 'A raw ZPL template has its own orientation and cannot be printed in landscape';
-  throw new JobFaultError('language-unsupported', detail);
+  throw faultFor('language-unsupported', because('raw-landscape', {}));
 }

@@ -3,6 +3,7 @@
  * deployment's admin token as bearer credential, and may change without notice.
  */
 import { z } from 'zod';
+import { reason } from './reason.ts';
 import { templateName } from './template-name.ts';
 import { templateProblem } from './template-problem.ts';
 import { tenantId } from './tenant-id.ts';
@@ -119,6 +120,8 @@ export type TemplateView = z.infer<typeof templateView>;
 export const validationWarning = z.object({
   code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'off-label']),
   message: z.string(),
+  /** What the message says, as a code and what is filled in. */
+  reason: reason.optional(),
   /** Index of the record in `data`. */
   record: z.int().min(0).optional(),
   field: z.string().optional(),

@@ -2,8 +2,10 @@
  * What a person does to jobs: POST /app/jobs/{id}/cancel, …/resume, …/move, …/reprint, and POST /app/jobs/bulk. Labels
  * count from 0.
  */
+
 import { z } from 'zod';
 import { jobStatus } from './job-life.ts';
+import { readableReason } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** Why somebody decides so, for whoever looks at the job later. */
@@ -118,6 +120,7 @@ export const jobBulkResult = z.object({
       /** Why not: a problem's code, and its detail for a person. */
       code: z.string().nullable(),
       detail: z.string().nullable(),
+      reason: readableReason,
       /** Labels that are not printed: that will be printed by `retry`, and are not any more by `cancel`. */
       labels: z.int(),
     }),

@@ -1,12 +1,14 @@
 /** Finding jobs: `GET /app/jobs` (a page of them, the newest first) and `GET /app/jobs/counts`. */
+
 import { z } from 'zod';
 import { jobView } from './job.ts';
 import { jobId } from './job-id.ts';
 import { JOB_STATUSES, type JobStatus, jobStatus } from './job-life.ts';
+import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** PostgreSQL knows no year 0. */
-const time = z.iso.datetime().regex(/^[1-9]/, { error: 'expected a year from 1000 on' });
+const time = z.iso.datetime().regex(/^[1-9]/, { error: saying('time-year', {}) });
 
 /** The time and the ID of a job. */
 function isKey(text: string): boolean {
@@ -19,7 +21,7 @@ const filters = {
   /** How the ID begins; hyphens do not matter. */
   id: z
     .string()
-    .regex(/^[0-9a-f-]{1,36}$/, { error: 'expected the beginning of a job ID: 0-9, a-f and "-"' })
+    .regex(/^[0-9a-f-]{1,36}$/, { error: saying('job-id-beginning', {}) })
     .optional(),
   tenant: tenantId.optional(),
   /** The name, or how the ID begins. */
@@ -43,7 +45,10 @@ export const jobFilter = z.strictObject({
   status: statuses.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   /** `next` of the page before. */
-  after: z.string().refine(isKey, { error: 'expected "next" of another page' }).optional(),
+  after: z
+    .string()
+    .refine(isKey, { error: saying('page-next', {}) })
+    .optional(),
 });
 export type JobFilter = z.output<typeof jobFilter>;
 

@@ -2,8 +2,10 @@
  * Where a printer's jobs wait: its lane, which belongs to one scope. Two tenants' printers may report the same serial
  * number, and still share no lane, lease or report.
  */
+
 import { z } from 'zod';
 import { printerId } from './printer.ts';
+import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** Whose printers an agent has: those of one tenant, or (null) shared ones, that print for every tenant. */
@@ -22,7 +24,7 @@ export const lane = z
       const scoped = tenant === undefined || tenantId.safeParse(tenant).success;
       return scoped && more.length === 0 && printerId.safeParse(printer).success;
     },
-    { error: 'expected a printer ID, or a tenant, "/" and a printer ID' },
+    { error: saying('lane-name', {}) },
   )
   .brand<'lane'>();
 export type Lane = z.infer<typeof lane>;

@@ -6,7 +6,7 @@
  */
 
 import { dots } from '../contract/dots.ts';
-import type { Said } from '../contract/reason.ts';
+import { because, becauseOf, type Reason } from '../contract/reason.ts';
 import type { BarcodeElement } from '../contract/template.ts';
 import { compileText, parsePlaceholders } from '../values/merge.ts';
 import { sizeRefusal } from '../zpl/bars.ts';
@@ -30,7 +30,7 @@ export function barcodeLayout(
   grid: LabelGrid,
   defaults: ReadonlyMap<string, string>,
 ): ElementLayout {
-  const invalid = (said: Said) => new ElementFault('template-invalid', place, said);
+  const invalid = (said: Reason) => new ElementFault('template-invalid', place, said);
   const rules = symbologyRules(element.symbology);
   try {
     checkOptions(element.symbology, element);
@@ -41,21 +41,19 @@ export function barcodeLayout(
   const least = rules.leastHeight === undefined ? undefined : rules.leastHeight * module;
   const barHeight = element.height === undefined ? least : Math.max(1, dots(element.height, grid.dpi));
   if (isLinear(element.symbology)) {
-    if (barHeight === undefined) throw invalid('a linear barcode needs a height');
+    if (barHeight === undefined) throw invalid(because('height-missing', {}));
     if (barHeight < (least ?? 0)) {
-      throw invalid(
-        `the bars are at least ${rules.leastHeight} modules high, here ${mm(least ?? 0, grid)} mm`,
-      );
+      throw invalid(because('bars-low', { least: rules.leastHeight ?? 0, mm: mm(least ?? 0, grid) }));
     }
   } else if (element.hri !== 'none') {
-    throw invalid('a symbol that is not linear has no human-readable line: use a text');
+    throw invalid(because('hri-none', {}));
   }
   const wide = Math.round((element.ratio ?? rules.ratio ?? 1) * module);
   if (element.render === 'native') {
     const reason = rules.command
       ? sizeRefusal(module, rules.ratio === undefined ? undefined : wide)
-      : 'it is drawn for every printer';
-    if (reason !== undefined) throw invalid(`"render": "native" is not possible: ${reason}`);
+      : because('drawn-always', {});
+    if (reason !== undefined) throw invalid(becauseOf('native-impossible', {}, reason));
   }
   const text = compileText(element.value, defaults, place.pointer);
   const asData =

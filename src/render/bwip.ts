@@ -1,7 +1,7 @@
 /** bwip-js at arm's length: symbols as modules, and its errors as reasons that a person can read. */
 import bwipjs from 'bwip-js/node';
 import { z } from 'zod';
-import { because, type ReasonCode, type Said, textOf } from '../contract/reason.ts';
+import { because, type Reason, type ReasonCode, reasonText } from '../contract/reason.ts';
 
 /** A check digit that is wrong; the right one is the reader's to compare, and no part of the value. */
 export function wrongCheckDigit(expected: string | number): SymbolError {
@@ -12,10 +12,10 @@ export function wrongCheckDigit(expected: string | number): SymbolError {
 export class SymbolError extends Error {
   /** bwip-js's name of the fault, where it found it: `GS1badChecksum`. */
   readonly fault: string | undefined;
-  readonly said: Said;
+  readonly said: Reason;
 
-  constructor(said: Said, fault?: string) {
-    super(textOf(said));
+  constructor(said: Reason, fault?: string) {
+    super(reasonText(said));
     this.name = 'SymbolError';
     this.said = said;
     this.fault = fault;
@@ -67,11 +67,11 @@ type GsReason = Extract<
   | 'gs1-time'
 >;
 
-function reasonOf(said: string, fault: string): Said {
+function reasonOf(said: string, fault: string): Reason {
   const ai = /^AI ([^:]*): (.*)$/s.exec(said);
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
-  if (ai === null) return plain;
+  if (ai === null) return because('value-not-held', { said: plain });
   // A record's brackets may hold any text, which must not reach an error message.
   if (!/^\d{1,6}$/.test(ai[1] ?? '')) return because('gs1-no-ai', {});
   return because(GS1_REASONS.get(fault) ?? 'gs1-rule', { ai: ai[1] ?? '', said: plain });

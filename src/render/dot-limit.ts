@@ -3,6 +3,7 @@
  * at 600 dpi that would be two thousand million.
  */
 import { JobFaultError } from '../contract/fault.ts';
+import { because, reasonText } from '../contract/reason.ts';
 import type { Item, Rect } from './display-list.ts';
 import { ElementFault, type ElementPlace } from './place.ts';
 
@@ -18,14 +19,22 @@ const MOST_ELEMENT_DOTS = 25_000_000;
 export function requireDots(what: 'label' | 'sheet', { width, height }: Size, dpi: number): void {
   if (width * height <= MOST_DOTS) return;
   const element = what === 'label' ? '/width' : '/sheet/width';
-  const message = `${element}: the ${what} has ${inMillions(width * height)} dots at ${dpi} dpi; the limit is ${inMillions(MOST_DOTS)}`;
-  throw new JobFaultError('template-invalid', message, { element });
+  const reason = because('label-dots-many', {
+    what,
+    count: inMillions(width * height),
+    dpi,
+    most: inMillions(MOST_DOTS),
+  });
+  throw new JobFaultError('template-invalid', `${element}: ${reasonText(reason)}`, { element, reason });
 }
 
 /** For what is drawn as one, whether or not all of it is on the label. @throws ElementFault `template-invalid` */
 export function requireElementDots({ width, height }: Size, place: ElementPlace): void {
   if (width * height <= MOST_ELEMENT_DOTS) return;
-  const reason = `it has ${inMillions(width * height)} dots; the limit is ${inMillions(MOST_ELEMENT_DOTS)}`;
+  const reason = because('dots-many', {
+    count: inMillions(width * height),
+    most: inMillions(MOST_ELEMENT_DOTS),
+  });
   throw new ElementFault('template-invalid', place, reason);
 }
 
@@ -42,6 +51,6 @@ export function requireItemDots(items: readonly Item[], place: ElementPlace): vo
 
 type Size = Pick<Rect, 'width' | 'height'>;
 
-function inMillions(dots: number): string {
-  return `${Math.ceil(dots / 1e6)} million`;
+function inMillions(dots: number): number {
+  return Math.ceil(dots / 1e6);
 }

@@ -72,7 +72,7 @@ export async function imageLayout(
   };
   requireElementDots(size, place);
   if ((data === undefined) === (image === undefined)) {
-    throw new ElementFault('template-invalid', place, 'an image has either "data" or "image"');
+    throw new ElementFault('template-invalid', place, because('image-one-source', {}));
   }
   const name = compileText(image ?? '', scope, `${place.pointer}/image`);
   const constant = name.fields.length === 0 ? name.fill({}) : undefined;

@@ -4,7 +4,7 @@
  */
 
 import { dots } from '../contract/dots.ts';
-import { because } from '../contract/reason.ts';
+import { because, becauseOf, type Reason } from '../contract/reason.ts';
 import type { NativeSymbol } from '../zpl/bars.ts';
 import { zplBars } from '../zpl/bars.ts';
 import type { BarsItem, Item, TextItem } from './display-list.ts';
@@ -120,7 +120,7 @@ function barsItems(
   const main = symbol.retail === undefined ? at.width : symbol.retail.modules * module;
   // Printers differ in whether ^BE lengthens the guard bars when it prints no digits; where we do it, all agree.
   const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || at.guard > 0);
-  const drawn = mayBeNative ? undefined : 'the printer has guard bars only with digits below ("hri")';
+  const drawn = mayBeNative ? undefined : because('drawn-guards', {});
   if (element.render === 'native') requireCommand(barcode, symbol, drawn);
   const items: Item[] = [
     bars(
@@ -156,18 +156,18 @@ function barsItems(
  * @param drawn why it is drawn, whatever the value
  * @throws ElementFault `value-invalid`, `template-invalid`
  */
-function requireCommand(barcode: Barcode, symbol: LinearSymbol, drawn: string | undefined): void {
+function requireCommand(barcode: Barcode, symbol: LinearSymbol, drawn: Reason | undefined): void {
   const { native, retail, wides } = symbol;
   const wide = wides === 0 ? undefined : barcode.wide;
   const bars = native && zplBars(native, barcode.module, wide);
   const reason =
     drawn ??
-    (bars === undefined ? 'characters of it are drawn for every printer' : undefined) ??
+    (bars === undefined ? because('drawn-characters', {}) : undefined) ??
     (bars && 'reason' in bars ? bars.reason : undefined) ??
-    (retail?.addOn === undefined ? undefined : 'an add-on is drawn for every printer');
+    (retail?.addOn === undefined ? undefined : because('drawn-add-on', {}));
   if (reason === undefined) return;
   const code = reason === drawn ? 'template-invalid' : 'value-invalid';
-  throw new ElementFault(code, barcode.place, `"render": "native" is not possible: ${reason}`);
+  throw new ElementFault(code, barcode.place, becauseOf('native-impossible', {}, reason));
 }
 
 function textItem(

@@ -1,12 +1,12 @@
-import { type Said, textOf } from '../contract/reason.ts';
+import { type Reason, reasonText } from '../contract/reason.ts';
 
 /** A picture that cannot be drawn, whoever uses it. */
 export class PictureFault extends Error {
   override readonly name = 'PictureFault';
-  readonly said: Said;
+  readonly said: Reason;
 
-  constructor(said: Said) {
-    super(textOf(said));
+  constructor(said: Reason) {
+    super(reasonText(said));
     this.said = said;
   }
 }

@@ -50,7 +50,7 @@ const JPEG = Buffer.from('ffd8ff', 'hex');
 
 /** IHDR is the first chunk (PNG, ISO/IEC 15948, 11.2.2). */
 function pngSize(bytes: Buffer): { width: number; height: number } {
-  if (bytes.toString('latin1', 12, 16) !== 'IHDR') throw new PictureFault('the picture has no header');
+  if (bytes.toString('latin1', 12, 16) !== 'IHDR') throw new PictureFault(because('picture-no-header', {}));
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
@@ -81,7 +81,7 @@ function jpegSize(bytes: Buffer): { width: number; height: number } {
         size.width = Math.max(size.width, bytes.readUInt16BE(at + 7));
       }
       if (marker === SCAN) scans += 1;
-      if (scans > MOST_SCANS) throw new PictureFault(`the picture has more than ${MOST_SCANS} scans`);
+      if (scans > MOST_SCANS) throw new PictureFault(because('picture-scans', { most: MOST_SCANS }));
       at += 2 + Math.max(2, bytes.readUInt16BE(at + 2));
     }
   }

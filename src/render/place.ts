@@ -2,7 +2,7 @@
  * What the layout of an element works with: the label's grid, and the error that names the place.
  */
 import { type JobFaultCode, JobFaultError } from '../contract/fault.ts';
-import { reasonIn, type Said, textOf } from '../contract/reason.ts';
+import { type Reason, reasonText } from '../contract/reason.ts';
 import type { Item, Rect } from './display-list.ts';
 
 /** Which element of which template; its record is added where it is known. */
@@ -28,13 +28,13 @@ export interface ElementLayout {
 /** An element that cannot be made for a record. */
 export class ElementFault extends Error {
   readonly code: JobFaultCode;
-  readonly said: Said;
+  readonly said: Reason;
   readonly place: ElementPlace;
   /** The record's field, where one alone is at fault. */
   readonly field: string | undefined;
 
-  constructor(code: JobFaultCode, place: ElementPlace, said: Said, field?: string) {
-    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${textOf(said)}`);
+  constructor(code: JobFaultCode, place: ElementPlace, said: Reason, field?: string) {
+    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${reasonText(said)}`);
     this.name = 'ElementFault';
     this.code = code;
     this.said = said;
@@ -58,7 +58,7 @@ export function jobFaultOf(
     `Template ${JSON.stringify(template)}, element ${pointer} (${what})${where}: ${message}`,
     {
       element: pointer,
-      ...reasonIn(said),
+      reason: said,
       ...(record === undefined ? {} : { record }),
       ...(field === undefined ? {} : { field }),
     },

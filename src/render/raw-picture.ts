@@ -10,6 +10,7 @@ import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { dots } from '../contract/dots.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
+import { because, reasonText } from '../contract/reason.ts';
 import type { RawZplTemplate } from '../contract/template.ts';
 import type { JobFacts } from '../values/built-ins.ts';
 import { composeMedia, drawFields } from '../zpl/interpreter/draw.ts';
@@ -58,11 +59,11 @@ async function picture(
   { dpi, width, height }: Omit<DisplayList, 'items'>,
   record: number,
 ): Promise<Bitmap> {
-  const refuse = (reason: string) =>
-    new JobFaultError('template-invalid', `/source: it cannot be drawn: ${reason}`, {
-      element: '/source',
-      record,
-    });
+  const refuse = (detail: string) => {
+    const reason = because('zpl-undrawable', { detail });
+    const message = `/source: ${reasonText(reason)}`;
+    return new JobFaultError('template-invalid', message, { element: '/source', record, reason });
+  };
   const { plan, faults } = plannedLabel(zpl, { width, height, dpi }, maxiCodeDots);
   const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
   if (fault !== undefined) throw refuse(fault);

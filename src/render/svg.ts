@@ -55,10 +55,9 @@ export function svgElements(bytes: Uint8Array): number {
       throw new PictureFault(because('svg-element', { element: `<${element}>` }));
   }
   if (/<!DOCTYPE|<!ENTITY|<!\[CDATA|<\?|@import|@font-face/i.test(body) || /\\/.test(body)) {
-    throw new PictureFault('an SVG on a label has no document type, entities, escapes or imports');
+    throw new PictureFault(because('svg-declarations', {}));
   }
-  if (/&(?!(?:amp|lt|gt|quot|apos);)/.test(body))
-    throw new PictureFault('an SVG on a label has no character references');
+  if (/&(?!(?:amp|lt|gt|quot|apos);)/.test(body)) throw new PictureFault(because('svg-references', {}));
   if (REFERENCE.test(body) || URL.test(body)) throw new PictureFault(because('svg-refers', {}));
   return elementsIn(body);
 }
@@ -92,41 +91,31 @@ function elementsIn(svg: string): number {
       continue;
     }
     const clipped = /clip-path/i.test(tag);
-    if (clipped && (clip || inClip > 0))
-      throw new PictureFault('an SVG on a label has no clipped clip paths: join them');
+    if (clipped && (clip || inClip > 0)) throw new PictureFault(because('svg-clipped', {}));
     const layer = clipped || /opacity/i.test(tag);
     elements += layer ? 1 + LAYER : 1;
     const [, double, single] = OUTLINE.exec(tag) ?? [];
     const outline = (double ?? single ?? '').length;
     outlines += outline;
     if (outlines > mostOutlines) {
-      throw new PictureFault(
-        `the SVG has more than ${mostOutlines} characters of outlines: simplify it, or take a PNG`,
-      );
+      throw new PictureFault(because('svg-outlines', { most: mostOutlines }));
     }
     if (stroked && outline > LONGEST_STROKED) {
-      throw new PictureFault(
-        `the SVG strokes outlines, and has one of more than ${LONGEST_STROKED} characters: simplify it, or take a PNG`,
-      );
+      throw new PictureFault(because('svg-stroked', { most: LONGEST_STROKED }));
     }
     dashed ||= /stroke-dasharray/i.test(tag);
     if (elements > MOST_ELEMENTS) throw new PictureFault(because('svg-elements', { most: MOST_ELEMENTS }));
     if (dashed && elements > MOST_DASHED) {
-      throw new PictureFault(
-        `an SVG with dashed lines has at most ${MOST_DASHED} elements: turn the dashes into paths`,
-      );
+      throw new PictureFault(because('svg-dashed', { most: MOST_DASHED }));
     }
     if (tag.endsWith('/')) continue;
     open.push(layer);
     if (layer) layers += 1;
     if (clip) inClip += 1;
     if (layers > DEEPEST_LAYERS) {
-      throw new PictureFault(
-        `the SVG has more than ${DEEPEST_LAYERS} see-through or clipped groups within each other`,
-      );
+      throw new PictureFault(because('svg-layers', { most: DEEPEST_LAYERS }));
     }
-    if (open.length > DEEPEST)
-      throw new PictureFault(`the SVG has elements within elements, more than ${DEEPEST} deep`);
+    if (open.length > DEEPEST) throw new PictureFault(because('svg-deep', { most: DEEPEST }));
   }
   return elements;
 }

@@ -51,7 +51,7 @@ export function checkOptions(symbology: Symbology, options: SymbolOptions): void
   const rules = RULES[symbology];
   for (const name of SYMBOLOGY_OPTIONS) {
     if (options[name] !== undefined && !rules.options.includes(name)) {
-      throw new SymbolError(`"${name}" is no option of ${symbology}`);
+      throw new SymbolError(because('option-unknown', { option: name, symbology }));
     }
   }
   rules.checkOptions?.(options);

@@ -11,7 +11,7 @@ import { dots, millimetres } from '../contract/dots.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { PrinterFormat } from '../contract/format.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
-import { because, becauseOf, reasonIn, type Said, textOf } from '../contract/reason.ts';
+import { because, becauseOf, type Reason, reasonIn, reasonText } from '../contract/reason.ts';
 import type { DesignedTemplate, RawZplTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { isBuiltIn, type JobFacts, numbered } from '../values/built-ins.ts';
@@ -37,7 +37,7 @@ export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterForma
 const RESOLUTIONS = [203, 300, 600];
 
 /** No field may have this name: parsers of JSON drop it, or change the object's prototype. */
-const UNSENDABLE = 'no field can be called "__proto__"';
+const UNSENDABLE = because('field-unsendable', { field: '"__proto__"' });
 
 const MOST_PROBLEMS = 200;
 /** mm by which label and media may differ without a word. */
@@ -82,12 +82,12 @@ export async function templateProblems(
   return problems.sort((a, b) => rank(a) - rank(b)).slice(0, MOST_PROBLEMS);
 }
 
-function warning(code: TemplateProblem['code'], pointer: string, said: Said): TemplateProblem {
-  return { severity: 'warning', code, pointer, message: textOf(said), ...reasonIn(said) };
+function warning(code: TemplateProblem['code'], pointer: string, reason: Reason): TemplateProblem {
+  return { severity: 'warning', code, pointer, message: reasonText(reason), reason };
 }
 
-function error(code: TemplateProblem['code'], pointer: string, said: Said): TemplateProblem {
-  return { severity: 'error', code, pointer, message: textOf(said), ...reasonIn(said) };
+function error(code: TemplateProblem['code'], pointer: string, reason: Reason): TemplateProblem {
+  return { severity: 'error', code, pointer, message: reasonText(reason), reason };
 }
 
 /** Anything but the renderer's own refusals is thrown on. */
@@ -194,7 +194,7 @@ function sampleRecord({ fields }: Template): { record: LabelRecord; known: Reado
 /** @param media what is known of it; the template's own size and resolution where nothing else is */
 function rawProblems(template: RawZplTemplate, media: RawMedia, rules: RawRules): TemplateProblem[] {
   const placement = () =>
-    rawPlacementFaults(template, media).map(({ code, message }) => warning(code, '/source', message));
+    rawPlacementFaults(template, media).map(({ code, reason }) => warning(code, '/source', reason));
   let certain = true;
   try {
     const raw = compileRawZpl(template, SAMPLE_JOB, rules);

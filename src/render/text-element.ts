@@ -1,7 +1,7 @@
 /** A text element: merged, laid out in its box, placed on the label. */
 
 import { dots } from '../contract/dots.ts';
-import { because, type Said } from '../contract/reason.ts';
+import { because, type Reason } from '../contract/reason.ts';
 import type { TextElement } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
@@ -26,12 +26,12 @@ const LONGEST_RECENT = 1000;
 
 function faceOf(element: TextElement, place: ElementPlace, fonts: FontSet): Face {
   if (element.font === 'sans') return `sans${element.bold ? '-bold' : ''}${element.italic ? '-italic' : ''}`;
-  const refuse = (said: Said) => new ElementFault('template-invalid', place, said);
+  const refuse = (said: Reason) => new ElementFault('template-invalid', place, said);
   if (element.font === 'condensed') {
-    if (element.italic) throw refuse('the condensed face has no italic: use "font": "sans"');
+    if (element.italic) throw refuse(because('condensed-italic', {}));
     return 'condensed';
   }
-  if (element.render === 'native') throw refuse("no printer has the template's own fonts");
+  if (element.render === 'native') throw refuse(because('native-own-font', {}));
   try {
     return fonts.face(element);
   } catch (error) {
@@ -56,7 +56,7 @@ export function textLayout(
 ): ElementLayout {
   const merged = compileText(element.text, scope, place.pointer);
   if (element.letterSpacing !== 0 && element.render === 'native') {
-    throw new ElementFault('template-invalid', place, "the printer's own font has no letter spacing");
+    throw new ElementFault('template-invalid', place, because('native-letter-spacing', {}));
   }
   const turn = element.rotation;
   const optionalDots = (mm: number | undefined) =>

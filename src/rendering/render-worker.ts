@@ -4,12 +4,14 @@
  * A check of a job makes its first labels, and keeps them for when they are due: of a small job, all. Whether the others
  * can be made is found without making them, which takes a hundredth of the time, where the language can tell.
  */
+
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';
-import { type JobFault, JobFaultError } from '../contract/fault.ts';
+import { faultFor, type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LanguageId } from '../contract/format.ts';
 import { labelCount, labelsOnSheet, type QueuedJob } from '../contract/queued-job.ts';
+import { because } from '../contract/reason.ts';
 import { copiesDiffer } from '../render/template-fields.ts';
 import { planChunks, planDocuments } from './chunk-plan.ts';
 import { encodeChunk, encodeDocument, joined } from './encode-plan.ts';
@@ -176,7 +178,7 @@ function templateOf({ template, keptAs, forget }: Opening): QueuedJob['template'
 function languageOf(job: QueuedJob): Language {
   const language = LANGUAGES[job.format.language];
   if (language !== undefined) return language;
-  throw new JobFaultError('language-unsupported', `This agent does not make ${job.format.language}`);
+  throw faultFor('language-unsupported', because('language-unknown', { language: job.format.language }));
 }
 
 function faultOf(error: unknown): JobFault {

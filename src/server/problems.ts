@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { defineFaults, wordsOf } from '../contract/define-faults.ts';
-import { because, reason, reasonIn, reasonText } from '../contract/reason.ts';
+import { because, type Reason, reason, reasonIn, reasonText } from '../contract/reason.ts';
 import { reasonOfIssue } from './issue-reason.ts';
 import { InexactNumber } from './json-body.ts';
 
@@ -117,6 +117,7 @@ export const problem = z
       .boolean()
       .meta({ description: 'Sending the same request again may succeed and is harmless.' }),
     requestId: z.string(),
+    reason: reason.optional().meta({ description: 'What the detail says, as a code and what is filled in.' }),
     errors: z
       .array(fault)
       .optional()
@@ -125,16 +126,24 @@ export const problem = z
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });
 export type Problem = z.infer<typeof problem>;
 
-type Extra = { errors?: readonly Fault[]; headers?: Readonly<Record<string, string>>; cause?: unknown };
+type Extra = {
+  errors?: readonly Fault[];
+  reason?: Reason;
+  headers?: Readonly<Record<string, string>>;
+  cause?: unknown;
+};
 
 /** Thrown anywhere in the service; `app.ts` turns it into the answer. */
 export class ProblemError extends defineFaults('ProblemError', PROBLEMS) {
   readonly errors: readonly Fault[] | undefined;
+  /** What the detail says, for a page in another language. */
+  readonly reason: Reason | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ProblemCode, detail: string, { errors, headers = {}, ...cause }: Extra = {}) {
+  constructor(code: ProblemCode, detail: string, { errors, reason, headers = {}, ...cause }: Extra = {}) {
     super(code, detail, cause);
     this.errors = errors;
+    this.reason = reason;
     this.headers = headers;
   }
 
@@ -153,9 +162,25 @@ export class ProblemError extends defineFaults('ProblemError', PROBLEMS) {
       code: this.code,
       retrySafe: this.retrySafe,
       requestId,
+      ...reasonIn(this.reason),
       ...(this.errors === undefined ? {} : { errors: this.errors.slice(0, MAX_FAULTS) }),
     };
   }
+}
+
+/** Its detail is a sentence of the table of reasons. */
+export function refusedBecause(
+  code: ProblemCode,
+  reason: Reason,
+  extra: Omit<Extra, 'reason'> = {},
+): ProblemError {
+  return new ProblemError(code, reasonText(reason), { ...extra, reason });
+}
+
+/** A fault of one place of a body. @param found what is there, if that helps to find it */
+export function faultAt(pointer: string, reason: Reason, found?: unknown): Fault {
+  const value = found === undefined ? {} : { value: shorten(found) };
+  return { pointer, detail: reasonText(reason), ...value, reason };
 }
 
 /** RFC 6901. */

@@ -7,7 +7,7 @@
  */
 
 import { LIMITS } from '../contract/limits.ts';
-import { because, becauseOf, type Reason, reasonText, type Said, textOf } from '../contract/reason.ts';
+import { because, becauseOf, type Reason, reasonText } from '../contract/reason.ts';
 import { CHECK_DIGITS } from './check-digits.ts';
 import {
   addDays,
@@ -35,10 +35,10 @@ export class ValueFault extends Error {
   readonly field: string | undefined;
 
   /** What it is, without the field. */
-  readonly said: Said;
+  readonly said: Reason;
 
-  constructor(said: Said, field?: string) {
-    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${textOf(said)}`);
+  constructor(said: Reason, field?: string) {
+    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${reasonText(said)}`);
     this.said = said;
     this.field = field;
   }

@@ -3,6 +3,7 @@
  * symbol. Here and not with the ZPL driver because a template can insist on the command ("render": "native"), and a
  * check says whether it can have it. Section names are those of the ZPL II Programming Guide.
  */
+import { because, type Reason } from '../contract/reason.ts';
 import { escapeFieldData } from './field-data.ts';
 
 /** What a printer needs to draw a linear symbol itself, dot for dot as we would. */
@@ -28,7 +29,7 @@ export interface ZplBars {
 
 /** Why there is no command for a symbol, for people. */
 export interface NoZplBars {
-  readonly reason: string;
+  readonly reason: Reason;
 }
 
 /** ^BY takes modules of 1 to 10 dots. */
@@ -38,11 +39,11 @@ const MOST_MODULE = 10;
  * The command's size in dots, apart from its data: undefined when there is nothing to say against it.
  * @param wide of a wide bar or space, dots; of a symbology with two widths
  */
-export function sizeRefusal(module: number, wide?: number): string | undefined {
-  if (module > MOST_MODULE) return `the printer's modules have at most ${MOST_MODULE} dots, here ${module}`;
+export function sizeRefusal(module: number, wide?: number): Reason | undefined {
+  if (module > MOST_MODULE) return because('native-module', { most: MOST_MODULE, module });
   // ^BY takes a ratio in tenths; where that does not come to whole dots, printers round each its way.
   if (wide !== undefined && !Number.isInteger((10 * wide) / module)) {
-    return `wide bars of ${wide} and narrow ones of ${module} dots are no ratio in tenths, as the printer takes it`;
+    return because('native-ratio', { wide, module });
   }
   return undefined;
 }
@@ -78,9 +79,9 @@ const FNC1 = 102;
 function code128Data(runs: readonly Code128Run[]): ZplBars | NoZplBars {
   let data = '';
   for (const [index, { set, codewords }] of runs.entries()) {
-    if (set === 'A') return { reason: 'it has control characters (Code 128 set A)' };
+    if (set === 'A') return { reason: because('code128-set-a', {}) };
     if (index > 0 && set === 'C') {
-      return { reason: 'it changes to Code 128 set C after other characters ("codeSet": "B" does not)' };
+      return { reason: because('code128-set-c', {}) };
     }
     data += index === 0 ? START[set] : TO_B;
     for (const codeword of codewords) {
@@ -90,14 +91,14 @@ function code128Data(runs: readonly Code128Run[]): ZplBars | NoZplBars {
         const char = String.fromCharCode(codeword + 32);
         // > would invoke a code set, and what needs an escape is left to a graphic.
         if (codeword > 94 || char === '>' || escapeFieldData(char) !== char) {
-          return { reason: 'it has a character that the command reads as something else' };
+          return { reason: because('code128-escape', {}) };
         }
         data += char;
       }
     }
   }
   if (runs.at(-1)?.set === 'B' && data.at(-3) === '>') {
-    return { reason: 'it ends with one character of another Code 128 set' };
+    return { reason: because('code128-last', {}) };
   }
   return { command: 'BC', data };
 }

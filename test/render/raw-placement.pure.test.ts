@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { reasonText } from '../../src/contract/reason.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { drawFields } from '../../src/zpl/interpreter/draw.ts';
@@ -16,7 +17,7 @@ function raw(source: string, more = {}) {
 
 function found(fields: string, media = MEDIA, more = {}) {
   return rawPlacementFaults(raw(`^XA\n${fields}\n^XZ`, more), media).map(
-    ({ code, message }) => `${code} ${message}`,
+    ({ code, reason }) => `${code} ${reasonText(reason)}`,
   );
 }
 
@@ -60,8 +61,9 @@ describe('fields of a raw ZPL template', () => {
 
   test('a stored graphic counts as large as it is recalled', () => {
     const source = '~DGR:L.GRF,20,2,FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF^XA^FO790,10^XGR:L.GRF,3,1^FS^XZ';
-    expect(rawPlacementFaults(raw(source), MEDIA)).toEqual([
-      { code: 'off-label', message: expect.stringContaining('48 × 10 dots') },
+    const faults = rawPlacementFaults(raw(source), MEDIA);
+    expect(faults.map(({ code, reason }) => [code, reasonText(reason)])).toEqual([
+      ['off-label', expect.stringContaining('48 × 10 dots')],
     ]);
   });
 
@@ -118,9 +120,7 @@ describe('a raw ZPL template for other media', () => {
   test('is warned of by the template check', async () => {
     const template = raw('^XA^FO900,1^FD{{a}}^FS^XZ', { fields: [{ name: 'a' }] });
     expect(await templateProblems(template)).toEqual([]);
-    const warned = [
-      { severity: 'warning', code: 'off-label', pointer: '/source', message: expect.any(String) },
-    ];
+    const warned = [expect.objectContaining({ severity: 'warning', code: 'off-label', pointer: '/source' })];
     expect(await templateProblems(template, { dpi: 203, width: 100, height: 50 })).toEqual(warned);
     expect(await templateProblems({ ...template, dpi: 203, width: 100, height: 50 })).toEqual(warned);
   });
@@ -129,7 +129,8 @@ describe('a raw ZPL template for other media', () => {
     const lines = 20_000;
     const faults = rawPlacementFaults(raw(`^XA\n${'^FO900,10^FDx^FS\n'.repeat(lines)}^XZ`), MEDIA);
     expect(faults).toHaveLength(lines);
-    expect([faults[0]?.message, faults.at(-1)?.message]).toEqual([
+    const words = [faults[0], faults.at(-1)].map((fault) => fault && reasonText(fault.reason));
+    expect(words).toEqual([
       expect.stringMatching(/^line 2: /),
       expect.stringMatching(new RegExp(`^line ${lines + 1}: `)),
     ]);
@@ -159,7 +160,8 @@ describe('a raw ZPL template for other media', () => {
     fc.assert(
       fc.property(fc.array(command), (commands) => {
         const fields = commands.map(([name, params]) => `^${name}${params.replace(/[\^~]/g, '')}`).join('');
-        for (const { message } of rawPlacementFaults(raw(`^XA${fields}^XZ`), MEDIA)) {
+        for (const { reason } of rawPlacementFaults(raw(`^XA${fields}^XZ`), MEDIA)) {
+          const message = reasonText(reason);
           expect(message).toMatch(/^line \d+: /);
           expect(message).not.toContain('NaN');
         }

@@ -19,7 +19,9 @@ test('refused at import by name, allowed by an administrator for one tenant, and
     'payload-invalid',
     ['/source'],
   ]);
-  expect(refused.text).toMatch(/line 2: \^PP pauses the printer, for all that use the printer/);
+  expect(refused.text).toMatch(
+    /line 2: \^PP is for all that use the printer: it pauses the printer\. Leave it out/,
+  );
 
   const allowed = await service.admin('PUT', '/tenants/acme/printer-commands', { allowed: true });
   expect(allowed.body).toMatchObject({ id: 'acme', printerCommands: true });
@@ -33,7 +35,10 @@ test('refused at import by name, allowed by an administrator for one tenant, and
 
   await service.admin('PUT', '/tenants/acme/printer-commands', { allowed: false });
   const later = await service.admin('POST', '/tenants/acme/jobs', body);
-  expect([later.status, later.text]).toEqual([400, expect.stringMatching(/\^PP pauses the printer/)]);
+  expect([later.status, later.text]).toEqual([
+    400,
+    expect.stringMatching(/\^PP is for all that use the printer/),
+  ]);
 });
 
 test('the setting wants a tenant, and yes or no', async () => {

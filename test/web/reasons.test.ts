@@ -83,9 +83,68 @@ test('a template is refused by its places, and warned of', async () => {
   await page.locator('dialog input[type=file]').setInputFiles([`${bad}`, `${odd}`, `${filter}`, `${font}`]);
   await page.getByText('ist kein Platzhalter (Den Filter „gross“ gibt es nicht; es gibt ').waitFor();
   await page.getByText('Sie ist weder TTF noch OTF').first().waitFor();
-  await page.getByText('/elements/0/x Erwartet ist eine Zahl').waitFor();
-  await page.getByText('/fields/1 Das Feld wird nirgends gebraucht').waitFor();
+  await page.getByText('Element 1, x: Erwartet ist eine Zahl').waitFor();
+  await page.getByText('Feld 2: Das Feld wird nirgends gebraucht').waitFor();
+  await page.locator('dialog').getByRole('button', { name: 'Schließen' }).click();
 });
+
+/** Words that English sentences have, and German ones have not. */
+const ENGLISH = /\b(?:the|is|of|with|has|and|it|at most|expected|cannot|than)\b/i;
+
+test.each([
+  [
+    'Zpl',
+    '^XA\n^PP\n^FO10,10^A0N,30^FDx^FS^XZ',
+    'ZPL: Zeile 2: ^PP gilt für alle, die den Drucker benutzen: Er hält',
+  ],
+  [
+    'Two',
+    '^XA^FO10,10^A0N,30^FDx^FS^XZ\n^XA^FO10,10^A0N,30^FDy^FS^XZ',
+    'ZPL: Zeile 2: Hier beginnt ein zweites',
+  ],
+  ['Counts', '^XA^FO10,10^A0N,30^SN001,1,Y^FS^XZ', 'ZPL: Zeile 1: ^SN zählt im Drucker'],
+])('a label in ZPL that no template can have: %s', async (name, source, says) => {
+  await refusedImport(`${name}.zpl`, source, says);
+});
+
+test.each([
+  [
+    'ecLevel',
+    { symbology: 'pdf417', ecLevel: 9 },
+    'Die Fehlerkorrektur („ecLevel“) von PDF417 ist eine Zahl von 0 bis 8',
+  ],
+  ['low', { symbology: 'code128', height: 0 }, 'Erwartet ist mehr als 0'],
+  ['add', { symbology: 'code128', columns: 3, height: 8 }, 'Die Option „columns“ hat code128 nicht'],
+])('a barcode with an option that it does not have: %s', async (name, options, says) => {
+  const elements = [{ type: 'barcode', x: 3, y: 3, value: 'abc', ...options }];
+  await refusedImport(`${name}.json`, JSON.stringify({ ...GOODS, fields: [], name, elements }), says);
+});
+
+test.each([
+  ['declared', '<!DOCTYPE svg><path d="M0 0h9"/>', 'Ein SVG auf einem Etikett hat weder Dokumenttyp'],
+  ['referring', '<path d="M0 0h9" id="&#65;"/>', 'Ein SVG auf einem Etikett hat keine Zeichenverweise'],
+])('a picture that no label can have: %s', async (name, inside, says) => {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">${inside}</svg>`;
+  const image = { type: 'image', x: 3, y: 3, width: 9, height: 9, data: Buffer.from(svg).toString('base64') };
+  await refusedImport(
+    `${name}.json`,
+    JSON.stringify({ ...GOODS, fields: [], name, elements: [image] }),
+    says,
+  );
+});
+
+/** The import says so, and nothing in English. */
+async function refusedImport(name: string, text: string, says: string): Promise<void> {
+  const file = join(site.dataDir, '..', name);
+  await writeFile(file, text);
+  await site.show(page, 'templates');
+  await page.getByRole('button', { name: 'Importieren …' }).click();
+  await page.locator('dialog input[type=file]').setInputFiles(file);
+  const alert = page.locator('dialog').getByRole('alert');
+  await expect.poll(() => alert.textContent(), { timeout: 15_000 }).toContain(says);
+  expect(((await alert.textContent()) ?? '').replaceAll(/„[^“]*“/g, '')).not.toMatch(ENGLISH);
+  await page.locator('dialog').getByRole('button', { name: 'Schließen' }).click();
+}
 
 test('a job says in German why somebody has to decide', async () => {
   const data = [{ until: '2027-05-31', ean: '4006381333931' }];

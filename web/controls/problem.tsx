@@ -1,6 +1,8 @@
 /** What went wrong, in words for who looks at the page. */
+import type { Reason } from '../../src/contract/reason.ts';
 import { type Fault, NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
-import { saidOf, t } from '../texts/texts.ts';
+import { t } from '../texts/texts.ts';
+import { placeWords } from './place-words.ts';
 import { faultInRecord, reasonWords, recordOf } from './reason-words.ts';
 
 /** Faults that are listed. */
@@ -12,20 +14,21 @@ export function wordsOf(problem: Error): string {
   if (problem instanceof OtherVersion) return words.otherVersion;
   if (problem instanceof Refusal && problem.status === 403 && problem.code === 'permission-missing')
     return words.forbidden;
-  if (problem instanceof Refusal) return refusalWords(problem.code, problem.message);
+  if (problem instanceof Refusal) return refusalWords(problem.code, problem.message, problem.reason);
   return problem.message;
 }
 
-/** What the service refuses, by its code. */
-export function refusalWords(code: string, detail: string): string {
-  const { refusals, saysAll } = t.value.problem;
-  return saysAll.has(code) ? (refusals[code] ?? detail) : saidOf(refusals, code, detail);
+/** What the service refuses: why, as far as the page has words for it, or else what it is in general. */
+export function refusalWords(code: string, detail: string, reason: Reason | undefined): string {
+  return reasonWords(reason) ?? t.value.problem.refusals[code] ?? detail;
 }
 
 /** The faults that say more than the refusal itself: several of them, or one that the page has words for. */
-function toldApart({ faults }: Refusal): readonly Fault[] {
+function toldApart({ code, faults }: Refusal): readonly Fault[] {
   const known = faults.some(({ reason }) => reasonWords(reason) !== undefined);
-  return known || faults.length > 1 ? faults.slice(0, MOST) : [];
+  // What it is in general says nothing of where.
+  const vague = code === 'payload-invalid' && Object.hasOwn(t.value.problem.refusals, code);
+  return known || vague || faults.length > 1 ? faults.slice(0, MOST) : [];
 }
 
 /** The refusal without what its faults say. */
@@ -40,12 +43,7 @@ function FaultWords({ fault, several }: { fault: Fault; several: boolean }) {
     const words = faultInRecord(fault);
     return <>{several ? `${t.value.problem.atRecord(own.record + 1)}: ${words}` : words}</>;
   }
-  return (
-    <>
-      {fault.pointer !== undefined && fault.pointer !== '' && <code>{fault.pointer} </code>}
-      {reasonWords(fault.reason) ?? fault.detail}
-    </>
-  );
+  return <>{placeWords(fault.pointer ?? '', reasonWords(fault.reason) ?? fault.detail)}</>;
 }
 
 export function Problem({ problem, onRetry }: { problem: Error; onRetry?: (() => void) | undefined }) {

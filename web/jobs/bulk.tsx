@@ -103,9 +103,9 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
             <div class="note">
               <p>{words.bulkRefused(refused.length)}</p>
               <ul class="small">
-                {refused.slice(0, 10).map(({ id, code, detail }) => (
+                {refused.slice(0, 10).map(({ id, code, detail, reason }) => (
                   <li key={id}>
-                    <span class="mono">{shortId(id)}</span> {refusalWords(code ?? '', detail ?? '')}
+                    <span class="mono">{shortId(id)}</span> {refusalWords(code ?? '', detail ?? '', reason)}
                   </li>
                 ))}
               </ul>

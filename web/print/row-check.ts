@@ -1,7 +1,7 @@
 /** Whether every row can be printed, known before anything is: the service checks them, some at a time. */
 import { validationResult } from '../../src/contract/admin.ts';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
-import { faultInRecord, recordOf } from '../controls/reason-words.ts';
+import { faultInRecord, reasonWords, recordOf } from '../controls/reason-words.ts';
 import { call, type Fault, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { saidOf, t } from '../texts/texts.ts';
@@ -27,8 +27,9 @@ export async function checkRows(
         body: { ...request, data },
         signal,
       });
-      for (const { code, message, record } of answer.warnings) {
-        if (record === undefined) warnings.add(saidOf(t.value.problem.templateProblems, code, message));
+      for (const { code, message, record, reason } of answer.warnings) {
+        if (record !== undefined) continue;
+        warnings.add(reasonWords(reason) ?? saidOf(t.value.problem.templateProblems, code, message));
       }
     } catch (error) {
       if (!(error instanceof Refusal) || !error.faults.some((fault) => recordOf(fault) !== undefined))

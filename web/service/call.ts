@@ -1,7 +1,7 @@
 /** The pages' way to the service: every answer is checked against the contract, and every refusal has its words. */
 import { z } from 'zod';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
-import { reason } from '../../src/contract/reason.ts';
+import { type Reason, readableReason } from '../../src/contract/reason.ts';
 
 // The page's policy allows no code that is made at run time, which the schemas would try otherwise.
 z.config({ jitless: true });
@@ -12,7 +12,7 @@ const fault = z.object({
   pointer: z.string().optional(),
   detail: z.string(),
   // Of a newer service it may be another: its English is there all the same.
-  reason: reason.optional().catch(undefined),
+  reason: readableReason,
 });
 export type Fault = z.infer<typeof fault>;
 
@@ -21,6 +21,7 @@ const problem = z.object({
   code: z.string(),
   title: z.string(),
   detail: z.string().optional(),
+  reason: readableReason,
   errors: z.array(fault).optional(),
 });
 
@@ -30,17 +31,21 @@ export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly faults: readonly Fault[];
+  /** What the message says, where it is a sentence of the table. */
+  readonly reason: Reason | undefined;
   /** What it is in general, without this case. */
   readonly title: string;
 
-  constructor(status: number, code: string, message: string, faults: readonly Fault[], title = message) {
+  constructor(status: number, code: string, message: string, more: Partial<Said> = {}) {
     super(message);
     this.status = status;
     this.code = code;
-    this.faults = faults;
-    this.title = title;
+    this.faults = more.faults ?? [];
+    this.reason = more.reason;
+    this.title = more.title ?? message;
   }
 }
+type Said = { faults: readonly Fault[]; reason: Reason | undefined; title: string };
 
 /** Nothing came back: the service is away, or the network is. */
 export class NoAnswer extends Error {
@@ -111,8 +116,9 @@ async function send(path: string, { method, body, signal, key }: CallOptions): P
 function refusalOf(status: number, body: unknown): Refusal {
   const { data } = problem.safeParse(body);
   if (status === 401) onSignedOut();
-  if (data === undefined) return new Refusal(status, 'unknown', `status ${status}`, []);
-  return new Refusal(status, data.code, data.detail ?? data.title, data.errors ?? [], data.title);
+  if (data === undefined) return new Refusal(status, 'unknown', `status ${status}`);
+  const { code, title, detail = title, reason, errors: faults = [] } = data;
+  return new Refusal(status, code, detail, { faults, reason, title });
 }
 
 /** A key for one thing that is asked for, however often it is sent. `randomUUID` is there only behind https. */

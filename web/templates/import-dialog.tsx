@@ -1,8 +1,10 @@
 /** Templates out of files: Platen's own JSON, or a label in ZPL. */
+
 import { useSignal } from '@preact/signals';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
 import { Dialog } from '../controls/dialog.tsx';
 import { Field } from '../controls/field.tsx';
+import { placeWords } from '../controls/place-words.ts';
 import { Problem } from '../controls/problem.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
@@ -45,7 +47,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
                   <li>{words.warnings}</li>
                   {view.warnings.slice(0, 10).map((problem) => (
                     <li key={`${problem.pointer} ${problem.message}`}>
-                      <code>{problem.pointer}</code> {templateWords(problem)}
+                      {placeWords(problem.pointer, templateWords(problem))}
                     </li>
                   ))}
                 </ul>

@@ -5,7 +5,7 @@ import { designerWords } from './de/designer.ts';
 import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
 import { printingWords } from './de/printing.ts';
-import { jobFaults, refusals, saysAll, templateProblems } from './de/problems.ts';
+import { jobFaults, refusals, templateProblems } from './de/problems.ts';
 import { reasons } from './de/reasons.ts';
 import type { Texts } from './en.ts';
 
@@ -44,7 +44,7 @@ export const de: Texts = {
     atRecord: (record) => `Datensatz ${record}`,
     withSamples: 'Mit den Beispielen der Felder',
     atResolutions: (dpis) => `bei ${dpis} dpi`,
-    saysAll,
+    places: { elements: 'Element', fields: 'Feld', images: 'Bild', fonts: 'Schrift', source: 'ZPL' },
     templateProblems,
     jobFaults,
     noAnswer: 'Der Dienst antwortet nicht. Läuft er, und ist das Netz da?',

@@ -1,6 +1,6 @@
 /** Every English word of the console. German stands beside it in `de.ts`, with the same keys. */
 import type { ProviderRefusal } from '../../src/contract/people.ts';
-import { REASONS } from '../../src/contract/reason.ts';
+import { REASONS } from '../../src/contract/reason-table.ts';
 import { accessWords } from './en/access.ts';
 import { jobs, labels, many } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
@@ -11,9 +11,11 @@ import { printingWords } from './en/printing.ts';
 /** By the service's codes: it says them in English itself. */
 const ITS_OWN_WORDS: Readonly<Record<string, string>> = {};
 
-const REASON_WORDS: Readonly<Record<string, string>> = REASONS;
-
-const NOTHING: ReadonlySet<string> = new Set();
+const REASON_WORDS: Readonly<Record<string, string>> = {
+  ...REASONS,
+  // Without the standard that only programmers know by its number.
+  'not-a-date': 'the value is not a date such as 2026-11-21 or 2026-11-21T07:45:00Z',
+};
 
 export const en = {
   locale: 'en',
@@ -50,7 +52,7 @@ export const en = {
     atRecord: (record: number) => `Record ${record}`,
     withSamples: 'With the samples of the fields',
     atResolutions: (dpis: string) => `at ${dpis} dpi`,
-    saysAll: NOTHING,
+    places: { elements: 'Element', fields: 'Field', images: 'Picture', fonts: 'Font', source: 'ZPL' },
     templateProblems: ITS_OWN_WORDS,
     jobFaults: ITS_OWN_WORDS,
     noAnswer: 'The service does not answer. Is it running, and is the network there?',

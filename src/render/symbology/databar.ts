@@ -105,7 +105,7 @@ export const DATABAR = {
     options: ['columns'],
     checkOptions: ({ columns }) => {
       if (columns !== undefined && (columns % 2 !== 0 || columns > 22)) {
-        throw new SymbolError('"columns" of a GS1 DataBar Expanded Stacked is an even number from 2 to 22');
+        throw new SymbolError(because('databar-columns', { least: 2, most: 22 }));
       }
     },
     encode: (value, { columns }) => expandedStacked(value, columns),

@@ -201,7 +201,7 @@ function telepen(value: string): LinearSymbol {
 function onlyChecks(...allowed: string[]) {
   return ({ checkDigit: kind }: SymbolOptions): void => {
     if (kind !== undefined && kind !== 'none' && !allowed.includes(kind)) {
-      throw new SymbolError(`"checkDigit" is one of none, ${allowed.join(', ')}`);
+      throw new SymbolError(because('option-check-digit', { choices: ['none', ...allowed].join(', ') }));
     }
   };
 }

@@ -1,4 +1,5 @@
 /** Matrix symbologies: QR Code, Micro QR Code, Data Matrix, Aztec Code, and the GS1 forms of them. */
+import { because } from '../../contract/reason.ts';
 import { blacken, createBitmap } from '../bitmap.ts';
 import { bwipMatrix, SymbolError } from '../bwip.ts';
 import { FNC1 } from '../code128.ts';
@@ -54,7 +55,7 @@ function qrLevel({ ecLevel }: SymbolOptions): QrLevel {
 function letters(name: string, allowed: string) {
   return ({ ecLevel }: SymbolOptions): void => {
     if (ecLevel !== undefined && !(typeof ecLevel === 'string' && allowed.includes(ecLevel))) {
-      throw new SymbolError(`"ecLevel" of ${name} is one of ${[...allowed].join(', ')}`);
+      throw new SymbolError(because('option-level', { code: name, choices: [...allowed].join(', ') }));
     }
   };
 }
@@ -99,7 +100,7 @@ function rmqr(value: string, { version, ecLevel = 'M' }: SymbolOptions): MatrixS
       if (!(error instanceof SymbolError) || index === versions.length - 1) throw error;
     }
   }
-  throw new SymbolError('rMQR has no such version');
+  throw new SymbolError(because('rmqr-none', {}));
 }
 
 export const MATRIX = {
@@ -134,7 +135,7 @@ export const MATRIX = {
     checkOptions: (options) => {
       letters('rMQR', 'MH')(options);
       if (options.version !== undefined && !RMQR_VERSIONS.includes(options.version)) {
-        throw new SymbolError(`"version" of rMQR is one of ${RMQR_VERSIONS.join(', ')}`);
+        throw new SymbolError(because('option-version', { code: 'rMQR', choices: RMQR_VERSIONS.join(', ') }));
       }
     },
     encode: rmqr,
@@ -169,7 +170,7 @@ export const MATRIX = {
     options: ['ecLevel'],
     checkOptions: ({ ecLevel }) => {
       if (ecLevel !== undefined && !(typeof ecLevel === 'number' && ecLevel >= 5)) {
-        throw new SymbolError('"ecLevel" of Aztec is a number of percent from 5 to 95');
+        throw new SymbolError(because('option-level-percent', { code: 'Aztec', least: 5, most: 95 }));
       }
     },
     encode: (value, { ecLevel }) => {

@@ -2,6 +2,7 @@
  * MaxiCode (ISO/IEC 16023): 33 rows of hexagons around a bull's eye, of one size for all. Drawn for the
  * resolution at hand, since its hexagons are no multiples of a dot.
  */
+import { because } from '../../contract/reason.ts';
 import { type Bitmap, blacken, createBitmap } from '../bitmap.ts';
 import { bwipDark, SymbolError } from '../bwip.ts';
 import type { MaxiCodeSymbol, QuietZone, SymbologyRules } from './rules.ts';
@@ -66,7 +67,7 @@ export const MAXICODE = {
     quiet: QUIET,
     options: ['mode'],
     checkOptions: ({ mode }) => {
-      if (mode !== undefined && !MODES.includes(mode)) throw new SymbolError('MaxiCode has modes 2 to 6');
+      if (mode !== undefined && !MODES.includes(mode)) throw new SymbolError(because('maxicode-modes', {}));
     },
     encode: (value, { mode = 4 }): MaxiCodeSymbol => {
       const { text, options } = eciText(value);

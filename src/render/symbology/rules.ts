@@ -1,5 +1,5 @@
 /** What the renderer has to know of a symbology, and what a value becomes in it. */
-import type { Said } from '../../contract/reason.ts';
+import type { Reason } from '../../contract/reason.ts';
 import type { BarcodeElement, SymbologyOption } from '../../contract/template.ts';
 import type { NativeSymbol } from '../../zpl/bars.ts';
 import type { Bitmap } from '../bitmap.ts';
@@ -122,7 +122,7 @@ export function around(modules: number): QuietZone {
 }
 
 /** @throws SymbolError `otherwise` */
-export function requireValue(value: string, pattern: RegExp, otherwise: Said): void {
+export function requireValue(value: string, pattern: RegExp, otherwise: Reason): void {
   if (!pattern.test(value)) throw new SymbolError(otherwise);
 }
 

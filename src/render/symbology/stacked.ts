@@ -1,4 +1,5 @@
 /** Stacked symbologies: PDF417 and MicroPDF417; and rows made into a picture of modules. */
+import { because } from '../../contract/reason.ts';
 import { blackenRect, createBitmap } from '../bitmap.ts';
 import { bwipRows, SymbolError } from '../bwip.ts';
 import { around, type MatrixSymbol, type SymbologyRules } from './rules.ts';
@@ -40,11 +41,12 @@ export const STACKED = {
     options: ['ecLevel', 'columns', 'rowHeight'],
     checkOptions: ({ ecLevel, columns, rowHeight }) => {
       if (ecLevel !== undefined && !(typeof ecLevel === 'number' && ecLevel <= 8)) {
-        throw new SymbolError('"ecLevel" of PDF417 is a number from 0 to 8');
+        throw new SymbolError(because('option-level-number', { code: 'PDF417', least: 0, most: 8 }));
       }
-      if (columns !== undefined && columns > 30) throw new SymbolError('PDF417 has 1 to 30 "columns"');
+      if (columns !== undefined && columns > 30)
+        throw new SymbolError(because('option-columns', { code: 'PDF417', most: 30 }));
       if (rowHeight !== undefined && rowHeight < PDF417_ROW) {
-        throw new SymbolError(`a row of PDF417 is at least ${PDF417_ROW} modules high`);
+        throw new SymbolError(because('option-row-height', { code: 'PDF417', least: PDF417_ROW }));
       }
     },
     encode: (value, { ecLevel, columns, rowHeight = PDF417_ROW }) => {
@@ -63,9 +65,10 @@ export const STACKED = {
     quiet: around(1),
     options: ['columns', 'rowHeight'],
     checkOptions: ({ columns, rowHeight }) => {
-      if (columns !== undefined && columns > 4) throw new SymbolError('MicroPDF417 has 1 to 4 "columns"');
+      if (columns !== undefined && columns > 4)
+        throw new SymbolError(because('option-columns', { code: 'MicroPDF417', most: 4 }));
       if (rowHeight !== undefined && rowHeight < MICROPDF417_ROW) {
-        throw new SymbolError(`a row of MicroPDF417 is at least ${MICROPDF417_ROW} modules high`);
+        throw new SymbolError(because('option-row-height', { code: 'MicroPDF417', least: MICROPDF417_ROW }));
       }
     },
     encode: (value, { columns, rowHeight = MICROPDF417_ROW }) => {

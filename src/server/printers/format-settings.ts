@@ -10,8 +10,7 @@ import {
   type SettingLimits,
   settingName,
 } from '../../contract/print-settings.ts';
-import { reasonText } from '../../contract/reason.ts';
-import { type Fault, jsonPointer, payloadInvalid, shorten } from '../problems.ts';
+import { type Fault, faultAt, jsonPointer, payloadInvalid } from '../problems.ts';
 
 /** Each as it is printed in: with what its language takes of the settings, where people have set any. */
 export function formatsAsSet(formats: readonly PrinterFormat[], settings: PrintSettings): PrinterFormat[] {
@@ -33,8 +32,7 @@ export function demandAdmitted(formats: readonly PrinterFormat[], settings: Prin
   const faults = settingName.options.flatMap((name): Fault[] => {
     const value = settings[name];
     if (value === undefined || admits(limits, name, value)) return [];
-    const reason = expectation(limits, name);
-    return [{ pointer: jsonPointer([name]), detail: reasonText(reason), value: shorten(value), reason }];
+    return [faultAt(jsonPointer([name]), expectation(limits, name), value)];
   });
   if (faults.length > 0) throw payloadInvalid(faults);
 }

@@ -1,7 +1,8 @@
 /** A label drawn in the check threads, with their bounds in words. */
+import { because, reasonIn } from '../../contract/reason.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import type { PictureCheck, PictureResult } from '../../rendering/check-protocol.ts';
-import { ProblemError } from '../problems.ts';
+import { ProblemError, refusedBecause } from '../problems.ts';
 
 /** ms; a page asks for many pictures at once, and a tenant's wait for each other. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
@@ -15,14 +16,15 @@ export async function drawn(
   try {
     const picture = await checks.picture(tenantId, check, TIMES);
     if ('png' in picture) return picture;
-    throw new ProblemError('label-undrawable', picture.message);
+    throw new ProblemError('label-undrawable', picture.message, reasonIn(picture.reason));
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
     const { reason } = error;
     if (reason === 'busy') throw new ProblemError('not-ready', 'other labels are being drawn: ask again');
     if (reason === 'broken')
       throw new ProblemError('internal', 'the label could not be drawn', { cause: error });
-    const limit = reason === 'deadline' ? `longer than ${TIMES.run / 1000} s` : 'too much memory';
-    throw new ProblemError('label-undrawable', `it takes ${limit} to draw`);
+    const seconds = TIMES.run / 1000;
+    const limit = reason === 'deadline' ? because('draws-long', { seconds }) : because('draws-much', {});
+    throw refusedBecause('label-undrawable', limit);
   }
 }

@@ -1,7 +1,9 @@
 /** Tenants and their print quota: labels per calendar month (UTC). */
+
 import { z } from 'zod';
 import type { TenantView } from '../../contract/admin.ts';
-import { ProblemError } from '../problems.ts';
+import { because } from '../../contract/reason.ts';
+import { ProblemError, refusedBecause } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
 
 /** A bigint comes as text. */
@@ -107,10 +109,7 @@ function view(row: z.infer<typeof tenantRow>): TenantView {
 /** @param quota what the month allows, and what is used of it */
 export function quotaExceeded(quota: { labels: number; used: number }, labels: number): ProblemError {
   const left = Math.max(0, quota.labels - quota.used);
-  return new ProblemError(
-    'quota-exceeded',
-    `the job needs ${labels} labels; ${left} of this month's ${quota.labels} are left`,
-  );
+  return refusedBecause('quota-exceeded', because('quota-left', { labels, left, most: quota.labels }));
 }
 
 /** The same answer as accepting a job would give, taking nothing. @throws ProblemError `quota-exceeded` */

@@ -1,5 +1,6 @@
 /** A raw ZPL program, command by command, with the line that each stands on. */
 import { JobFaultError } from '../../contract/fault.ts';
+import { because, becauseOf, type Reason, reasonText } from '../../contract/reason.ts';
 import { changesSyntax, USUAL_SYNTAX } from '../commands.ts';
 
 export interface RawCommand {
@@ -23,9 +24,10 @@ const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;
 const NEW_LINE = 0x0a;
 /** @throws JobFaultError `template-invalid` always */
-export function rawFault(reason: string, line?: number): JobFaultError {
-  const where = line === undefined ? '' : `line ${line}: `;
-  return new JobFaultError('template-invalid', `/source: ${where}${reason}`, { element: '/source' });
+export function rawFault(why: Reason, line?: number): JobFaultError {
+  const reason = line === undefined ? why : becauseOf('zpl-line', { line }, why);
+  const message = `/source: ${reasonText(reason)}`;
+  return new JobFaultError('template-invalid', message, { element: '/source', reason });
 }
 
 /**
@@ -48,7 +50,7 @@ export function rawCommands(source: string): { lead: string; commands: RawComman
   const control = source.search(CONTROL);
   if (control >= 0) {
     const code = source.charCodeAt(control).toString(16).toUpperCase().padStart(2, '0');
-    throw rawFault(`the control character ${code}; in data it is written with ^FH`, lineAt(control));
+    throw rawFault(because('zpl-control', { code }), lineAt(control));
   }
   const first = nextPrefix(0);
   for (let at = first; at < source.length; ) {
@@ -60,10 +62,7 @@ export function rawCommands(source: string): { lead: string; commands: RawComman
     if (usual !== undefined) {
       const named = source.charAt(from);
       if (named !== usual) {
-        throw rawFault(
-          `${code} changes what a command is, and is not supported: write the template with ^, ~ and commas`,
-          lineAt(at),
-        );
+        throw rawFault(because('zpl-syntax', { command: code }), lineAt(at));
       }
       from += 1;
     }

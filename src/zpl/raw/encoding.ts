@@ -4,6 +4,7 @@
  *
  * Source: ZPL II Programming Guide, "^CI – Change International Font/Encoding", "^FH"; Zebra Code Page 850.
  */
+import { because } from '../../contract/reason.ts';
 import { fieldPieces, hexEscapes } from '../field-data.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
@@ -42,7 +43,7 @@ export function encodingOf({ params, line }: RawCommand): Encoding {
 }
 
 function unsupported(line: number): Error {
-  return rawFault('^CI is supported with 28 (UTF-8), 0, 13, 27 and 31 to 36, without remapping', line);
+  return rawFault(because('zpl-encoding', {}), line);
 }
 
 function windowsPage(label: string | undefined): string | undefined {

@@ -6,6 +6,7 @@
  * is put back after the field.
  */
 
+import { because, type Reason } from '../../contract/reason.ts';
 import type { Placeholder } from '../../values/merge.ts';
 import { escapeFieldData } from '../field-data.ts';
 import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
@@ -72,7 +73,7 @@ export function rawField(
 export function fieldText(
   field: RawField,
   textFor: (slot: Slot) => string | undefined,
-  refuse: (slot: Slot, reason: string) => Error,
+  refuse: (slot: Slot, reason: Reason) => Error,
 ): { text: string; switched: boolean } {
   const { parts, encoding, indicator, open } = field;
   let beyond: Slot | undefined;
@@ -87,7 +88,7 @@ export function fieldText(
   const switched = beyond !== undefined && encoding !== UTF8;
   const fixed = switched ? field.utf8 : parts;
   if (fixed === undefined && beyond !== undefined) {
-    throw refuse(beyond, "beside the field's fixed text, in the template's ^CI, it can hold ASCII only");
+    throw refuse(beyond, because('zpl-beside-fixed', {}));
   }
   let text = switched ? `^CI28${open}` : open;
   for (const [at, part] of (fixed ?? parts).entries()) {
@@ -99,11 +100,11 @@ export function fieldText(
 }
 
 /** A value for what reads the field once ^FH has been read. */
-function plainData({ barcode, block }: Reading, text: string, refuse: (reason: string) => Error): string {
+function plainData({ barcode, block }: Reading, text: string, refuse: (reason: Reason) => Error): string {
   if (barcode !== undefined) {
-    if (!text.isWellFormed()) throw refuse('half of a surrogate pair cannot be encoded');
+    if (!text.isWellFormed()) throw refuse(because('surrogate', {}));
     if (OWN_ESCAPES[barcode]?.test(text) === true) {
-      throw refuse(`^${barcode} would read a character of the value as an escape`);
+      throw refuse(because('zpl-escape', { command: `^${barcode}` }));
     }
     // "Code 128 Invocation Characters": >0 is the character > itself.
     if (barcode === 'BC') return text.replaceAll('>', '>0');

@@ -7,6 +7,7 @@
  */
 
 import { dots } from '../../contract/dots.ts';
+import { because, becauseOf, type Reason } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
 import type { FieldMark } from '../interpreter/field-marks.ts';
 import type { LabelPlan } from '../interpreter/label-plan.ts';
@@ -15,7 +16,7 @@ import { type PlannedLabel, plannedLabel } from '../interpreter/planned-label.ts
 export interface RawPlacementFault {
   readonly code: 'off-label' | 'size-mismatch';
   /** Begins with the line of the source that it is about. */
-  readonly message: string;
+  readonly reason: Reason;
 }
 
 /** What a template is to be printed on; what is not known limits nothing. */
@@ -95,14 +96,14 @@ function sizeFaults(
       (down === undefined || height === undefined || near(down.count, height, at));
     const other = isFor(dpi) ? undefined : RESOLUTIONS.find((at) => at !== dpi && isFor(at));
     if (other !== undefined) {
-      const message = `line ${across.line}: ^PW${across.count} is this media at ${other} dpi, not at ${dpi} dpi`;
-      return [{ code: 'size-mismatch', message }];
+      const why = because('zpl-other-dpi', { count: across.count, other, dpi });
+      return [{ code: 'size-mismatch', reason: becauseOf('zpl-line', { line: across.line }, why) }];
     }
   }
   const larger = (what: string, mm: number | undefined, found: typeof across): RawPlacementFault[] => {
     if (mm === undefined || found === undefined || found.count <= dots(mm, dpi) * (1 + NEAR)) return [];
-    const message = `line ${found.line}: ^${what}${found.count} is more than the media has: ${dots(mm, dpi)} dots`;
-    return [{ code: 'size-mismatch', message }];
+    const why = because('zpl-larger', { command: what, count: found.count, dots: dots(mm, dpi) });
+    return [{ code: 'size-mismatch', reason: becauseOf('zpl-line', { line: found.line }, why) }];
   };
   return [...larger('PW', width, across), ...larger('LL', height, down)];
 }
@@ -115,10 +116,9 @@ function fieldFault(
   const off = x >= plan.width || y >= plan.length || x + width < 0 || y + height < 0;
   const over = x < -EDGE || y < -EDGE || x + width > plan.width + EDGE || y + height > plan.length + EDGE;
   if (!off && !over) return [];
-  const place = `the field at ${x},${y} (^${name})`;
-  const sheet = `${plan.width} × ${plan.length} dots`;
-  const message = off
-    ? `line ${lineOf(at)}: ${place} is beyond the ${sheet} that are printed`
-    : `line ${lineOf(at)}: ${place}, ${width} × ${height} dots, reaches over the edge of the ${sheet} that are printed`;
-  return [{ code: 'off-label', message }];
+  const field = { x, y, command: name, width: plan.width, length: plan.length };
+  const why = off
+    ? because('zpl-off-label', field)
+    : because('zpl-over-edge', { ...field, across: width, down: height });
+  return [{ code: 'off-label', reason: becauseOf('zpl-line', { line: lineOf(at) }, why) }];
 }

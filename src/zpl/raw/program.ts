@@ -10,7 +10,7 @@
  */
 
 import { LIMITS } from '../../contract/limits.ts';
-import type { Reason } from '../../contract/reason.ts';
+import { because, type Reason } from '../../contract/reason.ts';
 import { DOWNLOADS, isDownload, PRINTS, words } from '../commands.ts';
 import { objectName } from '../names.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
@@ -66,6 +66,8 @@ const PRINTS_LATER = words('FN SF GS XF');
 const BOM = '\ufeff';
 /** Commands that stored formats add to a label. */
 const MOST_RECALLED = 100_000;
+/** Two digits of base 36. */
+const MOST_DOWNLOADS = 36 ** 2;
 
 type Format = readonly RawCommand[];
 
@@ -87,7 +89,7 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
     const setUp = format !== last && !prints(format);
     if (label !== undefined && !setUp) {
       const [first] = format;
-      throw rawFault('a second label begins here: a template is one label, make one of each', first?.line);
+      throw rawFault(because('zpl-second-label', {}), first?.line);
     }
     const kept = stored.recalledIn(format).flatMap((command): RawCommand[] => {
       if (objects.deletes(command)) return [];
@@ -102,7 +104,7 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
     else if (label === undefined) before.push(kept.filter(({ code }) => !/^\^X[AZ]$/.test(code)));
   }
   const [begin, ...rest] = label ?? [];
-  if (begin === undefined) throw rawFault('expected exactly one label format, ^XA … ^XZ');
+  if (begin === undefined) throw rawFault(because('zpl-no-label', {}));
   stored.requireUsed();
   return { downloads: objects.downloads, label: [begin, ...before.flat(), ...rest], leftOut };
 }
@@ -121,7 +123,7 @@ function storing(format: Format): RawCommand | undefined {
 }
 
 function requireBlank(text: string, line: number): void {
-  if (text.trim() !== '') throw rawFault('there is text outside of ^XA … ^XZ', line);
+  if (text.trim() !== '') throw rawFault(because('zpl-text-outside', {}), line);
 }
 
 /** Splits the commands into formats; what stands outside of them has to be a download, or to say nothing. */
@@ -135,7 +137,7 @@ function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downlo
     if (code.startsWith('~') && isDownload(code.slice(1))) downloads.push(command);
     else if (code === '^XA') {
       if (open?.some(printing)) {
-        throw rawFault('^XA begins a second label before ^XZ has ended the first', line);
+        throw rawFault(because('zpl-label-in-label', {}), line);
       }
       // A second ^XA, before anything is printed, only continues the format.
       open ??= [command, ...before];
@@ -149,10 +151,10 @@ function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downlo
     } else if (code === '^CI') before.push(command);
     else if (code.startsWith('~') && code.length > 2) formats.push([command]);
     else if (code.startsWith('^') && !/^\^(?:FX|FS|XZ)$/.test(code)) {
-      throw rawFault(`${code} stands outside of ^XA … ^XZ`, line);
+      throw rawFault(because('zpl-outside', { command: code }), line);
     }
   }
-  if (open !== undefined) throw rawFault('^XA without ^XZ', open[0]?.line);
+  if (open !== undefined) throw rawFault(because('zpl-no-end', {}), open[0]?.line);
   return { formats, downloads };
 }
 
@@ -178,7 +180,7 @@ class StoredFormats {
   /** @throws JobFaultError `template-invalid`: a format is stored for others to recall */
   requireUsed(): void {
     for (const { used, line } of this.#formats.values()) {
-      if (!used) throw rawFault('^DF stores a format that this template does not recall', line);
+      if (!used) throw rawFault(because('zpl-stored-unused', {}), line);
     }
   }
 
@@ -227,7 +229,7 @@ class StoredFormats {
 }
 
 function tooLong(line: number | undefined): Error {
-  return rawFault('with the stored formats that it recalls the label is too long', line);
+  return rawFault(because('zpl-recalled-long', {}), line);
 }
 
 function fieldNumber({ params }: RawCommand): number {
@@ -263,14 +265,14 @@ class OwnObjects {
       const [name = '', ...rest] = params.split(',', 3);
       const object = objectName(name, this.#extension(code, rest, line));
       if (!/^[A-Z]:[^*?]+\.[A-Z0-9]{1,3}$/.test(object))
-        throw rawFault(`${code} without the name of an object`, line);
+        throw rawFault(because('zpl-object-unnamed', { command: code }), line);
       if (!object.startsWith('R:')) {
         if (!printerCommands) throw commonMemory(code, object, line);
         this.downloads.push({ text, object: undefined });
         continue;
       }
       const count = this.#names.size.toString(36).toUpperCase().padStart(2, '0');
-      if (count.length > 2) throw rawFault('more than 1296 downloads', line);
+      if (count.length > 2) throw rawFault(because('zpl-downloads-many', { most: MOST_DOWNLOADS }), line);
       const own = this.#names.get(object) ?? `R:${prefix}${count}${object.slice(object.lastIndexOf('.'))}`;
       this.#names.set(object, own);
       this.downloads.push({ text: `${code}${own}${params.slice(name.length).trimEnd()}`, object: own });
@@ -282,10 +284,9 @@ class OwnObjects {
     const fixed = isDownload(name) ? DOWNLOADS[name] : undefined;
     if (fixed !== undefined) return fixed;
     const known = OBJECTS_OF_DY[extension.trim().toUpperCase()];
-    if (known === undefined) throw rawFault('~DY takes pictures and fonts only: B, E, G, P, T or X', line);
+    if (known === undefined) throw rawFault(because('zpl-object-kind', {}), line);
     // Binary data runs over what follows it, and a template is text.
-    if (!/^[AP]$/i.test(kind.trim()))
-      throw rawFault('~DY takes hexadecimal or base64 data only: A or P', line);
+    if (!/^[AP]$/i.test(kind.trim())) throw rawFault(because('zpl-object-data', {}), line);
     return known;
   }
 
@@ -308,8 +309,5 @@ class OwnObjects {
 }
 
 function commonMemory(code: string, object: string, line: number): Error {
-  return rawFault(
-    `${code} stores ${object} for all that use the printer: store it in R:, or have an administrator allow the tenant printer commands`,
-    line,
-  );
+  return rawFault(because('zpl-common-memory', { command: code, object }), line);
 }

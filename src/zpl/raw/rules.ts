@@ -5,7 +5,7 @@
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
-import { because, type Reason } from '../../contract/reason.ts';
+import { because, becauseOf, type Reason, type ReasonCode } from '../../contract/reason.ts';
 import { isFont, words } from '../commands.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
@@ -39,54 +39,55 @@ const SET_UP: Readonly<Record<string, string | undefined>> = {
 };
 
 /** What a refused command does. Of all others it is said that they are none that draw. */
-const DOES: Readonly<Record<string, string>> = {
-  '^CO': "changes the printer's memory",
-  '^EF': 'deletes stored formats',
-  '^EG': 'deletes stored graphics',
-  '^FL': "links the printer's fonts",
-  '^ID': 'deletes what is stored in the printer',
-  '^IS': 'stores the label in the printer',
-  '^JB': "clears the printer's memory",
-  '^JI': "starts the printer's BASIC interpreter",
-  '^JJ': "changes the printer's ports",
-  '^JM': "changes the printer's resolution",
-  '^JS': "changes the printer's sensors",
-  '^JT': "changes the print head's test",
-  '^JU': "saves or resets the printer's configuration",
-  '^JZ': 'changes what the printer does after an error',
-  '^KD': "changes the printer's clock",
-  '^KL': "changes the printer's language",
-  '^KN': 'renames the printer',
-  '^KP': "changes the printer's password",
-  '^KV': "changes the printer's kiosk settings",
-  '^MA': "changes the printer's maintenance alerts",
-  '^MI': "changes the printer's maintenance alerts",
-  '^MP': "locks the printer's panel",
-  '^MW': "changes the printer's warnings",
-  '^NB': "changes the printer's network",
-  '^NC': "changes the printer's network",
-  '^ND': "changes the printer's network",
-  '^NI': "changes the printer's network",
-  '^NN': "changes the printer's network",
-  '^NP': "changes the printer's network",
-  '^NS': "changes the printer's network",
-  '^NT': "changes the printer's network",
-  '^NW': "changes the printer's network",
-  '^PF': 'feeds media',
-  '^PH': 'feeds media',
-  '^PP': 'pauses the printer',
-  '^RZ': 'sets passwords of RFID tags',
-  '^SE': "changes the printer's encoding",
-  '^SL': "changes the printer's clock",
-  '^SO': "changes the printer's clock",
-  '^SP': 'begins to print before the label has come',
-  '^SS': "changes the printer's sensors",
-  '^ST': "changes the printer's clock",
-  '^SZ': "changes the printer's language",
-  '^TO': 'copies what is stored in the printer',
-  '^WF': 'writes RFID tags',
-  '^ZZ': 'switches the printer off',
+const DOES: Readonly<Record<string, DoesCode>> = {
+  '^CO': 'does-memory',
+  '^EF': 'does-delete',
+  '^EG': 'does-delete',
+  '^FL': 'does-fonts',
+  '^ID': 'does-delete',
+  '^IS': 'does-store',
+  '^JB': 'does-memory',
+  '^JI': 'does-basic',
+  '^JJ': 'does-ports',
+  '^JM': 'does-resolution',
+  '^JS': 'does-sensors',
+  '^JT': 'does-head-test',
+  '^JU': 'does-configuration',
+  '^JZ': 'does-errors',
+  '^KD': 'does-clock',
+  '^KL': 'does-language',
+  '^KN': 'does-name',
+  '^KP': 'does-password',
+  '^KV': 'does-kiosk',
+  '^MA': 'does-alerts',
+  '^MI': 'does-alerts',
+  '^MP': 'does-panel',
+  '^MW': 'does-alerts',
+  '^NB': 'does-network',
+  '^NC': 'does-network',
+  '^ND': 'does-network',
+  '^NI': 'does-network',
+  '^NN': 'does-network',
+  '^NP': 'does-network',
+  '^NS': 'does-network',
+  '^NT': 'does-network',
+  '^NW': 'does-network',
+  '^PF': 'does-feed',
+  '^PH': 'does-feed',
+  '^PP': 'does-pause',
+  '^RZ': 'does-rfid-passwords',
+  '^SE': 'does-encoding',
+  '^SL': 'does-clock',
+  '^SO': 'does-clock',
+  '^SP': 'does-early',
+  '^SS': 'does-sensors',
+  '^ST': 'does-clock',
+  '^SZ': 'does-language',
+  '^TO': 'does-copy',
+  '^WF': 'does-rfid',
+  '^ZZ': 'does-off',
 };
+type DoesCode = Extract<ReasonCode, `does-${string}`>;
 /** `~` commands that nobody may send in a label: they act at once, on other jobs, or the printer answers them. */
 const AT_ONCE = /^~(?:H.|J[ABCDEFGILPQRX]|P[HPRS]|W.|EG|RO|KB)$/;
 /** Fonts that a printer has; the others are free for ^CW. */
@@ -105,7 +106,7 @@ export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): R
   if (code.startsWith('^') && draws(code.slice(1))) {
     const does = labelCommandThatLasts(code, params);
     if (does === undefined || allowed) return KEEP;
-    throw refusal(`${code} ${does}`, line);
+    throw refusal(code, does, line);
   }
   if (allowed) return KEEP;
   if (code in SET_UP || isHarmless(code, params, setUp)) {
@@ -113,7 +114,7 @@ export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): R
     const reason = member === undefined ? because('set-up', {}) : because('set-up-member', { member });
     return { keep: false, reason };
   }
-  throw refusal(`${code} ${DOES[code] ?? 'is no command that draws a label'}`, line);
+  throw refusal(code, DOES[code] ?? 'does-not-draw', line);
 }
 
 function draws(name: string): boolean {
@@ -132,39 +133,30 @@ function isHarmless(code: string, params: string, setUp: boolean): boolean {
 }
 
 /** What a command that is about the label would leave behind that no reset takes away. */
-function labelCommandThatLasts(code: string, params: string): string | undefined {
-  if (code === '^MC' && /^\s*N/i.test(params)) return 'N prints the label over the next ones too';
-  if (code === '^CW' && BUILT_IN_FONT.test(params)) return "takes the place of one of the printer's fonts";
+function labelCommandThatLasts(code: string, params: string): DoesCode | undefined {
+  if (code === '^MC' && /^\s*N/i.test(params)) return 'does-overprint';
+  if (code === '^CW' && BUILT_IN_FONT.test(params)) return 'does-replace-font';
   return undefined;
 }
 
-function refusal(what: string, line: number): Error {
-  return rawFault(
-    `${what}, for all that use the printer: leave it out, or have an administrator allow the tenant printer commands`,
-    line,
-  );
+function refusal(command: string, does: DoesCode, line: number): Error {
+  return rawFault(becauseOf('zpl-for-all', { command }, because(does, {})), line);
 }
 
 /** What no tenant may have in a template, because labels would get lost, doubled or mixed up. */
 function refuseAlways({ code, params, line }: RawCommand): void {
   // Copies are sent in parts, and sent again from where a printer was cut off: it would count from the start.
   if (code === '^SN' || code === '^SF') {
-    throw rawFault(
-      `${code} counts in the printer, where copies would get numbers twice; use a field of the record`,
-      line,
-    );
+    throw rawFault(because('zpl-counts', { command: code }), line);
   }
-  if (code === '^WD') throw rawFault('^WD prints another label than the template', line);
+  if (code === '^WD') throw rawFault(because('zpl-other-label', {}), line);
   // What it sends back, the record's own data for one, would be taken for the printer's answer to our questions.
-  if (/^\^H.$/.test(code)) throw rawFault(`${code} makes the printer answer, and is not supported`, line);
+  if (/^\^H.$/.test(code)) throw rawFault(because('zpl-answers', { command: code }), line);
   if (AT_ONCE.test(code)) {
-    throw rawFault(
-      `${code} acts at once, in the middle of other labels, and cannot stand in a template`,
-      line,
-    );
+    throw rawFault(because('zpl-at-once', { command: code }), line);
   }
   // Binary data runs over what follows it, and over the next label.
   if (code === '^GF' && !/^\s*(?:A\s*)?(?:,|$)/i.test(params)) {
-    throw rawFault('^GF with binary data is not supported: write it as ^GFA', line);
+    throw rawFault(because('zpl-binary', {}), line);
   }
 }

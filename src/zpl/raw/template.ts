@@ -12,7 +12,7 @@
 import { JobFaultError } from '../../contract/fault.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
-import { reasonIn, type Said, textOf as wordsOf } from '../../contract/reason.ts';
+import { because, type Reason, reasonText } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
 import {
   countsCopies,
@@ -258,7 +258,7 @@ function refusePlaceholders({
   line,
 }: Pick<RawCommand, 'code' | 'params'> & { line?: number }): void {
   if (/\{\{[^{}]*\}\}/.test(params)) {
-    throw rawFault(`a placeholder after ${code}: it can only be field data`, line);
+    throw rawFault(because('zpl-placeholder', { command: code }), line);
   }
 }
 
@@ -271,11 +271,11 @@ function fieldNumbers(commands: readonly RawCommand[]): Map<number, string> {
     if (match === null || name === '') continue;
     const [placeholder] = parsePlaceholders(`{{${name}}}`, '/source');
     if (placeholder === undefined || typeof placeholder === 'string')
-      throw rawFault('^FN has a name that is none', line);
-    if (placeholder.filter !== undefined) throw rawFault('^FN names a field, without filters', line);
+      throw rawFault(because('zpl-field-name', {}), line);
+    if (placeholder.filter !== undefined) throw rawFault(because('zpl-field-filter', {}), line);
     const known = names.get(Number(match[1]));
     if (known !== undefined && known !== placeholder.field)
-      throw rawFault(`^FN${match[1]} has two names`, line);
+      throw rawFault(because('zpl-field-names', { number: match[1] ?? '' }), line);
     names.set(Number(match[1]), placeholder.field);
   }
   return names;
@@ -303,11 +303,11 @@ function filled(
   const copiesDiffer = slots.some((place) => countsCopies(place.field));
 
   const textOf = (field: RawField, record: LabelRecord, index: number) => {
-    const refuse = (place: Slot, said: Said) =>
+    const refuse = (place: Slot, reason: Reason) =>
       new JobFaultError(
         'value-invalid',
-        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index + 1}: ${wordsOf(said)}`,
-        { element: '/source', record: index, field: place.field, ...reasonIn(said) },
+        `Template ${JSON.stringify(template.name)}, element /source, field ${JSON.stringify(place.field)}, record ${index + 1}: ${reasonText(reason)}`,
+        { element: '/source', record: index, field: place.field, reason },
       );
     const textFor = (place: Slot): string | undefined => {
       const value = Object.hasOwn(record, place.field) ? record[place.field] : undefined;
@@ -336,10 +336,11 @@ function filled(
       const found = textOf(field, values, index);
       length += found.text.length;
       if (length > LIMITS.filledSource) {
+        const reason = because('label-too-long', { most: LIMITS.filledSource });
         throw new JobFaultError(
           'value-invalid',
-          `Template ${JSON.stringify(template.name)}, record ${index + 1}: the label has more than ${LIMITS.filledSource} characters with its values`,
-          { element: '/source', record: index },
+          `Template ${JSON.stringify(template.name)}, record ${index + 1}: ${reasonText(reason)}`,
+          { element: '/source', record: index, reason },
         );
       }
       yield found;

@@ -74,32 +74,6 @@ export const refusals: Readonly<Record<string, string>> = {
   internal: 'Im Dienst ist etwas Unerwartetes ausgefallen',
 };
 
-/** Davon die, zu denen der Dienst nichts weiter sagt: keinen Wert, keinen Namen, keinen Grund. */
-export const saysAll: ReadonlySet<string> = new Set([
-  'token-missing',
-  'token-invalid',
-  'tenant-missing',
-  'idempotency-key-missing',
-  'content-type-unsupported',
-  'body-missing',
-  'job-not-found',
-  'job-not-held',
-  'label-data-gone',
-  'labels-uncertain',
-  'printer-not-found',
-  'integration-not-found',
-  'session-ended',
-  'sign-in-refused',
-  'password-wrong',
-  'passkey-refused',
-  'passkey-not-found',
-  'link-spent',
-  'person-not-found',
-  'person-exists',
-  'person-yourself',
-  'too-many-streams',
-]);
-
 /** Was eine Prüfung an einer Vorlage findet. */
 export const templateProblems: Readonly<Record<string, string>> = {
   'template-invalid': 'So lässt es sich nicht drucken',

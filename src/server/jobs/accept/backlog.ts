@@ -5,12 +5,14 @@
  * Counted by the database now and then, and between two counts by what this instance accepts. Who would be refused by an
  * older count has it made anew; several instances may together go over a limit by what they accept in a moment.
  */
+
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type Lane, laneOf } from '../../../contract/lane.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
+import { because, type Reason } from '../../../contract/reason.ts';
 import type { ServerConfig } from '../../config.ts';
-import { ProblemError } from '../../problems.ts';
+import { refusedBecause } from '../../problems.ts';
 import type { Pool } from '../../store/pool.ts';
 
 /** ms for which a count is believed. */
@@ -50,23 +52,22 @@ export class Backlog {
     if (this.#excess(count, lane, bytes) !== undefined) count = await this.#count(tenantId, RECOUNT_AGE);
     const excess = this.#excess(count, lane, bytes);
     if (excess !== undefined) {
-      throw new ProblemError('too-many-waiting', excess, { headers: { 'retry-after': String(RETRY_AFTER) } });
+      throw refusedBecause('too-many-waiting', excess, { headers: { 'retry-after': String(RETRY_AFTER) } });
     }
     count.jobs += 1;
     count.bytes += bytes;
     count.lanes.set(lane, (count.lanes.get(lane) ?? 0) + 1);
   }
 
-  #excess(count: Count, lane: Lane, bytes: number): string | undefined {
+  #excess(count: Count, lane: Lane, bytes: number): Reason | undefined {
     const { waitingJobs, waitingBytes, waitingJobsPerPrinter } = this.#limits;
-    if (count.jobs >= waitingJobs)
-      return `${count.jobs} jobs of the tenant wait; the limit is ${waitingJobs}`;
+    if (count.jobs >= waitingJobs) return because('waiting-jobs', { count: count.jobs, most: waitingJobs });
     const here = count.lanes.get(lane) ?? 0;
     if (here >= waitingJobsPerPrinter) {
-      return `${here} jobs of the tenant wait at this printer; the limit is ${waitingJobsPerPrinter}`;
+      return because('waiting-here', { count: here, most: waitingJobsPerPrinter });
     }
     if (count.bytes + bytes > waitingBytes) {
-      return `the tenant's waiting jobs have ${count.bytes} bytes; with this job's ${bytes} they would be over the limit of ${waitingBytes}`;
+      return because('waiting-bytes', { waiting: count.bytes, bytes, most: waitingBytes });
     }
     return undefined;
   }

@@ -9,10 +9,11 @@ import { type JobReprint, jobReprint } from '../../../contract/job-actions.ts';
 import { jobId } from '../../../contract/job-id.ts';
 import { hasEnded, jobStatus, statesIn } from '../../../contract/job-life.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import { because } from '../../../contract/reason.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
-import { ProblemError, parseBody, payloadInvalid, shorten } from '../../problems.ts';
+import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { type Also, type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
@@ -110,8 +111,8 @@ export class Reprints {
     const old = jobId.safeParse(id).success ? await rowOf(db, stored, sql, [id]) : undefined;
     if (old === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
     if (!statesIn('over').includes(old.status)) {
-      const first = hasEnded(old.status) ? 'decide first which of its labels are out' : 'wait, or cancel it';
-      throw new ProblemError('job-not-over', `the job is ${old.status}: ${first}`);
+      const first = hasEnded(old.status) ? 'reprint-decide' : 'reprint-wait';
+      throw refusedBecause('job-not-over', because(first, { status: old.status }));
     }
     return old;
   }
@@ -122,8 +123,8 @@ export class Reprints {
     if (payload === null) throw dataGone();
     const chosen = request.labels === undefined ? undefined : labelsIn(request.labels, payload);
     if (chosen !== undefined && chosen.length > limits.records) {
-      const detail = `these are ${chosen.length} labels; of some of a job's labels the limit is ${limits.records}`;
-      throw new ProblemError('labels-limit', detail);
+      const many = because('labels-chosen-many', { labels: chosen.length, most: limits.records });
+      throw refusedBecause('labels-limit', many);
     }
     const { template, orientation } = payload;
     const elsewhere = request.printerId !== undefined || request.printer !== undefined;
@@ -175,13 +176,12 @@ function labelsIn(
   const seen = new Set<number>();
   for (const [at, { from, to }] of ranges.entries()) {
     if (to <= from || to > total) {
-      const detail = `expected labels from 0 to ${total - 1}, with "to" the first that is left out`;
-      throw payloadInvalid([{ pointer: `/labels/${at}`, detail, value: shorten({ from, to }) }]);
+      const between = because('labels-of-job', { last: total - 1 });
+      throw payloadInvalid([faultAt(`/labels/${at}`, between, { from, to })]);
     }
     for (let label = from; label < to; label++) {
       if (seen.has(label)) {
-        const detail = `label ${label} is named twice`;
-        throw payloadInvalid([{ pointer: `/labels/${at}`, detail, value: shorten({ from, to }) }]);
+        throw payloadInvalid([faultAt(`/labels/${at}`, because('label-twice', { label }), { from, to })]);
       }
       seen.add(label);
     }

@@ -12,18 +12,20 @@ import {
   type PrintRequest,
   printEnvelopeWithin,
 } from '../../../contract/print-request.ts';
+import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
 import type { Asked, AskedPrinters, Found } from '../../printers/asked-printers.ts';
 import {
   type Fault,
+  faultAt,
   faultsOf,
   MAX_FAULTS,
   ProblemError,
   parseBody,
   payloadInvalid,
-  shorten,
+  refusedBecause,
 } from '../../problems.ts';
 import { inStretches, type Long } from '../../stretches.ts';
 import type { SavedTemplate, Templates } from '../../templates/templates.ts';
@@ -72,10 +74,9 @@ export class RequestCheck {
     const records = data?.length ?? 1;
     const labels = records * request.numberCopies;
     if (labels > this.#limits.labels) {
-      const detail = `${records} records × ${request.numberCopies} copies are ${labels} labels; the limit is ${this.#limits.labels}`;
-      throw new ProblemError('labels-limit', detail, {
-        errors: [{ pointer: '/numberCopies', detail, value: shorten(request.numberCopies) }],
-      });
+      const copies = request.numberCopies;
+      const reason = because('labels-many', { records, copies, labels, most: this.#limits.labels });
+      throw refusedBecause('labels-limit', reason, { errors: [faultAt('/numberCopies', reason, copies)] });
     }
     return { request, labels };
   }
@@ -146,9 +147,9 @@ function* recordsOf(data: readonly unknown[]): Long<LabelRecord[]> {
 function recordFaults(index: number, record: unknown): Fault[] {
   const pointer = `/data/${index}`;
   if (typeof record === 'object' && record !== null && Object.keys(record).length > LIMITS.fieldsPerRecord) {
-    return [{ pointer, detail: `expected at most ${LIMITS.fieldsPerRecord} fields` }];
+    return [faultAt(pointer, because('most-fields', { most: LIMITS.fieldsPerRecord }))];
   }
   const faults = faultsOf(labelRecord.safeParse(record).error?.issues ?? [], record);
-  if (faults.length === 0) return [{ pointer, detail: 'expected a record' }];
+  if (faults.length === 0) return [faultAt(pointer, because('record-expected', {}))];
   return faults.map((fault) => ({ ...fault, pointer: pointer + fault.pointer }));
 }

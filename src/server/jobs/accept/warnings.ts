@@ -3,6 +3,7 @@ import { printsPages } from '../../../../drivers/languages/index.ts';
 import type { ValidationResult } from '../../../contract/admin.ts';
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
+import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import { mediaOf } from '../../../contract/sheet.ts';
 import type { Template } from '../../../contract/template.ts';
 import { templateFields } from '../../../render/template-fields.ts';
@@ -49,22 +50,13 @@ export async function warningsFor(
       const where = request.data === undefined ? {} : { record: index };
       for (const field of fields) {
         if (Object.hasOwn(record, field)) continue;
-        const instead = defaults.has(field) ? 'its default' : 'nothing';
-        warn(() => ({
-          code: 'field-missing',
-          message: `the field is missing; ${instead} is printed`,
-          ...where,
-          field,
-        }));
+        const missing = defaults.has(field) ? 'record-field-missing' : 'record-field-empty';
+        warn(() => ({ ...warning('field-missing', because(missing, {})), ...where, field }));
       }
       for (const field of Object.keys(record)) {
         if (known.has(field)) continue;
-        warn(() => ({
-          code: 'field-unknown',
-          message: `the template has no field ${shorten(field)}`,
-          ...where,
-          field,
-        }));
+        const unknown = because('record-field-unknown', { field: shorten(field) });
+        warn(() => ({ ...warning('field-unknown', unknown), ...where, field }));
       }
       yield;
     }
@@ -73,12 +65,13 @@ export async function warningsFor(
   return { warnings, warningCount };
 }
 
+function warning(code: Warning['code'], reason: Reason): Warning {
+  return { code, message: reasonText(reason), reason };
+}
+
 function* sizeWarnings(template: Template, request: PrintRequest, format: PrinterFormat): Generator<Warning> {
   if (template.dpi !== undefined && template.dpi !== format.dpi) {
-    yield {
-      code: 'size-mismatch',
-      message: `the template was made for ${template.dpi} dpi, the format has ${format.dpi} dpi`,
-    };
+    yield warning('size-mismatch', because('made-for-dpi', { designed: template.dpi, format: format.dpi }));
   }
   const media = mediaOf(template, printsPages(format.language));
   if (media.width === undefined || media.height === undefined) return;
@@ -86,10 +79,9 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
     request.orientation === 'portrait' ? [media.width, media.height] : [media.height, media.width];
   if (Math.abs(width - format.width) <= SIZE_TOLERANCE && Math.abs(height - format.height) <= SIZE_TOLERANCE)
     return;
-  yield {
-    code: 'size-mismatch',
-    message: `the ${media.what} is ${width} × ${height} mm in this orientation, the media ${format.width} × ${format.height} mm`,
-  };
+  const sizes = { width, height, mediaWidth: format.width, mediaHeight: format.height };
+  const turned = media.what === 'sheet' ? 'sheet-turned-mismatch' : 'label-turned-mismatch';
+  yield warning('size-mismatch', because(turned, sizes));
 }
 
 async function placementWarnings(
@@ -103,7 +95,8 @@ async function placementWarnings(
   const own: RawMedia = format.language === 'zpl' ? {} : template;
   const { dpi = format.dpi, width = format.width, height = format.height } = own;
   try {
-    return await checks.placement(tenantId, { template, media: { dpi, width, height } }, TIMES);
+    const faults = await checks.placement(tenantId, { template, media: { dpi, width, height } }, TIMES);
+    return faults.map(({ code, reason }) => warning(code, reason));
   } catch (error) {
     if (error instanceof CheckStopped) return [];
     throw error;

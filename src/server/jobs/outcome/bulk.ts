@@ -1,15 +1,17 @@
 /** The same done to many jobs at once, to each as if alone; first, if asked for, what that would do. */
+
 import type { JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
-import { type ProblemCode, ProblemError, payloadInvalid } from '../../problems.ts';
+import { because, type Reason, reasonIn } from '../../../contract/reason.ts';
+import { faultAt, type ProblemCode, ProblemError, payloadInvalid } from '../../problems.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { JobDecisions } from './decisions.ts';
 import type { Decision } from './locked-job.ts';
 import type { JobMoves, Target } from './moves.ts';
 
 type Done = JobBulkResult['jobs'][number];
-type Fate = Pick<Done, 'outcome' | 'code' | 'detail'>;
+type Fate = Pick<Done, 'outcome' | 'code' | 'detail' | 'reason'>;
 type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
 
 /** What is done to each. */
@@ -22,11 +24,11 @@ export type Deed =
 export function deedOf({ action, uncertain, to }: JobBulk): Deed {
   if (action === 'release') {
     if (uncertain !== undefined) return { action, uncertain };
-    throw payloadInvalid([{ pointer: '/uncertain', detail: 'expected "print" or "skip" with release' }]);
+    throw payloadInvalid([faultAt('/uncertain', because('bulk-uncertain', {}))]);
   }
   if (action === 'move') {
     if (to !== undefined) return { action, to };
-    throw payloadInvalid([{ pointer: '/to', detail: 'expected a printer with move' }]);
+    throw payloadInvalid([faultAt('/to', because('bulk-to', {}))]);
   }
   return { action };
 }
@@ -65,8 +67,8 @@ function releasedFrom(deed: Extract<Deed, { action: 'release' }>, { uncertain, l
   return deed.uncertain === 'print' ? from : to;
 }
 
-function refused(code: ProblemCode, detail: string): Fate {
-  return { outcome: 'refused', code, detail };
+function refused(code: ProblemCode, detail: string, reason?: Reason): Fate {
+  return { outcome: 'refused', code, detail, ...reasonIn(reason) };
 }
 
 /** It has ended, somebody else has decided since it was looked at, or it cannot be done to this one. */
@@ -75,7 +77,7 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Fate> {
     return await work();
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    return refused(error.code, error.message);
+    return refused(error.code, error.message, error.reason);
   }
 }
 

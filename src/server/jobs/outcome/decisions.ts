@@ -16,8 +16,9 @@ import type { JobView } from '../../../contract/job.ts';
 import type { ResumePlan } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
 import { queuedJob } from '../../../contract/queued-job.ts';
+import { because } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
-import { ProblemError, shorten } from '../../problems.ts';
+import { faultAt, ProblemError, payloadInvalid } from '../../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
@@ -81,10 +82,7 @@ function planOf(job: LockedJob, from: number | undefined): ResumePlan {
   }
   const first = from ?? job.printed;
   if (first > job.total) {
-    const message = `expected at most ${job.total}, the number of the job's labels`;
-    throw new ProblemError('payload-invalid', `/from: ${message}`, {
-      errors: [{ pointer: '/from', detail: message, value: shorten(first) }],
-    });
+    throw payloadInvalid([faultAt('/from', because('from-most', { total: job.total }), first)]);
   }
   const prints = { from: first, to: job.total };
   if (first === job.total) return { status: 'printed', prints };

@@ -17,9 +17,10 @@ import { jobId } from '../../../contract/job-id.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
 import { type Lane, laneOf } from '../../../contract/lane.ts';
 import { queuedJob, queueId } from '../../../contract/queued-job.ts';
+import { because, type Reason } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
-import { ProblemError, payloadInvalid, shorten } from '../../problems.ts';
+import { faultAt, ProblemError, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { type Pool, rowOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { askedOf, type Route, route } from '../accept/route.ts';
@@ -104,7 +105,7 @@ export class JobMoves {
   /** That its template prints on the other printer, and that it is another one. @throws ProblemError as `move` */
   async check(id: string, to: Target): Promise<void> {
     const { lane, target } = await this.#wayOf(id, to);
-    if (lane === target) throw notMovable('the job waits for this printer');
+    if (lane === target) throw notMovable(because('move-same', {}));
   }
 
   async #wayOf(id: string, to: Target) {
@@ -117,25 +118,23 @@ export class JobMoves {
   /** The first label that is to be printed. Everything is refused before the job leaves its lane. */
   async #takeOut(id: string, job: LockedJob, target: Lane, from: number | undefined): Promise<number> {
     const waits = job.status === 'queued';
-    if (!waits && !mayBecome(job.status, 'queued', 'person')) throw notMovable(`the job is ${job.status}`);
-    if (job.cancel_requested) throw notMovable('the job is to be canceled');
+    if (!waits && !mayBecome(job.status, 'queued', 'person'))
+      throw notMovable(because('job-is', { status: job.status }));
+    if (job.cancel_requested) throw notMovable(because('move-canceled', {}));
     if (from === undefined && job.uncertain) {
       throw new ProblemError('labels-uncertain', 'say from which label on the job is to be printed');
     }
     if (waits && from !== undefined && from !== job.printed) {
-      throw payloadInvalid([
-        { pointer: '/from', detail: 'a job that waits goes on where it is', value: shorten(from) },
-      ]);
+      throw payloadInvalid([faultAt('/from', because('from-waits', {}), from)]);
     }
     const first = from ?? job.printed;
     if (first >= job.total) {
-      const detail = `expected less than ${job.total}, the number of the job's labels`;
-      throw payloadInvalid([{ pointer: '/from', detail, value: shorten(first) }]);
+      throw payloadInvalid([faultAt('/from', because('from-below', { total: job.total }), first)]);
     }
     if (!waits) return first;
-    if (job.lane === target) throw notMovable('the job waits for this printer');
+    if (job.lane === target) throw notMovable(because('move-same', {}));
     if ((await takenOut(this.#queue, job.lane, id, job, false)) !== 'certain') {
-      throw notMovable('its agent takes it just now: ask again as soon as it prints');
+      throw notMovable(because('move-taken', {}));
     }
     // Adding it to the first lane may have been given up and still be under way: the agent there is not to print it.
     if (!job.dispatched) await this.#queue.markCanceled(job.lane, queueId(id, job.round), true);
@@ -153,17 +152,16 @@ export class JobMoves {
 
 /** @throws ProblemError */
 function requireStoppable(job: LockedJob, target: Lane, from: number | undefined): void {
-  if (job.cancel_requested && !job.moving) throw notMovable('the job is to be canceled');
-  if (job.lane === target) throw notMovable('the job is at this printer');
+  if (job.cancel_requested && !job.moving) throw notMovable(because('move-canceled', {}));
+  if (job.lane === target) throw notMovable(because('move-at-printer', {}));
   if (from === undefined) return;
-  const detail = 'a job that prints goes on with the first label that is certain not to be out';
-  throw payloadInvalid([{ pointer: '/from', detail, value: shorten(from) }]);
+  throw payloadInvalid([faultAt('/from', because('from-prints', {}), from)]);
 }
 
 function placeOf({ printer, format }: Route): (string | null)[] {
   return [printer.id, printer.name, printer.scope, format.name];
 }
 
-function notMovable(detail: string): ProblemError {
-  return new ProblemError('job-not-movable', detail);
+function notMovable(reason: Reason): ProblemError {
+  return refusedBecause('job-not-movable', reason);
 }
