@@ -47,7 +47,12 @@ export type JobFault = z.infer<typeof jobFault>;
 export class JobFaultError extends defineFaults('JobFaultError', JOB_FAULTS) {
   readonly fault: JobFault;
 
-  constructor(code: JobFaultCode, message: string, where: Omit<JobFault, 'code' | 'message'> = {}) {
+  /** @param where its reason too: undefined only where what another program sent has none */
+  constructor(
+    code: JobFaultCode,
+    message: string,
+    where: Omit<JobFault, 'code' | 'message' | 'reason'> & { reason: Reason | undefined },
+  ) {
     super(code, message);
     this.fault = { code, message, ...where };
   }

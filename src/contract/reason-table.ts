@@ -42,6 +42,7 @@ const GENERAL_REASONS = {
   'australia-post':
     'Australia Post holds a format control code (11, 45, 59, 62), 8 digits, and customer information',
   'value-not-held': 'the value does not go into the symbol: {said}',
+  'value-too-long-for-symbol': 'the value does not go into the symbol: it is too long',
   // Options of barcodes.
   'option-unknown': '"{option}" is no option of {symbology}',
   'option-level': '"ecLevel" of {code} is one of {choices}',
@@ -77,6 +78,8 @@ const GENERAL_REASONS = {
   'gs1-characters': 'only the characters of GS1 CSET 82 can be in an element string, and no blanks',
   'gs1-brackets': 'expected AIs in brackets, each followed by its data',
   'gs1-no-ai': 'what stands in brackets is no AI: expected 2 to 4 digits',
+  'gs1-exclusive': 'AIs ({ai}) and ({other}) are mutually exclusive',
+  'gs1-repeated': 'repeated AIs ({ai}) must have the same value',
   // As the checker of GS1 data says it; the code tells what it is.
   'gs1-unknown-ai': 'AI ({ai}): {said}',
   'gs1-month': 'AI ({ai}): {said}',
@@ -281,6 +284,12 @@ const GENERAL_REASONS = {
   'queue-lost-report':
     'The agent is done with the job, but the queue has lost its report of how the job ended',
   'not-confirmed': 'Everything was sent, but this printer cannot say what it printed: look at its labels.',
+  'printer-ended': 'The printer {phase} its job {job} ({reasons})',
+  'job-unreadable': 'The queued job does not have the expected form: {issues}',
+  // What nobody has foreseen.
+  'rendering-failed': 'Making the labels failed ({name})',
+  'rendering-ended': '{detail}',
+  'agent-failed': 'The agent failed while printing',
 } as const;
 
 /** Of raw ZPL templates. */

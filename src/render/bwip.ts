@@ -67,11 +67,24 @@ type GsReason = Extract<
   | 'gs1-time'
 >;
 
+/** A value that is longer than what there is of its symbol, however the library calls it. */
+const TOO_LONG = /(?:too(?:Long|Large)|NoValidSymbol|insufficientCapacity)$/i;
+/** AIs that are in one another's way; of a family the second is `31nn`. */
+const TOGETHER = /^(?:AIs|Repeated AIs) \((\d{2,4})\)(?: and \((\d{1,4}n{0,3})\))?/;
+
 function reasonOf(said: string, fault: string): Reason {
   const ai = /^AI ([^:]*): (.*)$/s.exec(said);
   const reason = (ai?.[2] ?? said).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   const plain = /^[\w .,:()'/+-]{1,200}$/.test(reason) ? reason : 'the value is not valid';
-  if (ai === null) return because('value-not-held', { said: plain });
+  if (ai === null) {
+    const [, first, other] = TOGETHER.exec(said) ?? [];
+    if (fault === 'GS1exclusiveAIs' && first !== undefined && other !== undefined)
+      return because('gs1-exclusive', { ai: first, other });
+    if (fault === 'GS1repeatedDifferingAIs' && first !== undefined)
+      return because('gs1-repeated', { ai: first });
+    if (TOO_LONG.test(fault)) return because('value-too-long-for-symbol', {});
+    return because('value-not-held', { said: plain });
+  }
   // A record's brackets may hold any text, which must not reach an error message.
   if (!/^\d{1,6}$/.test(ai[1] ?? '')) return because('gs1-no-ai', {});
   return because(GS1_REASONS.get(fault) ?? 'gs1-rule', { ai: ai[1] ?? '', said: plain });

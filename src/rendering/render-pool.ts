@@ -12,7 +12,6 @@ import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
-import { reasonIn } from '../contract/reason.ts';
 import type { Logger } from '../log.ts';
 import { AHEAD, type Chunk, type Opening, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 import { startThread } from './thread.ts';
@@ -387,10 +386,11 @@ export class RenderSession {
   }
 }
 
-function faultPlace({ record, element, reason }: Omit<JobFault, 'code' | 'message'>) {
+function faultPlace({ record, element, field, reason }: Omit<JobFault, 'code' | 'message'>) {
   return {
     ...(record === undefined ? {} : { record }),
     ...(element === undefined ? {} : { element }),
-    ...reasonIn(reason),
+    ...(field === undefined ? {} : { field }),
+    reason,
   };
 }

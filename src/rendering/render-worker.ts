@@ -185,7 +185,7 @@ function faultOf(error: unknown): JobFault {
   if (error instanceof JobFaultError) return error.fault;
   // The text of an unforeseen error may quote label data: only its name goes out.
   const name = error instanceof Error ? error.name : typeof error;
-  return { code: 'internal', message: `Making the labels failed (${name})` };
+  return faultFor('internal', because('rendering-failed', { name })).fault;
 }
 
 const sessions = new Map<number, Session>();

@@ -87,7 +87,11 @@ test('a format that it names and refuses all the same: failed, clearly, and the 
   expect(await site.print(job)).toMatchObject({
     status: 'failed',
     labels: { printed: 0 },
-    error: { code: 'printer-refused', message: expect.stringContaining('document-format-not-supported') },
+    error: {
+      code: 'printer-refused',
+      message: expect.stringContaining('document-format-not-supported'),
+      reason: { code: 'refused-by-printer' },
+    },
   });
   // Nothing of it is left waiting in the printer.
   expect(printer.jobs().map(({ state }) => state)).toEqual(['canceled']);
@@ -149,7 +153,11 @@ test('aborted by the printer in the middle: failed, with the labels that it coun
   expect(await site.print(job)).toMatchObject({
     status: 'failed',
     labels: { printed: 3 },
-    error: { code: 'printer-aborted', message: expect.stringContaining('aborted') },
+    error: {
+      code: 'printer-aborted',
+      message: expect.stringContaining('aborted'),
+      reason: { code: 'printer-ended', values: { phase: 'aborted' } },
+    },
   });
   expect(printer.labels).toEqual(expected(job).slice(0, 3));
 });

@@ -53,7 +53,7 @@ test('not readable, and labels may be under way: held, all that are not known to
   const end = await site.reports.end(job.jobId);
   expect(end).toMatchObject({
     status: 'held',
-    error: { code: 'payload-unreadable' },
+    error: { code: 'payload-unreadable', reason: { code: 'job-unreadable' } },
     uncertain: { from: 0 },
   });
   expect(end.uncertain?.to).toBeGreaterThanOrEqual(8);

@@ -63,12 +63,16 @@ test('a fault names its record; what the language did not foresee tells nothing 
   const pool = startPool();
   const bad = pool.open(jobFor(PRINTER, ['a', 'bad']), { from: 0, maxCopies: 8 });
   await expect(bad.check(never)).rejects.toMatchObject({
-    fault: { code: 'value-invalid', record: 1, element: '/elements/0' },
+    fault: { code: 'value-invalid', record: 1, element: '/elements/0', field: 'n' },
   });
   bad.close();
   const thrown = pool.open(jobFor(PRINTER, ['throw']), { from: 0, maxCopies: 8 });
   await expect(thrown.check(never)).rejects.toMatchObject({
-    fault: { code: 'internal', message: expect.not.stringContaining('secret') },
+    fault: {
+      code: 'internal',
+      message: expect.not.stringContaining('secret'),
+      reason: { code: 'rendering-failed' },
+    },
   });
   thrown.close();
   const other = jobFor(PRINTER, 1);

@@ -2,10 +2,12 @@
  * What is told of one delivery of a job: how far it is, and how it ends. What is lasting goes to the journal first,
  * with the duty to report it, and is reported from there.
  */
-import type { JobFault } from '../../contract/fault.ts';
+
+import { faultFor, type JobFault } from '../../contract/fault.ts';
 import { endedBy } from '../../contract/job-life.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import { parseQueueId } from '../../contract/queued-job.ts';
+import { because } from '../../contract/reason.ts';
 import type { JobReport, JobState } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { Journal } from '../journal.ts';
@@ -136,6 +138,6 @@ export async function endUnreadable(
   const out = note?.resumeAt ?? note?.underWay?.printed ?? 0;
   const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
   ledger.restore((own && ledger.found?.entry) || { base: out, intent: begun, sent: out, printed: out });
-  const message = `The queued job does not have the expected form: ${issues.join('; ')}`.slice(0, 2_000);
-  await outcome.fail({ code: 'payload-unreadable', message });
+  const reason = because('job-unreadable', { issues: issues.join('; ').slice(0, 1_000) });
+  await outcome.fail(faultFor('payload-unreadable', reason).fault);
 }

@@ -30,7 +30,6 @@ import { faultFor, JobFaultError } from '../../contract/fault.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
-import { RenderCrash } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import { JournalError } from '../journal-sync.ts';
 import { Backoff, pause } from '../pause.ts';
@@ -50,6 +49,7 @@ import { restore } from './restore.ts';
 import type { RunContext } from './run-context.ts';
 import { Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
+import { unforeseen } from './unforeseen.ts';
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
@@ -368,7 +368,7 @@ export class JobRun {
     if (!ended.confirmed && this.#trusted) ledger.settle(ledger.base);
     this.#ready = false;
     if (this.#stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new Interrupted();
-    if (ended.fault !== null) throw new JobFaultError(ended.fault.code, ended.fault.message);
+    if (ended.fault !== null) throw ended.fault;
     if (ended.later) await this.#stop.wait(this.#busy.next());
   }
 
@@ -394,7 +394,6 @@ export class JobRun {
   async #fail(error: unknown): Promise<void> {
     if (error instanceof JobFaultError) return await this.#outcome.fail(error.fault);
     this.#log.error({ err: error }, 'job held after an unforeseen failure');
-    const message = error instanceof RenderCrash ? error.message : 'The agent failed while printing';
-    await this.#outcome.fail({ code: 'internal', message });
+    await this.#outcome.fail(unforeseen(error));
   }
 }

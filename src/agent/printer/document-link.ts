@@ -231,23 +231,20 @@ export class DocumentLink implements PrinterLink {
       return { pages, confirmed, fault: null, later: false };
     }
     const reasons = state.reasons.join(', ');
-    const message = `The printer ${state.phase} its job ${printerJob} (${reasons})`;
+    const ended = { phase: state.phase, job: String(printerJob), reasons };
     if (counted === null || counted > pages)
-      throw faultFor(
-        'outcome-unknown',
-        because('ended-uncounted', { phase: state.phase, job: String(printerJob), reasons }),
-      );
+      throw faultFor('outcome-unknown', because('ended-uncounted', ended));
     this.#options.logger.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
     const rest = { pages: counted, confirmed: true, fault: null, later: false };
     if (this.#refusal !== null && counted === 0)
       return this.#refusal.retryLater
         ? { ...rest, later: true }
-        : { ...rest, fault: refused(this.#refusal.code).fault };
+        : { ...rest, fault: refused(this.#refusal.code) };
     // It never had all of it, and printed nothing: that was the connection's fault, or ours. But what a person
     // canceled at the printer stays canceled.
     const byPerson = state.phase === 'canceled' && !canceled;
     if (!whole && counted === 0 && !byPerson) return rest;
-    return { ...rest, fault: { code: 'printer-aborted', message } };
+    return { ...rest, fault: faultFor('printer-aborted', because('printer-ended', ended)) };
   }
 
   /** Whether the printer's counters count pages, by a document of which all are out. */

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { faultFor, type JobFault, type JobFaultError } from '../../contract/fault.ts';
+import { faultFor, type JobFaultError } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
@@ -96,7 +96,7 @@ export interface EndedJob {
   /** False: they were delivered, and nobody says whether they are out. */
   confirmed: boolean;
   /** Why the rest is not printed. */
-  fault: JobFault | null;
+  fault: JobFaultError | null;
   /** The rest may be taken later. */
   later: boolean;
 }

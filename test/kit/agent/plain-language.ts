@@ -10,7 +10,12 @@ import { JobFaultError } from '../../../src/contract/fault.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 
 function refuseBad(n: string): void {
-  if (n === 'bad') throw new JobFaultError('value-invalid', 'bad', { element: '/elements/0' });
+  if (n === 'bad')
+    throw new JobFaultError('value-invalid', 'bad', {
+      element: '/elements/0',
+      field: 'n',
+      reason: undefined,
+    });
 }
 
 async function open(job: QueuedJob): Promise<LabelEncoder> {

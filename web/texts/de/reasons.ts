@@ -52,7 +52,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'gs1-character': 'Bezeichner ({ai}): Ein Zeichen ist hier nicht erlaubt',
   'gs1-check-character': 'Bezeichner ({ai}): Das Prüfzeichen ist falsch',
   'gs1-time': 'Bezeichner ({ai}): Diese Uhrzeit gibt es nicht',
-  'gs1-rule': 'Bezeichner ({ai}): Die Daten gehen so nicht ({said})',
+  'gs1-rule': 'Bezeichner ({ai}): Die Daten gehen so nicht',
   'gs1-check-digit': 'Bezeichner ({ai}): Die Prüfziffer ist falsch: Sie ist {expected}',
   'no-glyph': 'Das Zeichen {character} hat keine Schrift',
   'font-absent':
@@ -222,7 +222,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'page-next': 'Diese Seite der Liste gibt es nicht mehr: Laden Sie die Liste neu',
   'lane-name': 'Erwartet ist die ID eines Druckers',
   // Von Optionen, Bildern und ZPL-Vorlagen.
-  'value-not-held': 'Der Wert passt nicht in diesen Code: {said}',
+  'value-not-held': 'Der Wert passt nicht in diesen Code',
   'option-unknown': 'Die Option „{option}“ hat {symbology} nicht',
   'option-level': 'Die Fehlerkorrektur („ecLevel“) von {code} ist {choices}',
   'option-level-number': 'Die Fehlerkorrektur („ecLevel“) von {code} ist eine Zahl von {least} bis {most}',
@@ -354,4 +354,12 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Das Feld bei {x},{y} (^{command}) liegt außerhalb der {width} × {length} Punkte, die gedruckt werden',
   'zpl-over-edge':
     'Das Feld bei {x},{y} (^{command}), {across} × {down} Punkte, reicht über den Rand der {width} × {length} Punkte hinaus, die gedruckt werden',
+  'value-too-long-for-symbol': 'Der Wert ist länger, als der Code fasst',
+  'gs1-exclusive': 'Die Bezeichner ({ai}) und ({other}) schließen einander aus',
+  'gs1-repeated': 'Der Bezeichner ({ai}) steht mehrmals da, mit verschiedenen Daten',
+  'printer-ended': 'Der Drucker hat seinen Auftrag {job} abgebrochen ({reasons})',
+  'job-unreadable': 'Der Auftrag in der Warteschlange hat nicht die erwartete Form',
+  'rendering-failed': 'Beim Zeichnen der Etiketten ist etwas Unerwartetes ausgefallen ({name})',
+  'rendering-ended': 'Das Zeichnen der Etiketten wurde abgebrochen',
+  'agent-failed': 'Der Agent ist beim Drucken ausgefallen',
 };
