@@ -38,6 +38,13 @@ test('an empty installation leads to the first label, which comes out of the pri
   await button('Print 1 label').click();
   await page.getByText('1 of 1').waitFor();
   expect(await site.up.pictures()).toHaveLength(1);
+  await page.reload();
+  await page.getByText('1 of 1').waitFor();
+  // Who opens the page again wants to print, and the way back leads to the job.
+  await page.getByRole('navigation').getByRole('link', { name: 'Print', exact: true }).click();
+  await page.getByLabel('article').waitFor();
+  await page.goBack();
+  await page.getByText('1 of 1').waitFor();
   await page.getByRole('link', { name: 'Open it' }).click();
   await page.getByText('Every label is out. Nothing more happens.').waitFor();
   await page.getByRole('cell', { name: '007' }).waitFor();

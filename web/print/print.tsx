@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { kept } from '../address/kept.ts';
-import { place, refine, to } from '../address/place.ts';
+import { go, place, refine, to } from '../address/place.ts';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { reasonsInWords } from '../jobs/job-words.tsx';
@@ -26,7 +26,6 @@ export function Print() {
   const { print: words } = t.value;
   const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant);
   const printers = useLive(printerList, '/printers');
-  const job = useSignal<string | null>(null);
   const { query } = place.value;
   const found = { templates: templates.live.data, printers: printers.live.data };
   const template = chosen(found.templates, query.get('template') ?? lastTemplate.value);
@@ -38,15 +37,13 @@ export function Print() {
     template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
     ofTheTenant,
   );
-  if (job.value !== null) {
+  const job = query.get('job');
+  // In the address, so that it is there again after loading anew, and gone when the page is opened to print.
+  const follow = (id: string | undefined) => go(['print'], { ...Object.fromEntries(query), job: id });
+  if (job !== null) {
     return (
       <Page title={words.title}>
-        <Progress
-          job={job.value}
-          onAnother={() => {
-            job.value = null;
-          }}
-        />
+        <Progress key={job} job={job} onAnother={() => follow(undefined)} />
       </Page>
     );
   }
@@ -98,7 +95,7 @@ export function Print() {
                             onSent={(id) => {
                               lastTemplate.keep(one.id);
                               lastPrinter.keep(printer.id);
-                              job.value = id;
+                              follow(id);
                             }}
                           />
                         )}
