@@ -5,6 +5,7 @@ import { buffer as readAll } from 'node:stream/consumers';
 import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
+import { reasonText } from '../contract/reason.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
 import { InexactNumber, readJson as readExactly } from '../server/json-body.ts';
 import { valueAt } from '../server/problems.ts';
@@ -133,7 +134,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => {
     const found = valueAt(value, issue.path);
-    return found instanceof InexactNumber ? { ...issue, message: found.detail } : issue;
+    return found instanceof InexactNumber ? { ...issue, message: reasonText(found.reason) } : issue;
   });
   throw new CommandFailure(`${file}:\n${z.prettifyError({ issues })}`);
 }

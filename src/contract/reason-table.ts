@@ -2,6 +2,8 @@
  * The sentences of `reason.ts`, by their codes, in English. Their German is in `web/texts/de/reasons.ts`.
  */
 
+import { ZPL_REASONS } from './zpl-reasons.ts';
+
 /** `{slot}`: what is filled in. */
 const GENERAL_REASONS = {
   // Values of barcodes.
@@ -266,6 +268,31 @@ const GENERAL_REASONS = {
   'job-id-beginning': 'expected the beginning of a job ID: 0-9, a-f and "-"',
   'page-next': 'expected "next" of another page',
   'lane-name': 'expected a printer ID, or a tenant, "/" and a printer ID',
+  // Where a job goes.
+  'printer-no-id': 'no printer has this ID',
+  'printer-no-name': 'no printer has exactly this name',
+  'printer-names': 'several printers have this name; give printerId, one of: {choices}',
+  'printer-no-agent': 'no agent is assigned to printer {printer}',
+  'format-zpl-printer': 'a ZPL template prints on ZPL printers only',
+  'format-zpl': 'a ZPL template prints in ZPL formats only',
+  'format-none': 'printer {printer} has no such format; it has {choices}',
+  'format-names': 'several formats have this name; give an ID, one of: {choices}',
+  'format-no-template': 'the template cannot be printed in the format {format}: {why}',
+  // Labels of a sheet.
+  'sheet-labels': '{columns} × {rows} labels; a sheet has at most {most}',
+  'sheet-overlap-across': 'labels {size} mm wide overlap at a pitch of {pitch} mm',
+  'sheet-overlap-down': 'labels {size} mm high overlap at a pitch of {pitch} mm',
+  'sheet-wide': 'the labels end at {end} mm, the page is {page} mm wide',
+  'sheet-high': 'the labels end at {end} mm, the page is {page} mm high',
+  // Templates and bodies.
+  'checks-long': 'it takes longer than {seconds} s to lay out: simplify it',
+  'checks-much': 'it takes too much memory to lay out: simplify it',
+  'one-of-two': 'expected one of {one} and {other}',
+  'raw-orientation': 'a raw ZPL template has its own orientation',
+  'number-long': 'a number of {length} characters, the limit is {most}; send it as a string',
+  'number-inexact': 'the number {number} has more digits than a JSON number keeps; send it as a string',
+  // What has no code of its own.
+  other: '{said}',
   // What agents cannot know.
   'sending-cut-off':
     'Sending was cut off, and no counter of the printer tells which labels of this job came out',
@@ -290,79 +317,6 @@ const GENERAL_REASONS = {
   'rendering-failed': 'Making the labels failed ({name})',
   'rendering-ended': '{detail}',
   'agent-failed': 'The agent failed while printing',
-} as const;
-
-/** Of raw ZPL templates. */
-const ZPL_REASONS = {
-  'zpl-line': 'line {line}: {why}',
-  'zpl-for-all':
-    '{command} is for all that use the printer: {why}. Leave it out, or have an administrator allow the tenant printer commands',
-  'does-memory': "it changes or clears the printer's memory",
-  'does-delete': 'it deletes what is stored in the printer',
-  'does-fonts': "it links the printer's fonts",
-  'does-store': 'it stores the label in the printer',
-  'does-basic': "it starts the printer's BASIC interpreter",
-  'does-ports': "it changes the printer's ports",
-  'does-resolution': "it changes the printer's resolution",
-  'does-sensors': "it changes the printer's sensors",
-  'does-head-test': "it changes the print head's test",
-  'does-configuration': "it saves or resets the printer's configuration",
-  'does-errors': 'it changes what the printer does after an error',
-  'does-clock': "it changes the printer's clock",
-  'does-language': "it changes the printer's language",
-  'does-name': 'it renames the printer',
-  'does-password': "it changes the printer's password",
-  'does-kiosk': "it changes the printer's kiosk settings",
-  'does-alerts': "it changes the printer's alerts and warnings",
-  'does-panel': "it locks the printer's panel",
-  'does-network': "it changes the printer's network",
-  'does-feed': 'it feeds media',
-  'does-pause': 'it pauses the printer',
-  'does-rfid-passwords': 'it sets passwords of RFID tags',
-  'does-encoding': "it changes the printer's encoding",
-  'does-early': 'it begins to print before the label has come',
-  'does-copy': 'it copies what is stored in the printer',
-  'does-rfid': 'it writes RFID tags',
-  'does-off': 'it switches the printer off',
-  'does-not-draw': 'it is no command that draws a label',
-  'does-overprint': 'with N it prints the label over the next ones too',
-  'does-replace-font': "it takes the place of one of the printer's fonts",
-  'zpl-counts':
-    '{command} counts in the printer, where copies would get numbers twice; use a field of the record',
-  'zpl-other-label': '^WD prints another label than the template',
-  'zpl-answers': '{command} makes the printer answer, and is not supported',
-  'zpl-at-once': '{command} acts at once, in the middle of other labels, and cannot stand in a template',
-  'zpl-binary': '^GF with binary data is not supported: write it as ^GFA',
-  'zpl-control': 'the control character {code}; in data it is written with ^FH',
-  'zpl-syntax':
-    '{command} changes what a command is, and is not supported: write the template with ^, ~ and commas',
-  'zpl-encoding': '^CI is supported with 28 (UTF-8), 0, 13, 27 and 31 to 36, without remapping',
-  'zpl-second-label': 'a second label begins here: a template is one label, make one of each',
-  'zpl-no-label': 'expected exactly one label format, ^XA … ^XZ',
-  'zpl-text-outside': 'there is text outside of ^XA … ^XZ',
-  'zpl-label-in-label': '^XA begins a second label before ^XZ has ended the first',
-  'zpl-outside': '{command} stands outside of ^XA … ^XZ',
-  'zpl-no-end': '^XA without ^XZ',
-  'zpl-stored-unused': '^DF stores a format that this template does not recall',
-  'zpl-recalled-long': 'with the stored formats that it recalls the label is too long',
-  'zpl-object-unnamed': '{command} without the name of an object',
-  'zpl-downloads-many': 'more than {most} downloads',
-  'zpl-object-kind': '~DY takes pictures and fonts only: B, E, G, P, T or X',
-  'zpl-object-data': '~DY takes hexadecimal or base64 data only: A or P',
-  'zpl-common-memory':
-    '{command} stores {object} for all that use the printer: store it in R:, or have an administrator allow the tenant printer commands',
-  'zpl-placeholder': 'a placeholder after {command}: it can only be field data',
-  'zpl-field-name': '^FN has a name that is none',
-  'zpl-field-filter': '^FN names a field, without filters',
-  'zpl-field-names': '^FN{number} has two names',
-  'zpl-beside-fixed': "beside the field's fixed text, in the template's ^CI, it can hold ASCII only",
-  'zpl-escape': '{command} would read a character of the value as an escape',
-  'zpl-undrawable': 'it cannot be drawn: {detail}',
-  'zpl-other-dpi': '^PW{count} is this media at {other} dpi, not at {dpi} dpi',
-  'zpl-larger': '^{command}{count} is more than the media has: {dots} dots',
-  'zpl-off-label': 'the field at {x},{y} (^{command}) is beyond the {width} × {length} dots that are printed',
-  'zpl-over-edge':
-    'the field at {x},{y} (^{command}), {across} × {down} dots, reaches over the edge of the {width} × {length} dots that are printed',
 } as const;
 
 export const REASONS = { ...GENERAL_REASONS, ...ZPL_REASONS } as const;

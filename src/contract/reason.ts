@@ -17,13 +17,10 @@ const alone = z.object({
     .record(z.string().max(100), z.union([z.string().max(1_000), z.number()]))
     .refine((values) => Object.keys(values).length <= MOST_VALUES),
 });
-/** `why`: the reason that fills the slot of that name, for who says it in another language; of three at most. */
-export const reason = alone.extend({
-  why: alone
-    .extend({ why: alone.optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-});
+const ending = <Last extends z.ZodType>(last: Last) =>
+  alone.extend({ why: last.optional().catch(undefined) });
+/** `why`: the reason that fills the slot of that name, for who says it in another language; of four at most. */
+export const reason = ending(ending(ending(alone)));
 export type Reason = z.infer<typeof reason>;
 /** Beside the message that says the same: one that is too long, or that cannot be read, is left out. */
 export const readableReason = reason.optional().catch(undefined);

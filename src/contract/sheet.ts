@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
+import { because, type Reason } from './reason.ts';
 
 const side = z.number().positive().max(LIMITS.labelSide);
 const margin = z.number().min(0).max(LIMITS.labelSide);
@@ -36,28 +37,33 @@ interface Size {
 /** What sums of published sizes may be off by, mm. */
 const TOLERANCE = 0.01;
 
+export interface SheetFault {
+  readonly path: string[];
+  readonly reason: Reason;
+}
+
 /** What is wrong with a sheet of labels of this size, with the path of the member that says so. */
-export function sheetFaults(label: Size, sheet: LabelSheet): { path: string[]; message: string }[] {
+export function sheetFaults(label: Size, sheet: LabelSheet): SheetFault[] {
   const { columns, rows, pitchX = label.width, pitchY = label.height } = sheet;
-  const faults: { path: string[]; message: string }[] = [];
-  const fault = (key: keyof LabelSheet, message: string) => faults.push({ path: ['sheet', key], message });
-  const mm = (length: number) => `${Math.round(length * 100) / 100} mm`;
+  const faults: SheetFault[] = [];
+  const fault = (key: keyof LabelSheet, reason: Reason) => faults.push({ path: ['sheet', key], reason });
+  const mm = (length: number) => Math.round(length * 100) / 100;
   if (columns * rows > LIMITS.labelsPerSheet) {
-    fault('rows', `${columns} × ${rows} labels; a sheet has at most ${LIMITS.labelsPerSheet}`);
+    fault('rows', because('sheet-labels', { columns, rows, most: LIMITS.labelsPerSheet }));
   }
   if (columns > 1 && pitchX < label.width - TOLERANCE) {
-    fault('pitchX', `labels ${mm(label.width)} wide overlap at a pitch of ${mm(pitchX)}`);
+    fault('pitchX', because('sheet-overlap-across', { size: mm(label.width), pitch: mm(pitchX) }));
   }
   if (rows > 1 && pitchY < label.height - TOLERANCE) {
-    fault('pitchY', `labels ${mm(label.height)} high overlap at a pitch of ${mm(pitchY)}`);
+    fault('pitchY', because('sheet-overlap-down', { size: mm(label.height), pitch: mm(pitchY) }));
   }
   const right = sheet.left + (columns - 1) * pitchX + label.width;
   if (right > sheet.width + TOLERANCE) {
-    fault('columns', `the labels end at ${mm(right)}, the page is ${mm(sheet.width)} wide`);
+    fault('columns', because('sheet-wide', { end: mm(right), page: mm(sheet.width) }));
   }
   const bottom = sheet.top + (rows - 1) * pitchY + label.height;
   if (bottom > sheet.height + TOLERANCE) {
-    fault('rows', `the labels end at ${mm(bottom)}, the page is ${mm(sheet.height)} high`);
+    fault('rows', because('sheet-high', { end: mm(bottom), page: mm(sheet.height) }));
   }
   return faults;
 }

@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
 import { nearest } from './nearest.ts';
-import { saying } from './reason.ts';
+import { reasonText, saying } from './reason.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';
 import { templateName } from './template-name.ts';
@@ -349,8 +349,8 @@ const designedMembers = z.strictObject({
 });
 export const designedTemplate = designedMembers.superRefine((label, context) => {
   if (label.sheet === undefined) return;
-  for (const { path, message } of sheetFaults(label, label.sheet)) {
-    context.addIssue({ code: 'custom', path, message });
+  for (const { path, reason } of sheetFaults(label, label.sheet)) {
+    context.addIssue({ code: 'custom', path, message: reasonText(reason), params: { reason } });
   }
 });
 export type DesignedTemplate = z.infer<typeof designedTemplate>;

@@ -1,6 +1,6 @@
 /** What the schema finds in a body, as a reason that a page says in its own language. */
 import type { z } from 'zod';
-import { because, type Reason, type ReasonCode, saidBySchema } from '../contract/reason.ts';
+import { because, type Reason, type ReasonCode, readableReason, saidBySchema } from '../contract/reason.ts';
 
 /** How the schema library begins its own messages; ours say more than a code could. */
 const ITS_OWN = /^(?:Invalid (?:input|option): expected|Too (?:big|small): expected)/;
@@ -18,7 +18,13 @@ const EXPECTED = new Map<string, ExpectedCode>([
 type ExpectedCode = Exclude<Extract<ReasonCode, `expected-${string}`>, 'expected-one-of'>;
 
 /** @param found what is there; undefined: nothing */
-export function reasonOfIssue(issue: z.core.$ZodIssue, found: unknown): Reason | undefined {
+export function reasonOfIssue(issue: z.core.$ZodIssue, found: unknown): Reason {
+  return known(issue, found) ?? because('other', { said: issue.message.slice(0, 1_000) });
+}
+
+function known(issue: z.core.$ZodIssue, found: unknown): Reason | undefined {
+  if (issue.code === 'custom' && issue.params?.['reason'] !== undefined)
+    return readableReason.parse(issue.params['reason']);
   if (!ITS_OWN.test(issue.message)) return saidBySchema(issue.message);
   if (found === undefined) return because('member-missing', {});
   switch (issue.code) {

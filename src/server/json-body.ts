@@ -6,6 +6,7 @@
  *
  * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
+import { because, type Reason } from '../contract/reason.ts';
 import type { Long } from './stretches.ts';
 
 /** A number in the body that a double does not hold. */
@@ -16,11 +17,10 @@ export class InexactNumber {
     this.source = source;
   }
 
-  get detail(): string {
-    if (this.source.length > LONGEST_NUMBER) {
-      return `a number of ${this.source.length} characters, the limit is ${LONGEST_NUMBER}; send it as a string`;
-    }
-    return `the number ${this.source.slice(0, 40)} has more digits than a JSON number keeps; send it as a string`;
+  get reason(): Reason {
+    const { length } = this.source;
+    if (length > LONGEST_NUMBER) return because('number-long', { length, most: LONGEST_NUMBER });
+    return because('number-inexact', { number: this.source.slice(0, 40) });
   }
 }
 

@@ -102,7 +102,7 @@ export const fault = z.object({
   pointer: z.string().meta({ description: 'JSON pointer (RFC 6901) into the body.' }),
   detail: z.string(),
   value: z.string().optional().meta({ description: 'The value found, as JSON, shortened.' }),
-  reason: reason.optional().meta({ description: 'What the detail says, as a code and what is filled in.' }),
+  reason: reason.meta({ description: 'What the detail says, as a code and what is filled in.' }),
 });
 export type Fault = z.infer<typeof fault>;
 
@@ -222,9 +222,9 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Fa
       const value = valueAt(body, issue.path);
       faults.push({
         pointer: jsonPointer(issue.path),
-        detail: value instanceof InexactNumber ? value.detail : issue.message,
+        detail: value instanceof InexactNumber ? reasonText(value.reason) : issue.message,
         ...(value === undefined || typeof value === 'object' ? {} : { value: shorten(value) }),
-        ...(value instanceof InexactNumber ? {} : reasonIn(reasonOfIssue(issue, value))),
+        reason: value instanceof InexactNumber ? value.reason : reasonOfIssue(issue, value),
       });
     }
   }

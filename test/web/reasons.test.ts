@@ -133,6 +133,17 @@ test.each([
   );
 });
 
+test('a sheet that its labels do not fit on', async () => {
+  const sheet = { width: 100, height: 100, columns: 3, rows: 1, left: 0, top: 0 };
+  const says = 'sheet › columns: Nebeneinander haben sie keinen Platz: Sie enden bei 180 mm';
+  await refusedImport('sheet.json', JSON.stringify({ ...GOODS, name: 'Sheet', sheet }), says);
+});
+
+test('a value that is no member as the service knows them', async () => {
+  const source = { ...GOODS, name: 'Odd member', dpi: 203.5, elements: [{ type: 'cloud' }] };
+  await refusedImport('odd-member.json', JSON.stringify(source), 'dpi: Erwartet ist');
+});
+
 /** The import says so, and nothing in English. */
 async function refusedImport(name: string, text: string, says: string): Promise<void> {
   const file = join(site.dataDir, '..', name);

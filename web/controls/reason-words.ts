@@ -10,13 +10,18 @@ const OF_RECORD = /^\/data\/(\d{1,6})(?:\/(.*))?$/;
 
 /** undefined: the page does not know this code, and the service's own English has to do. */
 export function reasonWords(reason: Reason | undefined): string | undefined {
+  const words = inner(reason);
+  return words === undefined ? undefined : words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+/** As it stands in the table: inside of another sentence it begins as its language has it. */
+function inner(reason: Reason | undefined): string | undefined {
   const { reasons } = t.value.problem;
   if (reason === undefined || !Object.hasOwn(reasons, reason.code)) return undefined;
-  const why = reasonWords(reason.why);
+  const why = inner(reason.why);
   const said = why === undefined ? reason.values : { ...reason.values, why };
   const values = Object.entries(said).map(([slot, value]) => [slot, written(value)]);
-  const words = sentence(reasons[reason.code] ?? '', Object.fromEntries(values));
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
+  return sentence(reasons[reason.code] ?? '', Object.fromEntries(values));
 }
 
 function written(value: string | number): string {

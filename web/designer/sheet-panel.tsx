@@ -1,8 +1,10 @@
 /** The sheet that labels of this template lie on, where they do: its page, how many across and down, and their distances. */
+
 import { useSignal } from '@preact/signals';
 import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/sheet.ts';
 import { ChoiceField } from '../controls/field.tsx';
-import { saidOf, t } from '../texts/texts.ts';
+import { reasonWords } from '../controls/reason-words.ts';
+import { t } from '../texts/texts.ts';
 import { changeLabel, rounded } from './document.ts';
 import type { Editor } from './editor.ts';
 import { NumberInput } from './number-input.tsx';
@@ -99,9 +101,9 @@ export function SheetPanel({ editor }: { editor: Editor }) {
               />
             ))}
           </div>
-          {faults.map(({ path, message }) => (
+          {faults.map(({ path, reason }) => (
             <p key={path.join()} class="note bad small anywhere" role="alert">
-              {saidOf(words.sheet.faults, path.at(-1) ?? '', message)}
+              {reasonWords(reason)}
             </p>
           ))}
           <SheetPicture label={label} sheet={shown} />

@@ -1,4 +1,5 @@
 /** The internal interface's jobs: what is seen of them (`jobs/shown/`), and what a person does to them. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
@@ -15,6 +16,7 @@ import {
 import { recordsQuery } from '../../contract/job-details.ts';
 import { jobCountFilter, jobFilter } from '../../contract/job-search.ts';
 import { pictureQuery } from '../../contract/label-picture.ts';
+import { because } from '../../contract/reason.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { Reprints } from '../jobs/accept/reprints.ts';
@@ -29,7 +31,7 @@ import type { JobList } from '../jobs/shown/job-list.ts';
 import { jobLabelPicture } from '../jobs/shown/label-pictures.ts';
 import { writeDeed } from '../people/access.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
-import { ProblemError, parseBody, payloadInvalid } from '../problems.ts';
+import { faultAt, ProblemError, parseBody, payloadInvalid } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 
 export type AppJobParts = {
@@ -122,8 +124,7 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
 async function chosenJobs(list: JobList, body: JobBulk, tenant: string | undefined): Promise<JobView[]> {
   const { ids, filter } = body;
   if ((ids === undefined) === (filter === undefined)) {
-    const detail = 'expected one of ids and filter';
-    throw payloadInvalid([{ pointer: '/ids', detail }]);
+    throw payloadInvalid([faultAt('/ids', because('one-of-two', { one: 'ids', other: 'filter' }))]);
   }
   if (ids !== undefined) return list.byIds(ids, tenant);
   if (tenant !== undefined && filter?.tenant !== undefined && filter.tenant !== tenant) {

@@ -1,9 +1,11 @@
 /** A template with one record as it would print, for whoever designs it or fills it in: nothing is saved or printed. */
+
 import { type Preview, previewRequest } from '../../contract/label-picture.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
+import { because } from '../../contract/reason.ts';
 import { designedTemplate, rawZplTemplate, type Template } from '../../contract/template.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
-import { ProblemError, parseBody } from '../problems.ts';
+import { faultAt, parseBody, payloadInvalid, refusedBecause } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
 import { drawn } from './drawn-label.ts';
@@ -21,7 +23,7 @@ export async function templatePreview(
   const request = parseBody(previewRequest, body);
   const template = await templateOf(parts.templates, tenantId, request);
   if (template.language === 'zpl' && request.orientation === 'landscape') {
-    throw new ProblemError('format-incompatible', 'a raw ZPL template has its own orientation');
+    throw refusedBecause('format-incompatible', because('raw-orientation', {}));
   }
   const printerCommands = template.language === 'zpl' && (await printerCommandsOf(parts.pool, tenantId));
   const { png, ...picture } = await drawn(parts.checks, tenantId, {
@@ -60,8 +62,9 @@ async function templateOf(
     return (await templates.get(tenantId, templateId)).template;
   }
   if (templateId !== undefined || template === undefined) {
-    const detail = 'expected one of template and templateId';
-    throw new ProblemError('payload-invalid', detail, { errors: [{ pointer: '/template', detail }] });
+    throw payloadInvalid([
+      faultAt('/template', because('one-of-two', { one: 'template', other: 'templateId' })),
+    ]);
   }
   const raw =
     typeof template === 'object' && template !== null && Reflect.get(template, 'language') === 'zpl';

@@ -7,13 +7,21 @@ import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { TemplateView } from '../../contract/admin.ts';
 import { JobFaultError } from '../../contract/fault.ts';
-import { reasonIn } from '../../contract/reason.ts';
+import { because } from '../../contract/reason.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateRemains } from '../../contract/template-remains.ts';
 import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
-import { type Fault, faultsOf, ProblemError, parseBody, payloadInvalid, shorten } from '../problems.ts';
+import {
+  type Fault,
+  faultAt,
+  faultsOf,
+  ProblemError,
+  parseBody,
+  payloadInvalid,
+  shorten,
+} from '../problems.ts';
 import {
   type Also,
   onlyRow,
@@ -255,15 +263,15 @@ export class Templates {
 }
 
 function faultOf({ pointer, message, reason }: TemplateProblem): Fault {
-  return { pointer, detail: message, ...reasonIn(reason) };
+  return { pointer, detail: message, reason: reason ?? because('other', { said: message.slice(0, 1_000) }) };
 }
 
 function stopped(error: CheckStopped, times: CheckTimes): ProblemError {
   const { reason, at } = error;
   if (reason === 'deadline' || reason === 'memory') {
-    const limit = reason === 'deadline' ? `longer than ${times.run / 1000} s` : 'too much memory';
-    const detail = `it takes ${limit} to lay out: simplify it`;
-    return new ProblemError('payload-invalid', `${at}: ${detail}`, { errors: [{ pointer: at, detail }] });
+    const seconds = times.run / 1000;
+    const limit = reason === 'deadline' ? because('checks-long', { seconds }) : because('checks-much', {});
+    return payloadInvalid([faultAt(at, limit)]);
   }
   if (reason === 'busy') {
     return new ProblemError('not-ready', 'other templates are being checked: send it again');

@@ -161,13 +161,6 @@ export const designerWords: Texts['designer'] = {
     single: 'einzelne Etiketten',
     several: 'Bögen mit mehreren',
     fill: (page) => `So viele auf ${page} passen`,
-    /** Nach der Angabe, an der es liegt. */
-    faults: {
-      columns: 'Nebeneinander haben sie auf der Seite keinen Platz',
-      rows: 'Untereinander haben sie auf der Seite keinen Platz, oder es sind zu viele',
-      pitchX: 'Nebeneinander überlappen sie',
-      pitchY: 'Untereinander überlappen sie',
-    },
     picture: (columns, rows) => `Eine Seite mit ${columns} × ${rows} Etiketten`,
     property: {
       width: 'Seitenbreite, mm',

@@ -1,8 +1,6 @@
 /** Words of the designer. */
 import { many } from './counted.ts';
 
-const NOTHING_TO_ADD: Readonly<Record<string, string>> = {};
-
 export const designerWords = {
   title: (name: string) => `Draw ${name}`,
   edit: 'Edit',
@@ -161,8 +159,6 @@ export const designerWords = {
     single: 'single labels',
     several: 'sheets with several',
     fill: (page: string) => `As many as fit ${page}`,
-    /** By the member that is at fault; in English the check says it itself. */
-    faults: NOTHING_TO_ADD,
     picture: (columns: number, rows: number) => `A page with ${columns} × ${rows} labels`,
     property: {
       width: 'Page width, mm',

@@ -5,11 +5,11 @@
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { LabelRecord, PrintRequest } from '../../../contract/print-request.ts';
-import { reasonIn } from '../../../contract/reason.ts';
+import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import type { Unprintable } from '../../../rendering/check-protocol.ts';
-import { type Fault, jsonPointer, ProblemError } from '../../problems.ts';
+import { type Fault, faultAt, jsonPointer, ProblemError, refusedBecause } from '../../problems.ts';
 
 /** ms of checking for one request. */
 const BUDGET = 500;
@@ -61,10 +61,12 @@ export async function requirePrintable(
   const [fault] = faults;
   if (fault === undefined) return;
   if (fault.record === undefined) {
-    const detail = `the template cannot be printed in the format ${JSON.stringify(format.name)}: ${fault.message}`;
-    throw new ProblemError('format-incompatible', detail, {
-      errors: [{ pointer: '/format', detail, ...reasonIn(fault.reason) }],
+    const said = because('format-no-template', {
+      format: JSON.stringify(format.name),
+      why: fault.message.slice(0, 1_000),
     });
+    const reason = fault.reason === undefined ? said : { ...said, why: fault.reason };
+    throw refusedBecause('format-incompatible', reason, { errors: [faultAt('/format', reason)] });
   }
   const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
   throw new ProblemError('data-unprintable', `${fault.message}${more}`, {
@@ -79,13 +81,14 @@ function isMissing({ record, fields }: Unprintable, records: readonly LabelRecor
 }
 
 /** The field where it is one alone; else the record, and the fields by name. */
-function faultOf({ record = 0, fields, message, reason }: Unprintable, hasData: boolean): Fault {
-  if (!hasData) return { pointer: '/data', detail: message, ...reasonIn(reason) };
+function faultOf({ record = 0, fields, message, ...fault }: Unprintable, hasData: boolean): Fault {
+  const reason = fault.reason ?? because('other', { said: message.slice(0, 1_000) });
+  if (!hasData) return { pointer: '/data', detail: message, reason };
   const [field] = fields;
   if (fields.length === 1 && field !== undefined) {
-    return { pointer: jsonPointer(['data', record, field]), detail: message, ...reasonIn(reason) };
+    return { pointer: jsonPointer(['data', record, field]), detail: message, reason };
   }
   const names = fields.map((name) => JSON.stringify(name)).join(', ');
   const detail = fields.length === 0 ? message : `${message}; it prints the fields ${names}`;
-  return { pointer: jsonPointer(['data', record]), detail, ...reasonIn(reason) };
+  return { pointer: jsonPointer(['data', record]), detail, reason };
 }

@@ -2,12 +2,14 @@
  * Which printer, agent and format a request goes to. By ID first; the name is the fallback, matched exactly. Where
  * it is not certain which printer is meant, nothing is printed.
  */
+
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
+import { because, type Reason } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import type { Asked, Found } from '../../printers/asked-printers.ts';
 import type { Printer } from '../../printers/printers.ts';
-import { ProblemError, shorten } from '../../problems.ts';
+import { faultAt, type ProblemError, refusedBecause } from '../../problems.ts';
 
 export type Route = { printer: Printer; agentId: string; format: PrinterFormat };
 
@@ -32,7 +34,7 @@ export function route(request: PrintRequest, found: Found, template: Template): 
     throw refusal(
       'printer-unassigned',
       field,
-      `no agent is assigned to printer ${printer.id}`,
+      because('printer-no-agent', { printer: printer.id }),
       request[field],
     );
   }
@@ -42,17 +44,17 @@ export function route(request: PrintRequest, found: Found, template: Template): 
 function chosen(request: PrintRequest, { byId, named }: Found): Printer {
   if (byId !== undefined) return byId;
   if (request.printer === undefined) {
-    throw refusal('printer-unknown', 'printerId', 'no printer has this ID', request.printerId);
+    throw refusal('printer-unknown', 'printerId', because('printer-no-id', {}), request.printerId);
   }
   const [first, second] = named;
   if (first === undefined)
-    throw refusal('printer-unknown', 'printer', 'no printer has exactly this name', request.printer);
+    throw refusal('printer-unknown', 'printer', because('printer-no-name', {}), request.printer);
   if (second !== undefined) {
     const ids = listed(named.map((one) => one.id));
     throw refusal(
       'printer-ambiguous',
       'printer',
-      `several printers have this name; give printerId, one of: ${ids}`,
+      because('printer-names', { choices: ids }),
       request.printer,
     );
   }
@@ -66,7 +68,7 @@ function chooseFormat(printer: Printer, wanted: string | undefined, template: Te
   if (wanted === undefined) {
     const format = formats.find(fits);
     if (format !== undefined) return format;
-    throw refusal('format-incompatible', 'format', 'a ZPL template prints on ZPL printers only');
+    throw refusal('format-incompatible', 'format', because('format-zpl-printer', {}));
   }
   const byName = formats.filter((format) => format.name === wanted);
   const format = formats.find((one) => one.id === wanted) ?? byName[0];
@@ -75,21 +77,16 @@ function chooseFormat(printer: Printer, wanted: string | undefined, template: Te
     throw refusal(
       'format-unknown',
       'format',
-      `printer ${printer.id} has no such format; it has ${names}`,
+      because('format-none', { printer: printer.id, choices: names }),
       wanted,
     );
   }
   if (format.id !== wanted && byName.length > 1) {
     const ids = listed(byName.map((one) => one.id));
-    throw refusal(
-      'format-ambiguous',
-      'format',
-      `several formats have this name; give an ID, one of: ${ids}`,
-      wanted,
-    );
+    throw refusal('format-ambiguous', 'format', because('format-names', { choices: ids }), wanted);
   }
   if (!fits(format)) {
-    throw refusal('format-incompatible', 'format', 'a ZPL template prints in ZPL formats only', wanted);
+    throw refusal('format-incompatible', 'format', because('format-zpl', {}), wanted);
   }
   return format;
 }
@@ -107,10 +104,8 @@ function refusal(
     | 'format-ambiguous'
     | 'format-incompatible',
   field: 'printerId' | 'printer' | 'format',
-  detail: string,
+  reason: Reason,
   value?: string | undefined,
 ): ProblemError {
-  return new ProblemError(code, detail, {
-    errors: [{ pointer: `/${field}`, detail, ...(value === undefined ? {} : { value: shorten(value) }) }],
-  });
+  return refusedBecause(code, reason, { errors: [faultAt(`/${field}`, reason, value)] });
 }
