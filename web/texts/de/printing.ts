@@ -29,7 +29,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     set: 'Einstellungen …',
     setTitle: 'Drucker einstellen',
     setSays:
-      'Wird ab jetzt mit jedem Auftrag gesendet. Was leer bleibt, ist, wie es die Konfiguration des Agenten oder der Drucker selbst hat.',
+      'Wird ab jetzt mit jedem Auftrag gesendet. Was leer bleibt, ist, wie es die Konfiguration des Agenten oder der Drucker selbst hat; was ein Auftrag eingestellt hat, bleibt, bis der Drucker ausgeschaltet wird.',
     isSet: 'Eingestellt, für Aufträge ab jetzt.',
     notSet: 'wie es ist',
     rangeHint: (from, to) => `${from} bis ${to}`,

@@ -29,7 +29,7 @@ export const printingWords = {
     set: 'Settings …',
     setTitle: 'Set the printer',
     setSays:
-      'This is sent with each job from now on. What you leave empty is as the agent’s configuration or the printer itself has it.',
+      'This is sent with each job from now on. What you leave empty is as the agent’s configuration or the printer itself has it; what a job has set stays until the printer is switched off.',
     isSet: 'Set, for jobs from now on.',
     notSet: 'as it is',
     rangeHint: (from: string, to: string) => `${from} to ${to}`,
