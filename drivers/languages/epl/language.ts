@@ -1,5 +1,6 @@
 /** EPL2, the language of Eltron's printers and of Zebra's that came after them (LP 2844 and its kind). */
 import type { Language } from '../language.ts';
+import { PLACING } from '../placing.ts';
 import { eplDevice, SPEED } from './device.ts';
 
 export const epl: Language = {
@@ -14,9 +15,7 @@ export const epl: Language = {
     // D.
     darkness: { from: 0, to: 15, step: 1 },
     speed: { ...SPEED, step: 1 },
-    labelTop: { from: -120, to: 120, step: 1 },
-    labelShift: { from: -9999, to: 9999, step: 1 },
-    mediaTracking: ['continuous', 'gap', 'mark'],
+    ...PLACING,
   },
   device: eplDevice,
   encoder: async () => (await import('./encode.ts')).openEpl,

@@ -1,5 +1,6 @@
 /** TSPL and TSPL2, the language of TSC's printers and of many that are built alike. */
 import type { Language } from '../language.ts';
+import { PLACING } from '../placing.ts';
 import { tsplDevice } from './device.ts';
 
 export const tspl: Language = {
@@ -13,9 +14,7 @@ export const tspl: Language = {
     // DENSITY.
     darkness: { from: 0, to: 15, step: 1 },
     speed: { from: 1, to: 14, step: 1 },
-    labelTop: { from: -120, to: 120, step: 1 },
-    labelShift: { from: -9999, to: 9999, step: 1 },
-    mediaTracking: ['continuous', 'gap', 'mark'],
+    ...PLACING,
     printMode: ['tear-off', 'peel-off', 'rewind', 'cutter'],
     thermalMode: ['transfer', 'direct'],
   },

@@ -1,5 +1,6 @@
 /** ZPL II, the language of Zebra's printers, which many others emulate. */
 import type { Language } from '../language.ts';
+import { PLACING } from '../placing.ts';
 import { zplDevice } from './device.ts';
 
 export const zpl: Language = {
@@ -12,9 +13,7 @@ export const zpl: Language = {
   settings: {
     darkness: { from: 0, to: 30, step: 0.1 },
     speed: { from: 1, to: 14, step: 1 },
-    labelTop: { from: -120, to: 120, step: 1 },
-    labelShift: { from: -9999, to: 9999, step: 1 },
-    mediaTracking: ['continuous', 'gap', 'mark'],
+    ...PLACING,
     printMode: ['tear-off', 'peel-off', 'rewind', 'applicator', 'cutter'],
     thermalMode: ['transfer', 'direct'],
   },
