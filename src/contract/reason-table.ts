@@ -291,6 +291,19 @@ const GENERAL_REASONS = {
   'raw-orientation': 'a raw ZPL template has its own orientation',
   'number-long': 'a number of {length} characters, the limit is {most}; send it as a string',
   'number-inexact': 'the number {number} has more digits than a JSON number keeps; send it as a string',
+  // What a person could do about a refusal.
+  'secrets-two': 'two secrets work already: remove the one that is not used',
+  'secrets-one': 'there is one secret only: rotate first, or revoke',
+  'printer-agents': 'an agent has it: take it out of the agent, or stop that for a day',
+  'label-number': 'expected a label from 0 to {last}, found {label}',
+  'body-bytes': 'the body is larger than the limit of {most} bytes',
+  'body-rich': 'the body is more than a request can hold: {detail}',
+  'text-nul': 'a text in the request has the character U+0000',
+  'people-most': 'a tenant has at most {most} people',
+  'passkeys-most': 'a person has at most {most}: remove one first',
+  'passkeys-https': 'they need https and a name that is no IP address',
+  'provider-silent': '{provider} does not answer; try again later',
+  'try-in': 'try again in {seconds} s',
   // What has no code of its own.
   other: '{said}',
   // What agents cannot know.

@@ -2,6 +2,7 @@
  * The HTTP side of the service: one Fastify instance with its limits, one line in the log for each request, and
  * one place where errors become problem details.
  */
+
 import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,
@@ -11,13 +12,14 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { z } from 'zod';
+import { because } from '../contract/reason.ts';
 import type { Logger } from '../log.ts';
 import { BodyRoom } from './body-room.ts';
 import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
 import { BodyTooRich, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
-import { PROBLEM_TYPE, ProblemError } from './problems.ts';
+import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
 import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
 import { Turns } from './turns.ts';
@@ -115,9 +117,9 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
         return await inStretches(readBody(body, most), body.length / RECORD);
       } catch (error) {
         if (error instanceof BodyTooRich) {
-          throw new ProblemError(
+          throw refusedBecause(
             'payload-invalid',
-            `the body is more than a request can hold: ${error.message}`,
+            because('body-rich', { detail: error.message.slice(0, 1_000) }),
           );
         }
         throw new ProblemError('json-invalid', `the body is not valid JSON${whereInText(error)}`, {
@@ -228,7 +230,7 @@ const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string
 function asProblem(error: unknown, config: ServerConfig): ProblemError {
   if (error instanceof ProblemError) return error;
   if (sqlState(error) === UNSTORABLE) {
-    return new ProblemError('payload-invalid', 'a text in the request has the character U+0000', {
+    return refusedBecause('payload-invalid', because('text-nul', {}), {
       cause: error,
     });
   }
@@ -239,10 +241,7 @@ function asProblem(error: unknown, config: ServerConfig): ProblemError {
     });
   }
   if (known.data.statusCode === 413) {
-    return new ProblemError(
-      'body-too-large',
-      `the body is larger than the limit of ${config.limits.bodyBytes} bytes`,
-    );
+    return refusedBecause('body-too-large', because('body-bytes', { most: config.limits.bodyBytes }));
   }
   if (known.data.statusCode === 415) {
     return new ProblemError(

@@ -1,14 +1,16 @@
 /** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
+
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { PERMISSIONS, validationResult } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
+import { because } from '../contract/reason.ts';
 import { tenantId } from '../contract/tenant-id.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/accept/idempotency.ts';
 import { tokenError, tokenResponse } from './oauth/token-endpoint.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, ProblemError, problem } from './problems.ts';
+import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problem, refusedBecause } from './problems.ts';
 
 const JOB_ID = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
 const REQUEST_EXAMPLE = {
@@ -101,7 +103,11 @@ function problemResponses(codes: readonly ProblemCode[]): Responses {
   for (const [status, list] of [...byStatus].sort(([a], [b]) => a - b)) {
     const examples = list.map((code) => [
       code,
-      { value: new ProblemError(code, '…').body('c0a8012e-7d3f-4a55-9a31-2f1d8a0c7e11') },
+      {
+        value: refusedBecause(code, because('other', { said: '…' })).body(
+          'c0a8012e-7d3f-4a55-9a31-2f1d8a0c7e11',
+        ),
+      },
     ]);
     responses[`${Math.trunc(status / 100) === 5 ? 5 : 4}${String(status).slice(1)}`] = {
       description: list.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join('\n\n'),

@@ -133,6 +133,32 @@ type Extra = {
   cause?: unknown;
 };
 
+/** Codes that leave open what is wrong this time, or what to do: a page in another language needs the reason, or the faults. */
+type Open =
+  | 'payload-invalid'
+  | 'data-unprintable'
+  | 'body-too-large'
+  | 'labels-limit'
+  | 'printer-unknown'
+  | 'printer-unassigned'
+  | 'printer-in-use'
+  | 'format-unknown'
+  | 'format-ambiguous'
+  | 'format-incompatible'
+  | 'quota-exceeded'
+  | 'too-many-waiting'
+  | 'job-not-over'
+  | 'job-not-movable'
+  | 'label-not-found'
+  | 'label-undrawable'
+  | 'secrets-limit'
+  | 'people-limit'
+  | 'passkeys-limit'
+  | 'passkeys-unavailable'
+  | 'provider-away'
+  | 'sign-in-too-often';
+type Told = Extra & ({ reason: Reason } | { errors: readonly Fault[] });
+
 /** Thrown anywhere in the service; `app.ts` turns it into the answer. */
 export class ProblemError extends defineFaults('ProblemError', PROBLEMS) {
   readonly errors: readonly Fault[] | undefined;
@@ -140,6 +166,8 @@ export class ProblemError extends defineFaults('ProblemError', PROBLEMS) {
   readonly reason: Reason | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
+  constructor(code: Exclude<ProblemCode, Open>, detail: string, extra?: Extra);
+  constructor(code: ProblemCode, detail: string, extra: Told);
   constructor(code: ProblemCode, detail: string, { errors, reason, headers = {}, ...cause }: Extra = {}) {
     super(code, detail, cause);
     this.errors = errors;

@@ -1,4 +1,5 @@
 /** The internal interface's printers: what is seen of them, and what a person does to them. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
@@ -17,6 +18,7 @@ import {
   virtualFaults,
 } from '../../contract/printer-actions.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
+import { because } from '../../contract/reason.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { TestPrints } from '../jobs/accept/test-prints.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
@@ -33,7 +35,7 @@ import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
 import { listPrinters } from '../printers/printers.ts';
 import { type OwnVirtuals, type VirtualPort, virtualOf } from '../printers/virtual-printers.ts';
-import { ProblemError, parseBody } from '../problems.ts';
+import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 
 export type PrinterParts = {
@@ -183,10 +185,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
         [lane],
       );
       if (rows.length > 0 || rowCount === 0) {
-        throw new ProblemError(
-          'printer-in-use',
-          'an agent has it: take it out of the agent, or stop that for a day',
-        );
+        throw refusedBecause('printer-in-use', because('printer-agents', {}));
       }
       // The mark goes with the hold.
       await client.query(

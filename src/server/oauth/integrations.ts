@@ -1,9 +1,11 @@
 /** Integrations: the service accounts of a tenant. */
+
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { IntegrationView, Permission } from '../../contract/admin.ts';
 import { PERMISSIONS } from '../../contract/admin.ts';
-import { ProblemError } from '../problems.ts';
+import { because } from '../../contract/reason.ts';
+import { ProblemError, refusedBecause } from '../problems.ts';
 import type { Also, Pool, Queryable } from '../store/pool.ts';
 import { onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
 import { hashSecret, isCurrent, newApiKey, newApiSecret, secretMatches } from './secret.ts';
@@ -108,7 +110,7 @@ export class Integrations {
     const integration = await this.#change(tenantId, apiKey, also, async (client, { revoked_at, ...row }) => {
       if (revoked_at !== null) throw notFound(tenantId);
       if (oldSecretOf(row) !== null) {
-        throw new ProblemError('secrets-limit', 'two secrets work already: remove the one that is not used');
+        throw refusedBecause('secrets-limit', because('secrets-two', {}));
       }
       return await rowOf(
         client,
@@ -138,7 +140,7 @@ export class Integrations {
       which === 'old' ? '' : 'secret_hash = old_secret_hash, secret_created_at = old_secret_created_at,';
     return await this.#change(tenantId, apiKey, also, async (client, row) => {
       if (oldSecretOf(row) === null) {
-        throw new ProblemError('secrets-limit', 'there is one secret only: rotate first, or revoke');
+        throw refusedBecause('secrets-limit', because('secrets-one', {}));
       }
       return await rowOf(
         client,

@@ -1,4 +1,5 @@
 /** Passkeys: signing in with one, and a person's own list of them. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
@@ -8,8 +9,9 @@ import {
   passkeyRequest,
   passkeySignIn,
 } from '../../contract/people.ts';
+import { because } from '../../contract/reason.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
-import { ProblemError, parseBody } from '../problems.ts';
+import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { writeDeed } from './access.ts';
 import type { Passkeys, RelyingParty } from './passkeys.ts';
@@ -38,7 +40,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
   const party = (request: FastifyRequest): RelyingParty => {
     const found = name.relyingParty(request);
     if (found !== undefined) return found;
-    throw new ProblemError('passkeys-unavailable', 'they need https and a name that is no IP address');
+    throw refusedBecause('passkeys-unavailable', because('passkeys-https', {}));
   };
   /** Who asks for a challenge has begun an attempt; who comes in gets it back. */
   const counted = ({ ip }: FastifyRequest) => [`passkey/${ip}`, ip] as const;

@@ -1,8 +1,10 @@
 /** Passkeys of people (WebAuthn Level 3): what signs in without a password, proven by `@simplewebauthn/server`. */
+
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { PasskeyView, passkeyAdd, passkeySignIn } from '../../contract/people.ts';
-import { ProblemError } from '../problems.ts';
+import { because } from '../../contract/reason.ts';
+import { ProblemError, refusedBecause } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
 
 /** Loaded when somebody uses a passkey: it takes 21 MB, and most services never do. */
@@ -233,7 +235,7 @@ function refused(why: string): ProblemError {
 }
 
 function limit(): ProblemError {
-  return new ProblemError('passkeys-limit', `a person has at most ${MOST}: remove one first`);
+  return refusedBecause('passkeys-limit', because('passkeys-most', { most: MOST }));
 }
 
 function viewOf({ id, name, created_at, last_used_at }: Row): PasskeyView {

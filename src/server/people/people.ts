@@ -1,7 +1,9 @@
 /** The people of a tenant: who they are, their role, and the links by which they come in. */
+
 import { z } from 'zod';
 import { type PersonView, type Role, role } from '../../contract/people.ts';
-import { ProblemError } from '../problems.ts';
+import { because } from '../../contract/reason.ts';
+import { ProblemError, refusedBecause } from '../problems.ts';
 import {
   type Also,
   onlyRow,
@@ -242,7 +244,7 @@ async function requireRoom(db: Queryable, tenantId: string): Promise<void> {
   const sql = 'SELECT count(*) FROM platen.people WHERE tenant_id = $1';
   const { count } = await onlyRow(db, z.object({ count: z.coerce.number() }), sql, [tenantId]);
   if (count < MOST_PEOPLE) return;
-  throw new ProblemError('people-limit', `a tenant has at most ${MOST_PEOPLE} people`);
+  throw refusedBecause('people-limit', because('people-most', { most: MOST_PEOPLE }));
 }
 
 /** @throws ProblemError `tenant-not-found` */

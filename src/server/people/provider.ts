@@ -3,12 +3,14 @@
  * OpenID Connect Core §3.1). It is looked up when somebody signs in, so that the service starts without it; every answer
  * of it has a deadline and a size.
  */
+
 import { createHash, randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
 import { z } from 'zod';
 import { login, type ProviderRefusal, ROLES, type Role } from '../../contract/people.ts';
+import { because } from '../../contract/reason.ts';
 import type { SingleSignOn } from '../config.ts';
-import { ProblemError } from '../problems.ts';
+import { refusedBecause } from '../problems.ts';
 
 /** s for one answer of the provider. */
 const DEADLINE = 8;
@@ -95,7 +97,7 @@ export class Provider {
    */
   async begin(attempt: Attempt, redirect: string, again: boolean): Promise<string> {
     const config = await this.#configuration().catch((error: unknown) => {
-      throw new ProblemError('provider-away', `${this.#config.name} does not answer; try again later`, {
+      throw refusedBecause('provider-away', because('provider-silent', { provider: this.#config.name }), {
         cause: new Error(`the provider cannot be asked: ${reasonOf(error)}`),
       });
     });

@@ -3,7 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { NEED_WORDS, type SessionView } from '../../contract/people.ts';
-import { ProblemError } from '../problems.ts';
+import { because } from '../../contract/reason.ts';
+import { ProblemError, refusedBecause } from '../problems.ts';
 import { HashingBusy } from '../slow-hash.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 import { type Deed, writeEntry } from './audit.ts';
@@ -91,7 +92,7 @@ export function spent(): ProblemError {
 }
 
 export function tooOften(seconds: number): ProblemError {
-  return new ProblemError('sign-in-too-often', `try again in ${seconds} s`, {
+  return refusedBecause('sign-in-too-often', because('try-in', { seconds }), {
     headers: { 'retry-after': String(seconds) },
   });
 }

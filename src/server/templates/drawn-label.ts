@@ -1,5 +1,5 @@
 /** A label drawn in the check threads, with their bounds in words. */
-import { because, reasonIn } from '../../contract/reason.ts';
+import { because } from '../../contract/reason.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import type { PictureCheck, PictureResult } from '../../rendering/check-protocol.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
@@ -16,7 +16,9 @@ export async function drawn(
   try {
     const picture = await checks.picture(tenantId, check, TIMES);
     if ('png' in picture) return picture;
-    throw new ProblemError('label-undrawable', picture.message, reasonIn(picture.reason));
+    throw new ProblemError('label-undrawable', picture.message, {
+      reason: picture.reason ?? because('other', { said: picture.message.slice(0, 1_000) }),
+    });
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
     const { reason } = error;

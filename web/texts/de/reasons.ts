@@ -315,4 +315,17 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'number-long': 'Die Zahl hat {length} Zeichen, höchstens {most} sind möglich: Senden Sie sie als Text',
   'number-inexact': 'Die Zahl {number} ist zu genau: Senden Sie sie als Text',
   other: 'Hier stimmt etwas nicht',
+  'secrets-two': 'Zwei Geheimnisse gelten schon: Entfernen Sie erst das, das nicht mehr gebraucht wird',
+  'secrets-one': 'Es gibt nur ein Geheimnis: Machen Sie erst ein neues, oder sperren Sie die Anbindung',
+  'printer-agents':
+    'Ein Agent hat den Drucker: Nehmen Sie ihn dort heraus, oder halten Sie den Agenten einen Tag an',
+  'label-number': 'Dieses Etikett hat der Auftrag nicht: Gezählt ab 0 ist sein letztes {last}',
+  'body-bytes': 'Das ist zu groß; höchstens {most} Bytes sind möglich',
+  'body-rich': 'Das ist mehr, als eine Anfrage fasst',
+  'text-nul': 'In einem Text steht ein Zeichen, das es dort nicht gibt (U+0000)',
+  'people-most': 'Ein Arbeitsbereich hat höchstens {most} Personen',
+  'passkeys-most': 'Eine Person hat höchstens {most} Passkeys: Entfernen Sie erst einen',
+  'passkeys-https': 'Passkeys brauchen https und einen Namen, keine IP-Adresse',
+  'provider-silent': '{provider} antwortet nicht; bitte später noch einmal versuchen',
+  'try-in': 'Zu viele Versuche; der nächste geht in {seconds} s',
 };

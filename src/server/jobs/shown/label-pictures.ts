@@ -1,7 +1,8 @@
 /** Pictures of a job's labels, as long as its data is kept: drawn from what was printed, never kept themselves. */
+import { because } from '../../../contract/reason.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { PictureCheck } from '../../../rendering/check-protocol.ts';
-import { ProblemError } from '../../problems.ts';
+import { refusedBecause } from '../../problems.ts';
 import type { Pool } from '../../store/pool.ts';
 import { drawn } from '../../templates/drawn-label.ts';
 import { type LabelData, labelDataOf } from './label-data.ts';
@@ -25,7 +26,7 @@ export async function jobLabelPicture(
   const [record] = records;
   if (record === undefined) {
     const labels = total * job.copies;
-    throw new ProblemError('label-not-found', `expected a label from 0 to ${labels - 1}, found ${label}`);
+    throw refusedBecause('label-not-found', because('label-number', { last: labels - 1, label }));
   }
   const { png } = await drawn(checks, job.tenantId, {
     template: job.template,
