@@ -49,7 +49,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   beforeAll(async () => {
     installMissing({ ...PROGRAMS, lintian: () => onPath('lintian') !== undefined });
     const build = { root, out, version: '0.1.0', time, level: 1 };
-    const starting = Machine.start({ include: ['apt', 'sudo'] });
+    const starting = Machine.start();
     try {
       [[service = ''], [fonts = ''], [agent = '']] = await Promise.all([
         serviceDeb(build),

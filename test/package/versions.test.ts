@@ -73,7 +73,7 @@ function fillBad(directory: string): void {
 describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
   beforeAll(async () => {
     installMissing(PROGRAMS);
-    const starting = Machine.start({ include: ['sudo'] });
+    const starting = Machine.start();
     try {
       const first = join(out, '0.1.0');
       await layOut({ root: ROOT, edition: 'agent', version: '0.1.0', into: first });
