@@ -1,7 +1,8 @@
 /** bwip-js at arm's length: symbols as modules, and its errors as reasons that a person can read. */
 import bwipjs from 'bwip-js/node';
 import { z } from 'zod';
-import { because, type Reason, type ReasonCode, reasonText } from '../contract/reason.ts';
+import { because, type Reason, type ReasonCode } from '../contract/reason.ts';
+import { SaidFault } from '../contract/said-fault.ts';
 
 /** A check digit that is wrong; the right one is the reader's to compare, and no part of the value. */
 export function wrongCheckDigit(expected: string | number): SymbolError {
@@ -9,15 +10,13 @@ export function wrongCheckDigit(expected: string | number): SymbolError {
 }
 
 /** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
-export class SymbolError extends Error {
+export class SymbolError extends SaidFault {
+  override readonly name = 'SymbolError';
   /** bwip-js's name of the fault, where it found it: `GS1badChecksum`. */
   readonly fault: string | undefined;
-  readonly said: Reason;
 
   constructor(said: Reason, fault?: string) {
-    super(reasonText(said));
-    this.name = 'SymbolError';
-    this.said = said;
+    super(said);
     this.fault = fault;
   }
 }

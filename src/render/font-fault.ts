@@ -1,12 +1,6 @@
-import { type Reason, reasonText } from '../contract/reason.ts';
+import { SaidFault } from '../contract/said-fault.ts';
 
 /** A font file that labels cannot be set in. */
-export class FontFault extends Error {
+export class FontFault extends SaidFault {
   override readonly name = 'FontFault';
-  readonly said: Reason;
-
-  constructor(said: Reason) {
-    super(reasonText(said));
-    this.said = said;
-  }
 }

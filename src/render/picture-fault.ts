@@ -1,12 +1,6 @@
-import { type Reason, reasonText } from '../contract/reason.ts';
+import { SaidFault } from '../contract/said-fault.ts';
 
 /** A picture that cannot be drawn, whoever uses it. */
-export class PictureFault extends Error {
+export class PictureFault extends SaidFault {
   override readonly name = 'PictureFault';
-  readonly said: Reason;
-
-  constructor(said: Reason) {
-    super(reasonText(said));
-    this.said = said;
-  }
 }

@@ -2,7 +2,8 @@
  * What the layout of an element works with: the label's grid, and the error that names the place.
  */
 import { type JobFaultCode, JobFaultError } from '../contract/fault.ts';
-import { type Reason, reasonText } from '../contract/reason.ts';
+import type { Reason } from '../contract/reason.ts';
+import { FieldFault } from '../contract/said-fault.ts';
 import type { Item, Rect } from './display-list.ts';
 
 /** Which element of which template; its record is added where it is known. */
@@ -26,20 +27,15 @@ export interface ElementLayout {
 }
 
 /** An element that cannot be made for a record. */
-export class ElementFault extends Error {
+export class ElementFault extends FieldFault {
+  override readonly name = 'ElementFault';
   readonly code: JobFaultCode;
-  readonly said: Reason;
   readonly place: ElementPlace;
-  /** The record's field, where one alone is at fault. */
-  readonly field: string | undefined;
 
   constructor(code: JobFaultCode, place: ElementPlace, said: Reason, field?: string) {
-    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${reasonText(said)}`);
-    this.name = 'ElementFault';
+    super(said, field);
     this.code = code;
-    this.said = said;
     this.place = place;
-    this.field = field;
   }
 }
 

@@ -7,7 +7,8 @@
  */
 
 import { LIMITS } from '../contract/limits.ts';
-import { because, becauseOf, type Reason, reasonText } from '../contract/reason.ts';
+import { because, becauseOf } from '../contract/reason.ts';
+import { FieldFault, SaidFault } from '../contract/said-fault.ts';
 import { CHECK_DIGITS } from './check-digits.ts';
 import {
   addDays,
@@ -29,30 +30,13 @@ import {
 } from './decimal.ts';
 
 /** A value that a filter cannot take; the message does not repeat it. */
-export class ValueFault extends Error {
+export class ValueFault extends FieldFault {
   override readonly name = 'ValueFault';
-  /** Whose value it is, where it is known. */
-  readonly field: string | undefined;
-
-  /** What it is, without the field. */
-  readonly said: Reason;
-
-  constructor(said: Reason, field?: string) {
-    super(`${field === undefined ? '' : `field ${JSON.stringify(field)}: `}${reasonText(said)}`);
-    this.said = said;
-    this.field = field;
-  }
 }
 
 /** A filter that the template uses wrongly. */
-export class FilterFault extends Error {
+export class FilterFault extends SaidFault {
   override readonly name = 'FilterFault';
-  readonly reason: Reason;
-
-  constructor(reason: Reason) {
-    super(reasonText(reason));
-    this.reason = reason;
-  }
 }
 
 /** @param zone the template's time zone @throws ValueFault */
@@ -299,7 +283,7 @@ function compileFilter(name: string, list: string): Filter {
     filter = kind.compile(args);
   } catch (error) {
     if (!(error instanceof FilterFault)) throw error;
-    throw new FilterFault(becauseOf('filter-refused', { name }, error.reason));
+    throw new FilterFault(becauseOf('filter-refused', { name }, error.said));
   }
   return kind.ofEmpty ? filter : (value, zone) => (value === '' ? '' : filter(value, zone));
 }

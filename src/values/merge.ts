@@ -48,7 +48,7 @@ export function parsePlaceholders(text: string, element?: string): Part[] {
       parts.push({ field: name.data, filter: pipe < 0 ? undefined : compileFilters(inner.slice(pipe)) });
     } catch (error) {
       if (!(error instanceof FilterFault)) throw error;
-      throw invalid(error.reason);
+      throw invalid(error.said);
     }
     from = match.index + match[0].length;
   }
