@@ -20,9 +20,10 @@ test('one that can be read is kept', () => {
 test('with the reasons that it ends with, of which one that cannot be read is left out', () => {
   const last = { code: 'filter-number', values: { text: 'x' } };
   const why = { code: 'filter-refused', values: { name: 'plus', why: 'x' }, why: last };
-  const reason = { code: 'not-a-placeholder', values: { found: '{{', why: 'x' }, why };
+  const inside = { code: 'not-a-placeholder', values: { found: '{{', why: 'x' }, why };
+  const reason = { code: 'format-no-template', values: { format: '"f"', why: 'x' }, why: inside };
   expect(jobFault.parse({ ...fault, reason })).toEqual({ ...fault, reason });
-  const odd = { ...reason, why: { ...why, code: 7 } };
+  const odd = { ...reason, why: { ...inside, code: 7 } };
   expect(jobFault.parse({ ...fault, reason: odd })).toEqual({
     ...fault,
     reason: { ...reason, why: undefined },
