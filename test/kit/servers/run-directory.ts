@@ -1,6 +1,7 @@
 /**
  * One directory for all that a run's tests put aside: they tidy up, but a test that fails, a program that is killed and
- * programs of others (lintian, Chromium) do not always. It goes with the run, and what a killed run left goes a day later.
+ * programs of others (lintian, Chromium) do not always. It goes with the run, and what a killed run left goes with the next one
+ * a quarter of an hour later: it may be gigabytes of memory.
  */
 import {
   chmodSync,
@@ -11,13 +12,15 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  utimes,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const NAME = 'platen-run-';
-/** No run takes that long, ms. */
-const LONGEST_RUN_MS = 24 * 60 * 60 * 1_000;
+/** How often a run says that it is still there, and after how long it is not, ms. */
+const SIGN_OF_LIFE_MS = 60_000;
+const SILENT_MS = 15 * SIGN_OF_LIFE_MS;
 
 /** A run's packages, databases and profiles take up to 4 GB at a time, and the programs as much again. */
 const ENOUGH_MEMORY = 12 * 2 ** 30;
@@ -36,7 +39,13 @@ export function makeRunDirectory(): () => void {
   // As /tmp: some of what tests start runs as another user.
   chmodSync(directory, 0o1777);
   process.env['TMPDIR'] = directory;
+  const alive = setInterval(() => {
+    const now = new Date();
+    // One that is gone shows in the tests.
+    utimes(directory, now, now, () => undefined);
+  }, SIGN_OF_LIFE_MS).unref();
   return () => {
+    clearInterval(alive);
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
     remove(directory);
@@ -60,8 +69,8 @@ function memoryHoldsFiles(): boolean {
 }
 
 function removeOld(directory: string): void {
-  const made = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-  if (Date.now() - made > LONGEST_RUN_MS) remove(directory);
+  const heard = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  if (Date.now() - heard > SILENT_MS) remove(directory);
 }
 
 /** What cannot be removed is said, and fails no run. */
