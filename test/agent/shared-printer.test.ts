@@ -40,7 +40,10 @@ test("a raw label of one tenant neither stops the printer nor moves the next ten
   expect(await print('acme', raw('^XA^FO9,9^FDx^FS\n^PP^XZ'))).toMatchObject({
     status: 'failed',
     labels: { sent: 0, printed: 0 },
-    error: { code: 'template-invalid', message: expect.stringMatching(/line 2: \^PP pauses the printer/) },
+    error: {
+      code: 'template-invalid',
+      message: expect.stringMatching(/line 2: \^PP is for all that use the printer: it pauses the printer/),
+    },
   });
   const state = '^POI^LS50^LT40^PMY^LRY^LH60,40^MUM^FWR,1^CF0,60^BY5^PW100^LL60^CI13';
   expect(await print('acme', raw(`^XA${state}^FO1,1^GB3,3,1^FS^PQ1,1^XZ`))).toMatchObject(printed);
