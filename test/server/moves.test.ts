@@ -189,6 +189,27 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     }
   });
 
+  test('one that fails while it is asked again to stop stays failed, and nothing of it goes', async () => {
+    const { id } = await printing();
+    await move(id);
+    const client = await service.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM platen.jobs WHERE id = $1 FOR UPDATE', [id]);
+      const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+      const waiting = 'SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))';
+      await expect
+        .poll(async () => (await service.pool.query(waiting, [rows[0]?.pid])).rows, { timeout: 10_000 })
+        .not.toEqual([]);
+      await client.query(`UPDATE platen.jobs SET status = 'failed' WHERE id = $1`, [id]);
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+    await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ moving: null });
+    expect(await show(id)).toMatchObject({ status: 'failed', reprints: [] });
+  });
+
   test('where the other printer does not take it, the job says so, and can be printed again', async () => {
     const { id, stops } = await printing();
     await move(id);

@@ -95,6 +95,8 @@ export class Cancellations {
       // Who cancels wants no more of it, at no other printer either.
       if (by !== undefined && job.moving)
         await client.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [id]);
+      // It has ended since it was looked at: how it did stands.
+      if (by === undefined && statesIn('over').includes(job.status)) return null;
       if (!mayBecome(job.status, 'canceled', 'person')) {
         throw new ProblemError('job-not-queued', `the job is ${job.status}`);
       }
