@@ -2,7 +2,6 @@
  * What languages have in common that send a label as the dots of the printer's head: each record's label, as much of
  * it as lies on the media.
  */
-
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../src/contract/dots.ts';
 import { faultFor, type JobFaultError } from '../../src/contract/fault.ts';

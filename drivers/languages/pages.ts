@@ -2,7 +2,6 @@
  * What languages of pages have in common: a job's labels as pages. A page is one label, or where the template has a
  * sheet, as many labels as that has, in the job's order; the last page may have fewer.
  */
-
 import { setImmediate } from 'node:timers/promises';
 import { faultFor } from '../../src/contract/fault.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';

@@ -2,7 +2,6 @@
  * What a person does to jobs: POST /app/jobs/{id}/cancel, …/resume, …/move, …/reprint, and POST /app/jobs/bulk. Labels
  * count from 0.
  */
-
 import { z } from 'zod';
 import { jobStatus } from './job-life.ts';
 import { readableReason } from './reason.ts';

@@ -1,5 +1,4 @@
 /** Finding jobs: `GET /app/jobs` (a page of them, the newest first) and `GET /app/jobs/counts`. */
-
 import { z } from 'zod';
 import { jobView } from './job.ts';
 import { jobId } from './job-id.ts';

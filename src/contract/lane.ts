@@ -2,7 +2,6 @@
  * Where a printer's jobs wait: its lane, which belongs to one scope. Two tenants' printers may report the same serial
  * number, and still share no lane, lease or report.
  */
-
 import { z } from 'zod';
 import { printerId } from './printer.ts';
 import { saying } from './reason.ts';

@@ -1,11 +1,11 @@
 /**
  * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/test, PUT …/name,
- * …/settings (`printSettings`: all that people set; answers with the printer), DELETE /app/printers/{id}. `tenant` says whose printer it is where two scopes have one of the same ID; what is done to a
- * shared printer concerns all tenants.
+ * …/settings (`printSettings`: all that people set; answers with the printer), DELETE /app/printers/{id}. `scope` says whose
+ * printer it is where two scopes have one of the same ID; what is done to a shared printer concerns all tenants.
  */
 import { z } from 'zod';
 import { jobBulkResult, why } from './job-actions.ts';
-import { printSettings, settingLimits } from './print-settings.ts';
+import { keptSettings, settingLimits } from './print-settings.ts';
 import { printerView } from './printer-view.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -56,7 +56,7 @@ export const printerDetails = printerView.extend({
   reportedName: z.string(),
   held: printerHeld.nullable(),
   /** As people have set it, over what its agent says. `formats` has both. */
-  settings: printSettings.default({}),
+  settings: keptSettings,
   /** What can be set. */
   limits: settingLimits.default({}),
   /** Jobs that wait for it, that it prints and that wait for a person; each counted up to 1,000. */

@@ -1,7 +1,6 @@
 /**
  * The sentences of `reason.ts`, by their codes, in English. Their German is in `web/texts/de/reasons.ts`.
  */
-
 import { ZPL_REASONS } from './zpl-reasons.ts';
 
 /** `{slot}`: what is filled in. */

@@ -4,7 +4,6 @@
  * A check of a job makes its first labels, and keeps them for when they are due: of a small job, all. Whether the others
  * can be made is found without making them, which takes a hundredth of the time, where the language can tell.
  */
-
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LabelEncoder, Language } from '../../drivers/languages/language.ts';

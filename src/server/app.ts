@@ -2,7 +2,6 @@
  * The HTTP side of the service: one Fastify instance with its limits, one line in the log for each request, and
  * one place where errors become problem details.
  */
-
 import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,

@@ -1,5 +1,4 @@
 /** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
-
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { PERMISSIONS, validationResult } from '../contract/admin.ts';

@@ -64,10 +64,23 @@ test('by an operator, who sees what a printer takes, and tries it with a test la
 test('in German, with numbers as they are written there', async () => {
   const german = await site.signedIn({ locale: 'de-DE' });
   await site.show(german, address);
-  await german.getByRole('button', { name: /virtual-1$/ }).click();
-  await german.getByRole('menuitem', { name: 'Einstellungen …' }).click();
+  const open = async () => {
+    await german.getByRole('button', { name: /virtual-1$/ }).click();
+    await german.getByRole('menuitem', { name: 'Einstellungen …' }).click();
+  };
+  await open();
   await german.getByLabel('Schwärzung').fill('7,5');
   await german.getByLabel('Farbband').selectOption('ohne Farbband');
   await german.getByRole('button', { name: 'Speichern' }).click();
   await german.getByText('Schwärzung 7,5, ohne Farbband').waitFor();
+
+  // What is shown when it is opened again is what was typed, and can be saved as it is.
+  await open();
+  await german.getByLabel('Nach links, Punkte').fill('-1200');
+  await german.getByRole('button', { name: 'Speichern' }).click();
+  await german.getByText('um -1200 Punkte nach links').waitFor();
+  await open();
+  expect(await german.getByLabel('Nach links, Punkte').inputValue()).toBe('-1200');
+  expect(await german.getByLabel('Schwärzung').inputValue()).toBe('7,5');
+  expect(await german.getByRole('button', { name: 'Speichern' }).isEnabled()).toBe(true);
 });

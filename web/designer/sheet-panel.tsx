@@ -1,5 +1,4 @@
 /** The sheet that labels of this template lie on, where they do: its page, how many across and down, and their distances. */
-
 import { useSignal } from '@preact/signals';
 import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/sheet.ts';
 import { ChoiceField } from '../controls/field.tsx';

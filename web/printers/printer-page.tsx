@@ -153,7 +153,7 @@ function settingsOf(format: PrinterFormat): string {
 }
 
 function numeral(value: number, signDisplay: 'auto' | 'always' = 'auto'): string {
-  return value.toLocaleString(t.value.locale, { signDisplay });
+  return value.toLocaleString(t.value.locale, { signDisplay, useGrouping: false });
 }
 
 /** As agents call it where nobody has given it a name. */

@@ -110,7 +110,8 @@ function dotsInMm({ formats: [first] }: Printer): number {
 }
 
 function numeral(value: number): string {
-  return value.toLocaleString(t.value.locale);
+  // As it is typed: a point between thousands would be read as another number.
+  return value.toLocaleString(t.value.locale, { useGrouping: false });
 }
 
 function asTyped(settings: PrintSettings): Typed {

@@ -1,5 +1,4 @@
 /** Templates out of files: Platen's own JSON, or a label in ZPL. */
-
 import { useSignal } from '@preact/signals';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
 import { Dialog } from '../controls/dialog.tsx';

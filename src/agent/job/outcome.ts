@@ -2,7 +2,6 @@
  * What is told of one delivery of a job: how far it is, and how it ends. What is lasting goes to the journal first,
  * with the duty to report it, and is reported from there.
  */
-
 import { faultFor, type JobFault } from '../../contract/fault.ts';
 import { endedBy } from '../../contract/job-life.ts';
 import type { PrinterReason } from '../../contract/printer.ts';

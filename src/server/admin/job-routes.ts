@@ -1,5 +1,4 @@
 /** The internal interface's jobs: what is seen of them (`jobs/shown/`), and what a person does to them. */
-
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';

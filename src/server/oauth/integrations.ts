@@ -1,5 +1,4 @@
 /** Integrations: the service accounts of a tenant. */
-
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { IntegrationView, Permission } from '../../contract/admin.ts';

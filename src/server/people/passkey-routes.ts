@@ -1,5 +1,4 @@
 /** Passkeys: signing in with one, and a person's own list of them. */
-
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {

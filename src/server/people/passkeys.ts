@@ -1,5 +1,4 @@
 /** Passkeys of people (WebAuthn Level 3): what signs in without a password, proven by `@simplewebauthn/server`. */
-
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { PasskeyView, passkeyAdd, passkeySignIn } from '../../contract/people.ts';

@@ -1,5 +1,4 @@
 /** The people of a tenant: who they are, their role, and the links by which they come in. */
-
 import { z } from 'zod';
 import { type PersonView, type Role, role } from '../../contract/people.ts';
 import { because } from '../../contract/reason.ts';

@@ -3,7 +3,6 @@
  * OpenID Connect Core §3.1). It is looked up when somebody signs in, so that the service starts without it; every answer
  * of it has a deadline and a size.
  */
-
 import { createHash, randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
 import { z } from 'zod';

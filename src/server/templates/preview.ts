@@ -1,5 +1,4 @@
 /** A template with one record as it would print, for whoever designs it or fills it in: nothing is saved or printed. */
-
 import { type Preview, previewRequest } from '../../contract/label-picture.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
 import { because } from '../../contract/reason.ts';

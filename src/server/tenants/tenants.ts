@@ -1,5 +1,4 @@
 /** Tenants and their print quota: labels per calendar month (UTC). */
-
 import { z } from 'zod';
 import type { TenantView } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';

@@ -8,7 +8,6 @@
  *
  * What cannot be taken is refused with its line.
  */
-
 import { LIMITS } from '../../contract/limits.ts';
 import { because, type Reason } from '../../contract/reason.ts';
 import { DOWNLOADS, isDownload, PRINTS, words } from '../commands.ts';

@@ -5,7 +5,6 @@
  * Counted by the database now and then, and between two counts by what this instance accepts. Who would be refused by an
  * older count has it made anew; several instances may together go over a limit by what they accept in a moment.
  */
-
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type Lane, laneOf } from '../../../contract/lane.ts';

@@ -2,7 +2,6 @@
  * Which printer, agent and format a request goes to. By ID first; the name is the fallback, matched exactly. Where
  * it is not certain which printer is meant, nothing is printed.
  */
-
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason } from '../../../contract/reason.ts';

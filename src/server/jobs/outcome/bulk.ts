@@ -1,5 +1,4 @@
 /** The same done to many jobs at once, to each as if alone; first, if asked for, what that would do. */
-
 import type { JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
