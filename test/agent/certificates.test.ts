@@ -12,17 +12,15 @@ import {
   type Site,
   testDrivers,
 } from '../kit/agent/site.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { onRedis } from '../kit/servers/backends.ts';
 import { secured as securedPrinter } from '../kit/wire/secured.ts';
 
 const directories = new Directories();
-const redis = backends().find(({ kind }) => kind === 'redis');
-if (redis === undefined) throw new Error('no Redis to test on');
 let site: Site;
 const running: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  site = await openSite(redis);
+  site = await openSite(onRedis());
 });
 afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();

@@ -19,7 +19,7 @@ import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippevepr
 import { startLprint } from '../kit/programs/lprint.ts';
 import { type Network, networksCanBeMade, openNetwork } from '../kit/programs/network.ts';
 import { Programs } from '../kit/programs/programs.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { onRedis } from '../kit/servers/backends.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.ts';
 
@@ -71,9 +71,7 @@ async function start<T extends { stop(): Promise<void> }>(starting: Promise<T>):
 
 async function openTheSite(): Promise<void> {
   network = openNetwork();
-  const redis = backends().find(({ kind }) => kind === 'redis');
-  if (redis === undefined) throw new Error('no Redis to test on');
-  site = await openSite(redis);
+  site = await openSite(onRedis());
   const avahi: Avahi = await start(startAvahi(network));
   const place = { network, avahi };
   const sink = () => start(startDocumentSink({ address: network.outside }));

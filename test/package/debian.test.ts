@@ -60,6 +60,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     } finally {
       machine = await starting;
     }
+    await machine.reach(printer.port);
     await machine.run('sh', '-c', 'rm -rf /etc/apt/sources.list* /var/lib/apt/lists/*');
     // Who is asked says yes.
     writeFileSync(join(machine.root, 'etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n');
@@ -230,6 +231,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     await expect(machine.run('systemctl', 'is-active', 'platen-agent')).rejects.toThrow();
     backend = await onRedis().open({ migrated: true });
     const { databaseUrl = '', redisUrl = '', prefix: queuePrefix } = backend;
+    await machine.reach(Number(new URL(redisUrl).port));
     const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, PLATEN_QUEUE_PREFIX: queuePrefix };
     up = await PlatenUp.start({ dataDir: join(out, 'service'), args: ['--virtual', '0'], env });
     const element = { type: 'text', x: 2, y: 2, width: 40, height: 8, size: 5, text: 'alone' };

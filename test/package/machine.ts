@@ -1,12 +1,16 @@
 /**
  * A fresh Debian with a systemd of its own, in namespaces: made by mmdebstrap, held in memory, and gone with the test.
- * It shares the network with this machine, so that a virtual printer of the test is in its reach.
+ * Its network is a loopback of its own, on which it finds what the test lets it reach.
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { on, once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { onPath } from '../kit/servers/debian-packages.ts';
@@ -15,6 +19,7 @@ const run = promisify(execFile);
 
 /** What makes it; Debian's names. */
 export const PROGRAMS = {
+  socat: () => onPath('socat') !== undefined,
   mmdebstrap: () => onPath('mmdebstrap') !== undefined,
 };
 
@@ -35,7 +40,7 @@ mv "$fresh.half" "$fresh"
 const BOOT = `
 set -e
 echo $$ > "$2/cgroup.procs"
-exec unshare --cgroup --mount --pid --fork --uts --ipc --kill-child -- sh -e -c '
+exec unshare --cgroup --net --mount --pid --fork --uts --ipc --kill-child -- sh -e -c '
 mount --make-rprivate /
 mount --bind "$1" "$1"
 cd "$1"
@@ -55,6 +60,8 @@ export class Machine {
   readonly root: string;
   readonly #directory: string;
   readonly #group: string;
+  /** Ends what `reach` has begun. */
+  readonly #reached = new AsyncDisposableStack();
   #boot: ChildProcess | undefined;
   #init = 0;
 
@@ -79,7 +86,7 @@ export class Machine {
 
   /** What a program of it prints. @throws Error with what it says, when it fails */
   async run(command: string, ...args: string[]): Promise<string> {
-    const into = ['-t', String(this.#init), '-m', '-p', '-u', '-i', '-C', 'chroot', this.root];
+    const into = ['-t', String(this.#init), '-n', '-m', '-p', '-u', '-i', '-C', 'chroot', this.root];
     const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
     const { stdout } = await run('nsenter', [...into, command, ...args], {
       env: { PATH: path },
@@ -88,7 +95,31 @@ export class Machine {
     return stdout.trim();
   }
 
+  /** What listens at that port of this machine's loopback is found at the same on its own. */
+  async reach(port: number): Promise<void> {
+    const path = join(this.#directory, `port-${port}`);
+    const door = createServer((inside) => {
+      const outside = connect(port, '127.0.0.1');
+      // Who ends the one ends the other, whatever it was that ended it.
+      pipeline(inside, outside, inside).catch(() => undefined);
+    });
+    door.listen(path);
+    await once(door, 'listening');
+    this.#reached.defer(() => void door.close());
+    const joined = [`TCP-LISTEN:${port},bind=127.0.0.1,fork`, `UNIX-CONNECT:${path}`];
+    const socat = spawn('nsenter', ['-t', String(this.#init), '-n', 'socat', '-d', '-d', ...joined], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#reached.defer(() => void socat.kill());
+    const lines = on(createInterface({ input: socat.stderr }), 'line', {
+      signal: AbortSignal.timeout(10_000),
+    });
+    for await (const [line] of lines) if (String(line).includes('listening on')) break;
+    socat.stderr.resume();
+  }
+
   async stop(): Promise<void> {
+    await this.#reached.disposeAsync();
     if (this.#init > 0) process.kill(this.#init, 'SIGKILL');
     if (this.#boot !== undefined && this.#boot.exitCode === null && this.#boot.signalCode === null) {
       const ended = new Promise((resolve) => this.#boot?.once('exit', resolve));

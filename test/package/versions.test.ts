@@ -97,6 +97,8 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     } finally {
       machine = await starting;
     }
+    for (const port of [printer.port, Number(new URL(backend.redisUrl ?? '').port)])
+      await machine.reach(port);
     for (const file of readdirSync(out).filter((name) => /\.(update\.json|tar\.gz)$/.test(name))) {
       copyFileSync(join(out, file), join(machine.root, 'root', file));
     }

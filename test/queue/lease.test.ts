@@ -14,7 +14,7 @@ import {
 } from '../../src/queue/index.ts';
 import { redisLeases } from '../../src/queue/redis-lease.ts';
 import { keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { backends, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 
 const LONG = { contended: 60_000, alone: 240_000 };
 const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
@@ -281,12 +281,11 @@ describe.each(backends())('leases on $name', ({ open }) => {
 });
 
 it('an agent that may use one printer’s keys only gets leases of no other', async () => {
-  const redis = backends().find(({ kind }) => kind === 'redis');
-  const backend = await redis?.open();
-  const admin = new Redis(backend?.redisUrl ?? '');
+  const backend = await onRedis().open();
+  const admin = new Redis(backend.redisUrl ?? '');
   const [user, password] = [`agent-${randomUUID()}`, randomUUID()];
   const [own, other] = [printerId(), printerId()];
-  const keyOf = (printer: string, name: string) => `${backend?.prefix}:{${printer}}:${name}`;
+  const keyOf = (printer: string, name: string) => `${backend.prefix}:{${printer}}:${name}`;
   // Of the commands that an agent's user needs for its queue.
   const commands = [
     '+eval',
@@ -324,6 +323,6 @@ it('an agent that may use one printer’s keys only gets leases of no other', as
     connection.disconnect();
     await admin.acl('DELUSER', user);
     admin.disconnect();
-    await backend?.close();
+    await backend.close();
   }
 });

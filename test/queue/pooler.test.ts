@@ -8,14 +8,13 @@ import { createPool, rowsOf } from '../../src/server/store/pool.ts';
 import { startPgbouncer } from '../kit/programs/pgbouncer.ts';
 import { job, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { onServer } from '../kit/servers/backends.ts';
 
 const logger = createLogger({ level: 'silent' });
 
 async function behind(mode: 'session' | 'transaction') {
-  const [onServer] = backends().filter(({ name }) => name === 'server PostgreSQL');
-  const backend = await onServer?.open();
-  if (backend?.databaseUrl === undefined) throw new Error('no database');
+  const backend = await onServer().open();
+  if (backend.databaseUrl === undefined) throw new Error('no database');
   onTestFinished(() => backend.close());
   const bouncer = await startPgbouncer(backend.databaseUrl, mode);
   onTestFinished(() => bouncer.stop());

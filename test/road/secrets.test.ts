@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { Integrator, PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
@@ -22,9 +22,7 @@ let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let backend: OpenBackend;
 let up: PlatenUp;
 beforeAll(async () => {
-  const redisCase = backends().find(({ kind }) => kind === 'redis');
-  if (redisCase === undefined) throw new Error('no backend with Redis');
-  backend = await redisCase.open({ migrated: true });
+  backend = await onRedis().open({ migrated: true });
   directory = await temporaryDirectory();
   up = await PlatenUp.start({
     dataDir: directory.path,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { queuedJob } from '../../src/contract/queued-job.ts';
 import { WHOLE_PAYLOAD } from '../../src/server/templates/job-templates.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
 import {
   type Answer,
   codeOf,
@@ -29,9 +29,7 @@ let token = '';
 let idT = '';
 
 beforeAll(async () => {
-  const [found] = backends().filter(({ name }) => name === 'server PostgreSQL');
-  if (found === undefined) throw new Error('no backend');
-  backend = await found.open({ migrated: true });
+  backend = await onServer().open({ migrated: true });
   const config = { publicUrl: 'http://platen.test' };
   service = await ServiceHarness.start({ backend, config, database: { lock_timeout: 300 } });
   other = await ServiceHarness.start({ backend, config });

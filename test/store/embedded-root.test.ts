@@ -3,9 +3,9 @@ import { chmodSync, chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
+import { freshDirectory, gone, startParent, useParents } from '../kit/servers/embedded-parents.ts';
 
-import { freshDirectory, gone, startParent } from '../kit/servers/embedded-parents.ts';
-
+useParents();
 const root = process.getuid?.() === 0;
 
 describe.runIf(root)('the embedded PostgreSQL started by root', () => {

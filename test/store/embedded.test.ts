@@ -11,14 +11,16 @@ import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
 import { migrate } from '../../src/server/store/migrate.ts';
 import { printerId } from '../kit/queue/samples.ts';
-
 import {
   ask,
   databaseProcesses,
   freshDirectory,
   gone,
   startParent,
+  useParents,
 } from '../kit/servers/embedded-parents.ts';
+
+useParents();
 
 describe('the embedded PostgreSQL', () => {
   it('makes its cluster, answers with the safe settings, and ends when stopped', async () => {

@@ -14,7 +14,7 @@ import { sightingOf } from '../../src/agent/discovery/providers/winspool.ts';
 import { Directories, expected, jobFor, openSite, QUICK, TestPrinter } from '../kit/agent/site.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { startWine, type Wine } from '../kit/programs/wine.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { onRedis } from '../kit/servers/backends.ts';
 import { startDocumentSink } from '../kit/wire/document-sink.ts';
 import { DOCUMENTS } from './documents.ts';
 
@@ -75,9 +75,7 @@ test('under Wine: found, asked, and what is sent arrives byte for byte', async (
 });
 
 test('under Wine: an agent finds the printer by itself, and prints a job of the queue', async () => {
-  const redis = backends().find(({ kind }) => kind === 'redis');
-  if (redis === undefined) throw new Error('no Redis to test on');
-  const site = await openSite(redis);
+  const site = await openSite(onRedis());
   onTestFinished(() => site.close());
   const printer = new TestPrinter(directories);
   await printer.start();

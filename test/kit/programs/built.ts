@@ -3,9 +3,10 @@
  * each takes a third of the time to load that the sources take. Without a run's set-up it is the sources.
  */
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import type { Plugin } from 'vitest/config';
 import { buildConsole } from '../../../service/console.ts';
-import { bundle } from '../../../service/package/bundle.ts';
+import { bundle, nameIn, REFERENCE } from '../../../service/package/bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const VARIABLE = 'PLATEN_TEST_BUILT';
@@ -20,7 +21,7 @@ const PROCESSES = [
 ] as const;
 
 /** Where a process's modules are. */
-const nameOf = (path: string) => path.replace(/\.ts$/, '').replaceAll('/', '-');
+const nameOf = (path: string) => nameIn(ROOT, join(ROOT, path));
 
 /** Makes them in an empty directory, which the tests of this run then take them from. */
 export async function build(directory: string): Promise<void> {
@@ -49,4 +50,21 @@ export const PLATEN = join(process.env[VARIABLE] ?? ROOT, LAUNCHER);
 export function processFile(path: (typeof PROCESSES)[number]): string {
   const built = process.env[VARIABLE];
   return built === undefined ? join(ROOT, path) : join(built, 'app', `${nameOf(path)}.js`);
+}
+
+/** The threads that a test's own process starts are from there too. What is made of a source here is kept for later runs. */
+export function builtThreads(): Plugin {
+  return {
+    name: 'threads made once for a run',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!id.startsWith(join(ROOT, 'src'))) return null;
+      return code.replaceAll(REFERENCE, (all, specifier: string) => {
+        if (!specifier.endsWith('.ts')) return all;
+        const name = nameIn(ROOT, resolve(dirname(id), specifier));
+        const built = `process.env['${VARIABLE}']`;
+        return `new URL(${built} ? \`file://\${${built}}/app/${name}.js\` : '${specifier}', import.meta.url)`;
+      });
+    },
+  };
 }

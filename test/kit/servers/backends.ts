@@ -1,6 +1,8 @@
 /**
  * The three combinations that the product runs on, for tests that must hold on each:
  *
+ * Called where a file is read, and not in a test: the file's end ends the embedded server.
+ *
  *     describe.each(backends())('$name', ({ open }) => { … const backend = await open(); … await backend.close(); });
  *
  * `open` gives an empty database (or one that is migrated), and an unused prefix in Redis.
@@ -39,16 +41,22 @@ export interface BackendCase {
 }
 
 export function backends(): BackendCase[] {
+  afterAll(stopEmbedded);
   return [
     { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false, {}) },
-    {
-      name: 'server PostgreSQL',
-      kind: 'postgres',
-      embedded: false,
-      open: (options) => open(false, false, options),
-    },
+    onServer(),
     onRedis(),
   ];
+}
+
+/** Without Redis. */
+export function onServer(): BackendCase {
+  return {
+    name: 'server PostgreSQL',
+    kind: 'postgres',
+    embedded: false,
+    open: (options) => open(false, false, options),
+  };
 }
 
 /** The one to take where the queue does not matter. */
@@ -64,10 +72,13 @@ export function onRedis(): BackendCase {
 // One embedded server for a test file; each `open` gets a database of its own in it.
 let embedded: Promise<EmbeddedPostgres> | undefined;
 let directory: string | undefined;
-afterAll(async () => {
-  await embedded?.then((database) => database.stop());
-  if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
-});
+
+async function stopEmbedded(): Promise<void> {
+  const [running, its] = [embedded, directory];
+  embedded = directory = undefined;
+  await running?.then((database) => database.stop());
+  if (its !== undefined) rmSync(its, { recursive: true, force: true });
+}
 
 async function open(
   onEmbedded: boolean,

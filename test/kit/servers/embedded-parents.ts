@@ -1,7 +1,7 @@
 /** What tests of the embedded PostgreSQL start: a process that has one, which a test can end or kill. */
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -42,7 +42,12 @@ export async function startParent(dataDir: string, text = '', user = {}) {
   return { child, answer: answerOf.parse(JSON.parse(String(line))) };
 }
 
-afterEach(async () => {
+/** Each of a file's tests leaves no process and no directory. */
+export function useParents(): void {
+  afterEach(endAll);
+}
+
+async function endAll(): Promise<void> {
   for (const child of parents.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     const exited = once(child, 'exit');
@@ -50,7 +55,7 @@ afterEach(async () => {
     await exited;
   }
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
+}
 
 /** The PostgreSQL processes that work in `dataDir`, by their own word in /proc. */
 export function databaseProcesses(dataDir: string): number[] {
@@ -59,12 +64,9 @@ export function databaseProcesses(dataDir: string): number[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        const shell = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        // Who has ended is called nothing.
         return (
-          execFileSync('readlink', [`/proc/${pid}/cwd`], {
-            encoding: 'utf8',
-            stdio: ['ignore', 'pipe', 'ignore'],
-          }).trim() === data && shell !== ''
+          readlinkSync(`/proc/${pid}/cwd`) === data && readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
         );
       } catch {
         return false;

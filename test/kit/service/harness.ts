@@ -24,7 +24,7 @@ import type { JobQueue } from '../../../src/server/jobs/dispatch/queue-port.ts';
 import { Reports } from '../../../src/server/jobs/outcome/reports.ts';
 import { Server } from '../../../src/server/server.ts';
 import { createPool, type Pool } from '../../../src/server/store/pool.ts';
-import { type BackendCase, backends, type OpenBackend } from '../servers/backends.ts';
+import { type BackendCase, type OpenBackend, onRedis, onServer } from '../servers/backends.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
 export const SECRET_KEY = 'secret-key-for-tests-0123456789-0123456789';
@@ -155,7 +155,7 @@ export class ServiceHarness {
     const options = this.#options;
     const { logger } = this;
     await using stack = new AsyncDisposableStack();
-    const given = options.backend ?? ownBackend(options.redis ?? true);
+    const given = options.backend ?? ((options.redis ?? true) ? onRedis() : onServer());
     const backend = 'open' in given ? await given.open({ migrated: true }) : given;
     if ('open' in given) stack.defer(() => backend.close());
     const queues = await openQueues({
@@ -358,11 +358,4 @@ export function describePrinter(printer: Partial<PrinterDescription>): PrinterDe
 /** A key that no other request has. */
 export function newKey(): string {
   return `key-${randomBytes(9).toString('base64url')}`;
-}
-
-function ownBackend(redis: boolean): BackendCase {
-  const name = redis ? 'server PostgreSQL + Redis' : 'server PostgreSQL';
-  const found = backends().find((backend) => backend.name === name);
-  if (found === undefined) throw new Error(`no backend ${name}`);
-  return found;
 }
