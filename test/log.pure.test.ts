@@ -26,6 +26,19 @@ describe('the log', () => {
     for (const secret of ['sk_1', 't0k', 'Ada']) expect(text).not.toContain(secret);
   });
 
+  test('leaves them out of what a part of the program always logs, and of lists, and changes no object', () => {
+    const part = { printer: 'p-1', password: 'pa55' };
+    const event = { accounts: [{ name: 'a-1', apiSecret: 'sk_1' }], at: new Date('2026-11-23T00:00:00Z') };
+    const text = logged((log) => log.child(part).info(event, 'event'));
+    expect(JSON.parse(text)).toMatchObject({
+      printer: 'p-1',
+      password: '[redacted]',
+      accounts: { 0: { name: 'a-1', apiSecret: '[redacted]' } },
+      at: '2026-11-23T00:00:00.000Z',
+    });
+    expect([part.password, event.accounts[0]?.apiSecret]).toEqual(['pa55', 'sk_1']);
+  });
+
   test('leaves credentials out of connection strings in errors', () => {
     const text = logged((log) =>
       log.error({ err: new Error('no route to redis://u:pa55@cache:6379/0') }, 'event'),
