@@ -70,8 +70,8 @@ const IDLE_JOBS = 100;
 const CONNECTION_CLOSED_MS = 3_500;
 const RECONNECTIONS_EACH = 2;
 const RECORDS = 1_000;
-/** Bounds how long a load's printing takes. */
-const MOST_JOBS = 500;
+/** Bounds how long a load's printing takes; with fewer, much of the time is that of a program that has just begun. */
+const MOST_JOBS = 2_000;
 /** How often the service is asked meanwhile whether a job has stopped, ms. */
 const ASK_MS = 2_000;
 /** Longest that any one step may take, ms. */
