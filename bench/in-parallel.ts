@@ -7,22 +7,23 @@ export interface Rounds {
   ms: number;
 }
 
+/** @param round is given its number, and which of those that run at a time it is: that one has no other */
 export async function inParallel(
   options: { width: number; ms: number; most?: number; signal: AbortSignal },
-  round: (number: number) => Promise<unknown>,
+  round: (number: number, lane: number) => Promise<unknown>,
 ): Promise<Rounds> {
   const { width, ms, most = Number.POSITIVE_INFINITY, signal } = options;
   const times: number[] = [];
   const start = performance.now();
   let begun = 0;
-  const lane = async () => {
+  const follow = async (lane: number) => {
     while (begun < most && performance.now() - start < ms) {
       signal.throwIfAborted();
       const at = performance.now();
-      await round(begun++);
+      await round(begun++, lane);
       times.push(performance.now() - at);
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, (_, lane) => follow(lane)));
   return { times, ms: performance.now() - start };
 }

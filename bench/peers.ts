@@ -101,8 +101,8 @@ async function onCups(options: PeerOptions): Promise<PeerRates[]> {
       return await measureLoad(among, options, async (until) => {
         const { times } = await inParallel(
           { ...until, width: options.parallel, most: MOST_JOBS },
-          async (number) => {
-            await lanes[number % lanes.length]?.way.send(RAW_LABEL);
+          async (_number, lane) => {
+            await lanes[lane]?.way.send(RAW_LABEL);
           },
         );
         return times.length;
