@@ -52,13 +52,19 @@ export function processFile(path: (typeof PROCESSES)[number]): string {
   return built === undefined ? join(ROOT, path) : join(built, 'app', `${nameOf(path)}.js`);
 }
 
-/** The threads that a test's own process starts are from there too. What is made of a source here is kept for later runs. */
+/** Where modules are that name files which are in the bundle. */
+const NAMING = ['src', 'test/kit'].map((folder) => join(ROOT, folder));
+
+/**
+ * The threads that a test's own process starts are from there too, with all that is loaded into them: an error is an instance of
+ * its class only there. What is made of a source here is kept for later runs.
+ */
 export function builtThreads(): Plugin {
   return {
     name: 'threads made once for a run',
     enforce: 'pre',
     transform(code, id) {
-      if (!id.startsWith(join(ROOT, 'src'))) return null;
+      if (!NAMING.some((folder) => id.startsWith(folder))) return null;
       return code.replaceAll(REFERENCE, (all, specifier: string) => {
         if (!specifier.endsWith('.ts')) return all;
         const name = nameIn(ROOT, resolve(dirname(id), specifier));
