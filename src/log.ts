@@ -66,22 +66,18 @@ function errorForLog(error: Error): object {
  * The same object without what stands under those names; it itself, where there is nothing of the kind. pino's own redaction looks
  * each of the names up in each place, in twenty times the time, for every line.
  */
-function redacted(object: Record<string, unknown>): Record<string, unknown> {
-  return membersOf(object, DEPTH) ?? object;
-}
-
-/** An object's members without the secrets. @returns undefined where it has none */
-function membersOf(object: object, depth: number): Record<string, unknown> | undefined {
-  let changed: Record<string, unknown> | undefined;
+function redacted(object: object, depth = DEPTH): object {
+  let changed: object | undefined;
   for (const [name, value] of Object.entries(object)) {
     // What an error shows, its serializer says.
     const within = depth > 1 && typeof value === 'object' && value !== null && !(value instanceof Error);
-    const shown = SECRET_NAMES.has(name) ? MASK : (within && membersOf(value, depth - 1)) || value;
+    const left = within ? redacted(value, depth - 1) : value;
+    const shown = SECRET_NAMES.has(name) ? MASK : left;
     if (shown === value) continue;
-    changed ??= { ...object };
-    changed[name] = shown;
+    changed ??= Array.isArray(object) ? [...object] : { ...object };
+    Reflect.set(changed, name, shown);
   }
-  return changed;
+  return changed ?? object;
 }
 
 let elsewhere: DestinationStream | undefined;
@@ -112,7 +108,7 @@ export function createLogger(options: { level?: string; destination?: Destinatio
       base: { pid: process.pid },
       // Also of what a part of the program always logs (`child`), which the formatter does not see.
       serializers: { ...MASKED, err: errorForLog, error: errorForLog },
-      formatters: { log: redacted },
+      formatters: { log: (object) => ({ ...redacted(object) }) },
     },
     destination,
   );

@@ -33,7 +33,7 @@ describe('the log', () => {
     expect(JSON.parse(text)).toMatchObject({
       printer: 'p-1',
       password: '[redacted]',
-      accounts: { 0: { name: 'a-1', apiSecret: '[redacted]' } },
+      accounts: [{ name: 'a-1', apiSecret: '[redacted]' }],
       at: '2026-11-23T00:00:00.000Z',
     });
     expect([part.password, event.accounts[0]?.apiSecret]).toEqual(['pa55', 'sk_1']);

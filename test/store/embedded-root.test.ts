@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
 import { freshDirectory, gone, startParent, useParents } from '../kit/servers/embedded-parents.ts';
 
-useParents();
 const root = process.getuid?.() === 0;
+useParents();
 
 describe.runIf(root)('the embedded PostgreSQL started by root', () => {
   it('runs as nobody', async () => {
