@@ -86,7 +86,8 @@ export async function measureRoad(options: RoadOptions): Promise<Road> {
   const up = await PlatenUp.start({
     dataDir: directory.path,
     args: ['--virtual', '0', ...uris.flatMap((uri) => ['--printer', uri])],
-    env: options.env,
+    // One tenant posts all of it, which a quick machine accepts faster than a tenant may.
+    env: { PLATEN_MAX_REQUESTS_PER_SECOND: '1000000', ...options.env },
   });
   stack.defer(async () => {
     await up.stop();
