@@ -91,7 +91,14 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const next = (): QueuedJob => jobOf(context.printerId, number++);
   return {
     job: async () => {
-      const own = { delivery: 1, note: null, follow: () => {}, setNote: async () => {}, signal };
+      const own = {
+        delivery: 1,
+        note: null,
+        waited: false,
+        follow: () => {},
+        setNote: async () => {},
+        signal,
+      };
       await handle({ job: next(), ...own });
     },
     commits: (count) => commits(journal, dataDir, count),

@@ -80,6 +80,39 @@ function redacted(object: object, depth = DEPTH): object {
   return changed ?? object;
 }
 
+/** Lines that are kept for one write, at most, in characters. */
+const KEPT = 64 * 1024;
+
+/**
+ * The lines of one turn of the event loop go out in one write: each write wakes who reads them, which under load costs more than the
+ * lines. What the program does not come back from (SIGKILL) costs the lines of that turn.
+ */
+class LinesOfTurn implements DestinationStream {
+  readonly #to = pino.destination({ dest: 2, sync: true });
+  #lines = '';
+
+  constructor() {
+    // A full disk behind it costs the lines and not the process.
+    this.#to.on('error', () => undefined);
+    process.on('exit', () => this.flushSync());
+  }
+
+  write(line: string): void {
+    if (this.#lines === '') setImmediate(() => this.flushSync());
+    this.#lines += line;
+    if (this.#lines.length > KEPT) this.flushSync();
+  }
+
+  /** pino calls it after a line of level fatal. */
+  flushSync(): void {
+    const lines = this.#lines;
+    this.#lines = '';
+    if (lines !== '') this.#to.write(lines);
+  }
+}
+
+/** One for all loggers of the process, whose lines stay in order. */
+let linesOfTurn: LinesOfTurn | undefined;
 let elsewhere: DestinationStream | undefined;
 
 /** From now on loggers of this process write there: a service on Windows has no stderr. */
@@ -87,18 +120,20 @@ export function logInto(destination: DestinationStream): void {
   elsewhere = destination;
 }
 
+function stderrLines(): DestinationStream {
+  if (process.stderr.isTTY) {
+    return pretty({ destination: 2, colorize: true, ignore: 'pid,hostname', sync: true });
+  }
+  linesOfTurn ??= new LinesOfTurn();
+  return linesOfTurn;
+}
+
 /**
  * The process's logger. JSON lines on stderr, or a readable form when stderr is a terminal; stdout stays free
  * for a command's own output.
  */
 export function createLogger(options: { level?: string; destination?: DestinationStream } = {}): Logger {
-  const given = options.destination ?? elsewhere;
-  const readable = given === undefined && process.stderr.isTTY;
-  const destination =
-    given ??
-    (readable
-      ? pretty({ destination: 2, colorize: true, ignore: 'pid,hostname', sync: true })
-      : pino.destination({ dest: 2, sync: true }));
+  const destination = options.destination ?? elsewhere ?? stderrLines();
   // A full disk behind it, or a terminal that is gone, costs the lines and not the process.
   if ('on' in destination && typeof destination.on === 'function') destination.on('error', () => undefined);
   return pino(

@@ -193,7 +193,8 @@ export class Journal {
 
   /** The job's outcome and the duty to report it, in one commit. */
   finish(entry: JournalEntry, final: JobReport): void {
-    this.#store(entry, text(final), text(final));
+    const written = text(final);
+    this.#store(entry, written, written);
   }
 
   /** The job went back to its queue: where it stands and the duty to report that, in one commit. */
@@ -229,8 +230,9 @@ export class Journal {
   published(report: JobReport, place: ReportPlace | null): void {
     const id = queueId(report.jobId, report.round ?? 0);
     const open = this.#get.get(id)?.['unpublished'];
+    const said = text(report);
     // An earlier version spelled it otherwise.
-    if (typeof open !== 'string' || text(JSON.parse(open)) !== text(report)) return;
+    if (typeof open !== 'string' || (open !== said && text(JSON.parse(open)) !== said)) return;
     this.#unsynced(() =>
       this.#published.run({
         queueId: id,

@@ -137,6 +137,7 @@ export class LaneConsumer implements StartedConsumer {
   /** Never rejects. */
   async #run(): Promise<void> {
     const { lane, term } = this.#plan;
+    let waited = false;
     while (this.#stopping === undefined) {
       this.#news = Promise.withResolvers();
       const wait = this.#paused ? Number.POSITIVE_INFINITY : this.#retryAt - performance.now();
@@ -151,11 +152,15 @@ export class LaneConsumer implements StartedConsumer {
       const wentBack = this.#wentBack;
       const beside = this.#held.map(({ fence }) => fence.id);
       const taken = await this.#parts.turns.take(lane, term, beside);
-      if (taken === null) await this.#news.promise;
+      if (taken === null) {
+        waited = false;
+        await this.#news.promise;
+        continue;
+      }
       // Stopped or paused while it was being taken, or what comes before it went back.
-      else if (this.#paused || this.#wentBack !== wentBack)
-        await this.#parts.turns.handedBack(fenceOf(taken));
-      else this.#hold(taken);
+      if (this.#paused || this.#wentBack !== wentBack) await this.#parts.turns.handedBack(fenceOf(taken));
+      else this.#hold(taken, waited);
+      waited = true;
     }
   }
 
@@ -171,11 +176,11 @@ export class LaneConsumer implements StartedConsumer {
     clearTimeout(timer);
   }
 
-  #hold(taken: TakenJob): void {
+  #hold(taken: TakenJob, waited: boolean): void {
     const abort = new AbortController();
     const held: Held = { fence: fenceOf(taken), abort, handling: Promise.resolve('ended'), followed: false };
     this.#held.push(held);
-    held.handling = this.#outcome(taken, held);
+    held.handling = this.#outcome(taken, held, waited);
     const settling = this.#settle(held).finally(() => this.#settling.delete(settling));
     this.#settling.add(settling);
   }
@@ -216,7 +221,7 @@ export class LaneConsumer implements StartedConsumer {
     this.#wake();
   }
 
-  async #outcome(taken: TakenJob, held: Held): Promise<Outcome> {
+  async #outcome(taken: TakenJob, held: Held, waited: boolean): Promise<Outcome> {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
     const note = noteOf(taken);
@@ -239,6 +244,7 @@ export class LaneConsumer implements StartedConsumer {
       delivery,
       redelivered: delivery > 1,
       note,
+      waited,
       setNote: async (left) => {
         notes += 1;
         const storing = turnsNote(this.#parts.turns, fence, notes, left);

@@ -51,6 +51,8 @@ export interface Delivery<T> {
   redelivered: boolean;
   /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
   note: unknown;
+  /** It waited in the lane when it was asked for: more may. */
+  waited: boolean;
   /**
    * Stores a note with the job, for its next delivery, wherever that is. Once it resolves, the note is durable, and the
    * job has been this consumer's alone since before it was there.

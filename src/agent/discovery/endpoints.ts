@@ -21,6 +21,8 @@ import { CONFIGURED } from './providers/configured.ts';
 const AT_ONCE = 32;
 /** Addresses that nobody lists any more whose last device is remembered. */
 const MOST_LAST = 10_000;
+/** How often it is said that a printer at work says the same as before, ms. */
+const STILL_MS = 1_000;
 
 export interface EndpointsOptions {
   timings: { scan: number; near: number };
@@ -28,7 +30,7 @@ export interface EndpointsOptions {
   probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult>;
   /** What is listed, reached or said has changed, so that other endpoints may make up a printer. */
   onNews(): void;
-  /** The status at this endpoint was read. */
+  /** The status at this endpoint was read, and is another one or a while after the last. */
   onStatus(endpoint: Endpoint): void;
   logger: Logger;
 }
@@ -101,13 +103,18 @@ export class Endpoints {
     if (endpoint === undefined) return;
     const reached = status !== null;
     const news = endpoint.reached !== reached || (reached && !endpoint.answers);
+    const now = performance.now();
+    const tells = !isAlike(endpoint.status, status) || now - endpoint.toldAt > STILL_MS;
     endpoint.reached = reached;
     endpoint.status = status;
     endpoint.answers ||= reached;
-    if (!reached) endpoint.nextAt = Math.min(endpoint.nextAt, performance.now() + this.#rest(endpoint));
-    this.#wake();
+    if (!reached) {
+      endpoint.nextAt = Math.min(endpoint.nextAt, now + this.#rest(endpoint));
+      this.#wake();
+    }
+    if (news || tells) endpoint.toldAt = now;
     if (news) this.#options.onNews();
-    else this.#options.onStatus(endpoint);
+    else if (tells) this.#options.onStatus(endpoint);
   }
 
   #begin(uri: string): Endpoint {
@@ -200,6 +207,13 @@ export class Endpoints {
   #rest(endpoint: Endpoint): number {
     return endpoint.restFor(this.#options.timings);
   }
+}
+
+/** People are told the same. */
+function isAlike(before: DeviceStatus | null, after: DeviceStatus | null): boolean {
+  if (before === null || after === null) return before === after;
+  const { state, reasons } = before;
+  return state === after.state && reasons.join() === after.reasons.join();
 }
 
 /** The sighting without its status, which changes with each scan while the printer stays the same. */

@@ -10,7 +10,7 @@ import type { Stop } from './stop.ts';
 import type { Succession } from './succession.ts';
 
 export interface LeadingParts {
-  delivery: Pick<PickedUpJob, 'follow'>;
+  delivery: Pick<PickedUpJob, 'follow' | 'waited'>;
   ledger: Ledger;
   row: Row;
   link: PrinterLink;
@@ -42,6 +42,11 @@ export class Leading {
     return this.#behind?.handOver() === true;
   }
 
+  /** All of it was sent. Where jobs wait, the next one is made ready while the printer is asked about this one. */
+  sentAll(): void {
+    if (this.#parts.delivery.waited && this.#mayBeFollowed) this.#let();
+  }
+
   /** The job behind has left something unfinished on the connection. */
   get unclear(): boolean {
     return this.#behind?.unclear === true;
@@ -57,19 +62,27 @@ export class Leading {
    * @throws JobFaultError, TransportError, Interrupted
    */
   async gaveWay(pace: Pace): Promise<boolean> {
-    const { delivery, ledger, row, link, stop } = this.#parts;
-    const lasts = ledger.sent === ledger.total && ledger.underWay && row.pending;
-    // Without a counter, a cut would leave both uncertain instead of one.
-    const counted = !link.documents && ledger.odometer !== null;
-    const free = this.#parts.alone() && !this.#parts.held() && !stop.leave.aborted;
-    if (!lasts || !counted || pace.blocked || row.doubtful || !free) return false;
-    if (!this.#lets) delivery.follow();
-    this.#lets = true;
+    const { ledger, row } = this.#parts;
+    const lasts = ledger.underWay && row.pending;
+    if (!lasts || pace.blocked || row.doubtful || !this.#mayBeFollowed) return false;
+    this.#let();
     const behind = this.#behind;
     if (behind === null || !(await behind.offer())) return false;
     await this.#ride(behind);
     pace.moves();
     return ledger.cleared;
+  }
+
+  get #mayBeFollowed(): boolean {
+    const { ledger, link, stop, alone, held } = this.#parts;
+    // Without a counter, a cut would leave both uncertain instead of one.
+    const counted = !link.documents && ledger.odometer !== null;
+    return ledger.sent === ledger.total && counted && alone() && !held() && !stop.leave.aborted;
+  }
+
+  #let(): void {
+    if (!this.#lets) this.#parts.delivery.follow();
+    this.#lets = true;
   }
 
   /** Until all of its labels are out, or it has the wheel again. */

@@ -131,7 +131,10 @@ export class JobRun {
     try {
       if (await this.#outcome.repeat()) return 'done';
       await this.#print();
-      await this.#outcome.end({ status: 'printed' });
+      const recorded = this.#outcome.end({ status: 'printed' });
+      // What the next one writes down is after this end, which gets to the disk meanwhile.
+      this.leading.end(false);
+      await recorded;
       return 'done';
     } catch (error) {
       // Nothing may be told of it: what is on the disk, a later delivery goes by.
@@ -206,10 +209,7 @@ export class JobRun {
     if (prepared === null && ledger.uncertain) await this.#recover();
     if (prepared === null && !link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
     const pace = new Pace({ ...this.#context, ledger, link });
-    if (prepared !== null) {
-      await this.#send(prepared);
-      pace.moves();
-    }
+    if (prepared !== null) await this.#send(prepared, pace);
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
       // A printer with jobs of its own ends this one even where it stands still, and has a moment for it.
       if (this.#stop.canceled && ledger.underWay && (await link.cancel())) pace.stuck = false;
@@ -220,10 +220,7 @@ export class JobRun {
       if (following !== null) await Promise.race([following, pause(NOTE_MS, this.#stop.end)]);
       const waits = pace.blocked || row.doubtful || (link.documents && ledger.underWay);
       const burst = waits || this.#stop.boundary.aborted ? [] : await this.#sender.collect(this.#blind);
-      if (burst.length > 0) {
-        await this.#send(burst);
-        pace.moves();
-      }
+      if (burst.length > 0) await this.#send(burst, pace);
       if (this.#blind && this.#trusted) ledger.trust();
       this.#outcome.progress();
       if (this.#blind && ledger.sent === ledger.total && ledger.underWay) throw unconfirmed();
@@ -311,12 +308,14 @@ export class JobRun {
   }
 
   /** @throws JobFaultError, TransportError, Interrupted */
-  async #send(burst: Chunk[]): Promise<void> {
+  async #send(burst: Chunk[], pace: Pace): Promise<void> {
     if (this.#link.documents) this.#mustTake();
     const refusal = await this.#sender.send(burst);
     if (refusal === null) {
       this.#backoff.reset();
       this.#busy.reset();
+      pace.moves();
+      this.leading.sentAll();
       return;
     }
     this.#ready = false;

@@ -210,9 +210,10 @@ export class Sender {
    */
   async #intend(upTo: number, again = false): Promise<void> {
     const { ledger, link, delivery } = this.#options;
-    const { job } = delivery;
-    const text = `${job.jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`;
-    const name = link.documents ? text : undefined;
+    const { jobId } = delivery.job;
+    const name = link.documents
+      ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
+      : undefined;
     if (!this.#handover.left && ledger.odometer === null) {
       ledger.keep();
       await ledger.committed();

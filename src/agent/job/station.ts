@@ -11,6 +11,7 @@ import type { LaneHold } from '../lease/lane-hold.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/leases.ts';
 import { Backoff, pause } from '../pause.ts';
+import type { Signals } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { Consumer, HandlerResult, JobSource, PickedUpJob } from '../source/job-source.ts';
 import { endUnreadable } from './outcome.ts';
@@ -100,10 +101,15 @@ export class PrinterStation {
       end: new AbortController(),
     };
     const enough = AbortSignal.any([this.#stopped.signal, term.ending]);
+    const signals = {
+      leave: AbortSignal.any([stages.leave.signal, term.ending]),
+      boundary: AbortSignal.any([stages.boundary.signal, term.ending]),
+      end: AbortSignal.any([stages.end.signal, term.over]),
+    };
     this.#row = new Row();
     this.#context.device().distrust();
     await this.#context.hold.becomes(false, enough);
-    const consumer = await this.#consume(term, enough, (delivery) => this.#handle(delivery, term, stages));
+    const consumer = await this.#consume(term, enough, (delivery) => this.#handle(delivery, term, signals));
     if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
     const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
@@ -150,7 +156,7 @@ export class PrinterStation {
     return undefined;
   }
 
-  async #handle(delivery: PickedUpJob, term: LeaseTerm, stages: Stages): Promise<HandlerResult> {
+  async #handle(delivery: PickedUpJob, term: LeaseTerm, signals: Signals): Promise<HandlerResult> {
     this.#handling += 1;
     const before = this.#handled;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -166,9 +172,9 @@ export class PrinterStation {
     try {
       if (succession === null) await before;
       term.check();
-      if (stages.leave.signal.aborted || term.ending.aborted) return 'hand-back';
+      if (signals.leave.aborted) return 'hand-back';
       if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
-      const run = this.#runOf(delivery, term, stages, succession);
+      const run = this.#runOf(delivery, term, signals, succession);
       if (succession !== null) ahead?.leading.followedBy(succession);
       this.#runs.set(id, run);
       return await run.run();
@@ -189,19 +195,10 @@ export class PrinterStation {
     return 'not-mine';
   }
 
-  #runOf(
-    delivery: PickedUpJob,
-    term: LeaseTerm,
-    { leave, boundary, end }: Stages,
-    succession: Succession | null,
-  ): JobRun {
+  #runOf(delivery: PickedUpJob, term: LeaseTerm, signals: Signals, succession: Succession | null): JobRun {
     const { cancelRequests, timings, hold, ...context } = this.#context;
     const stop = new Stop({
-      signals: {
-        leave: AbortSignal.any([leave.signal, term.ending]),
-        boundary: AbortSignal.any([boundary.signal, term.ending]),
-        end: AbortSignal.any([end.signal, term.over]),
-      },
+      signals,
       lost: delivery.signal,
       cancel: cancelRequests.of(queueIdOf(delivery.job)),
       checkTerm: () => term.check(),

@@ -20,6 +20,8 @@ export class StreamLink implements PrinterLink {
   /** Nothing of ours is on this connection. */
   #begins = true;
   #unfinishedSince: number | null = null;
+  /** It was asked nothing since the last bytes. */
+  #unasked = false;
 
   constructor(device: StreamDevice, options: LinkOptions) {
     this.#device = device;
@@ -64,11 +66,13 @@ export class StreamLink implements PrinterLink {
     const { book, signals } = this.#options;
     this.#device.writes();
     await this.#open.write(chunk.bytes, signals.end);
+    this.#unasked = true;
     book.took(chunk, performance.now());
     return null;
   }
 
   async progress(): Promise<Progress> {
+    this.#unasked = false;
     const status = await this.#ask();
     if (status === null) throw new TransportError('query-timeout', 'it has answered before');
     await this.#endUnfinished(status);
@@ -84,10 +88,13 @@ export class StreamLink implements PrinterLink {
     return false;
   }
 
-  /** Often enough to lose at most an eighth of a label's time, but not while the printer has enough to be busy. */
+  /**
+   * Often enough to lose at most an eighth of a label's time, but not while the printer has enough to be busy. The first question
+   * follows the labels at once: its answer takes a while too.
+   */
   pollAfter(since: number, spare: number, settling: boolean): number {
-    const { pollMin } = this.#options.timings;
-    return settling ? pollMin : Math.max(pollMin, since / 8, spare);
+    const least = this.#unasked ? 0 : this.#options.timings.pollMin;
+    return settling ? least : Math.max(least, since / 8, spare);
   }
 
   async broke(resumes: boolean): Promise<readonly PrinterReason[]> {

@@ -31,6 +31,8 @@ export interface PickedUpJob {
   /** From 1; counts every pick-up, those after a hand-back or a stall too. */
   delivery: number;
   note: HandoverNote | null;
+  /** It waited in the lane when it was asked for: more may. */
+  waited: boolean;
   /** The lane's next job may come while this one is still in hand: its handler runs beside this one's. */
   follow(): void;
   /** Resolves when the queue has stored the note. */

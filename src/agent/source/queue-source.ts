@@ -20,11 +20,11 @@ export function queueSource(queues: Queues): JobSource {
       const consumer = await queues.consume(
         lane,
         term,
-        async ({ job, delivery, note, follow, setNote, signal: lost }) => {
-          const result = await handler({ job, delivery, note: left(note), follow, setNote, signal: lost });
+        async ({ note, signal, ...delivery }) => {
+          const result = await handler({ ...delivery, note: left(note), signal });
           // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right
           // for a job that the queue took away, and that comes again.
-          if (result === 'hand-back' && lost.aborted) throw lost.reason;
+          if (result === 'hand-back' && signal.aborted) throw signal.reason;
           return result;
         },
         { onUnreadable: ({ queueId, issues, note }) => onUnreadable(queueId, issues, left(note)) },
