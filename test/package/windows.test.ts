@@ -2,6 +2,7 @@
  * The agent for Windows as it is used, in Wine: installed by the archive and by the installer, printing through the
  * spooler, stopped in the middle of a job, updated, removed. What Wine cannot show is in docs/install-windows.md.
  */
+
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -31,6 +32,7 @@ import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { WinePrefix } from '../kit/programs/wine-prefix.ts';
 import { onRedis } from '../kit/servers/backends.ts';
 import { installMissing, onPath } from '../kit/servers/debian-packages.ts';
+import { smallLabel } from '../kit/service/small-label.ts';
 import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -50,16 +52,16 @@ const SERVICES = 'HKLM\\System\\CurrentControlSet\\Services';
 const ENVIRONMENT = 'HKLM\\System\\CurrentControlSet\\Control\\Session Manager\\Environment';
 
 /** Drawn, and not left to the printer's own fonts: what the native parts make on Windows is the same. */
-const DRAWN = template.parse({
-  name: 'Drawn',
-  width: 50,
-  height: 25,
-  fields: [{ name: 'n' }],
-  elements: [
-    { type: 'text', x: 2, y: 2, width: 40, height: 8, text: 'Sample {{n}}', size: 5 },
-    { type: 'barcode', symbology: 'code128', value: 'S-0042', x: 4, y: 12, height: 10, module: 0.25 },
-  ],
-});
+const DRAWN = template.parse(
+  smallLabel(
+    'Drawn',
+    ['n'],
+    [
+      { type: 'text', x: 2, y: 2, width: 40, height: 8, text: 'Sample {{n}}', size: 5 },
+      { type: 'barcode', symbology: 'code128', value: 'S-0042', x: 4, y: 12, height: 10, module: 0.25 },
+    ],
+  ),
+);
 
 let wine: WinePrefix;
 let cups: Cupsd;

@@ -1,4 +1,5 @@
 /** The command line against a running installation, as a person would use it. */
+
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,14 +10,10 @@ import { z } from 'zod';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { smallLabel } from '../kit/service/small-label.ts';
 
-const TEMPLATE = {
-  name: 'Shelf',
-  width: 50,
-  height: 25,
-  fields: [{ name: 'sku' }],
-  elements: [{ type: 'barcode', symbology: 'qr', x: 2, y: 2, value: '{{sku}}', module: 0.5 }],
-};
+const CODE = { type: 'barcode', symbology: 'qr', x: 2, y: 2, value: '{{sku}}', module: 0.5 };
+const TEMPLATE = smallLabel('Shelf', ['sku'], [CODE]);
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let readyFile: string;

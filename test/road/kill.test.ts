@@ -2,20 +2,17 @@
  * SIGKILL at any moment: no acknowledged job is lost, and no label comes out twice. Each label carries a number in
  * a DataMatrix; what the virtual printer has printed in its life is compared with what was acknowledged.
  */
+
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { Integrator, PlatenUp, refusedUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { smallLabel } from '../kit/service/small-label.ts';
 
-const TEMPLATE = {
-  name: 'numbered',
-  width: 50,
-  height: 25,
-  fields: [{ name: 'number' }],
-  elements: [{ type: 'barcode', symbology: 'datamatrix', x: 4, y: 4, value: '{{number}}', module: 0.75 }],
-};
+const CODE = { type: 'barcode', symbology: 'datamatrix', x: 4, y: 4, value: '{{number}}', module: 0.75 };
+const TEMPLATE = smallLabel('numbered', ['number'], [CODE]);
 /** Fast enough for a test, slow enough that a kill finds labels under way. */
 const UP = ['--virtual-speed', '20'];
 

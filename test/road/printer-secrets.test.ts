@@ -11,6 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { OCR_B } from '../kit/judges/sample-fonts.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { smallLabel } from '../kit/service/small-label.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 
 const USER = `user-${randomUUID()}`;
@@ -94,24 +95,10 @@ test('no password, community, font or value in logs, lists and what the agent ke
   onTestFinished(() => void up.stop());
   await up.printerOnline('guarded-0');
   const font = OCR_B.toString('base64');
-  const text = {
-    type: 'text',
-    x: 1,
-    y: 2,
-    width: 48,
-    height: 6,
-    size: 3,
-    font: 'Brand',
-    text: '{{patient}}',
-  };
-  const template = {
-    name: 'tube',
-    width: 50,
-    height: 25,
-    fields: [{ name: 'patient' }],
-    fonts: [{ name: 'Brand', data: font }],
-    elements: [text],
-  };
+  const place = { x: 1, y: 2, width: 48, height: 6 };
+  const text = { type: 'text', ...place, size: 3, font: 'Brand', text: '{{patient}}' };
+  const fonts = [{ name: 'Brand', data: font }];
+  const template = { ...smallLabel('tube', ['patient'], [text]), fonts };
   const { id } = await up.admin.importTemplate('default', template);
   const data = [{ patient: PATIENT }];
   const job = await up.admin.print('default', { idT: id, printer: 'guarded-0', data });

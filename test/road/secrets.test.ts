@@ -1,22 +1,22 @@
 /** A whole run at the most talkative log level, and not one secret or label value in what it wrote. */
+
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { Integrator, PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { smallLabel } from '../kit/service/small-label.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
-const TEMPLATE = {
-  name: 'tube',
-  width: 50,
-  height: 25,
-  fields: [{ name: 'patient' }],
-  elements: [
+const TEMPLATE = smallLabel(
+  'tube',
+  ['patient'],
+  [
     { type: 'text', x: 2, y: 2, width: 46, height: 5, text: '{{patient}}', size: 3 },
     { type: 'barcode', symbology: 'ean13', x: 5, y: 8, height: 8, value: '{{ean}}' },
   ],
-};
+);
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let backend: OpenBackend;

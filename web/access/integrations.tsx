@@ -1,4 +1,5 @@
 /** Service accounts of the systems that print over HTTP, and what is printed. */
+
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../src/contract/admin.ts';
 import { Menu } from '../controls/menu.tsx';
 import { Meter } from '../controls/meter.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { Refusal } from '../service/call.ts';
@@ -36,15 +38,9 @@ export function Integrations() {
     question.value = null;
   };
   const button = (
-    <button
-      type="button"
-      class="button primary"
-      onClick={() => {
-        creating.value = true;
-      }}
-    >
+    <Opens what={creating} look="primary">
       {words.create}
-    </button>
+    </Opens>
   );
   return (
     <Page title={words.title} actions={!external && live.data !== undefined && button}>

@@ -1,4 +1,5 @@
 /** Who has access to this workspace, and in which role. */
+
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -13,6 +14,7 @@ import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { call } from '../service/call.ts';
@@ -41,15 +43,9 @@ export function People() {
     <Page
       title={words.title}
       actions={
-        <button
-          type="button"
-          class="button primary"
-          onClick={() => {
-            inviting.value = true;
-          }}
-        >
+        <Opens what={inviting} look="primary">
           {words.invite}
-        </button>
+        </Opens>
       }
     >
       <Shown of={live} onRetry={reload}>

@@ -1,7 +1,9 @@
 /** One of sixty symbologies, found by a part of its name. */
+
 import { useSignal } from '@preact/signals';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
 import { Dialog } from '../controls/dialog.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { t } from '../texts/texts.ts';
 import { change, type LabelElement, type Placed } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -31,16 +33,9 @@ export function SymbologyChoice({ editor, own, element }: Props) {
   return (
     <div class="field">
       <span class="label">{words.property.symbology}</span>
-      <button
-        type="button"
-        class="button"
-        aria-label={`${words.property.symbology}: ${SYMBOLOGY_NAMES[element.symbology]}`}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
+      <Opens what={open} label={`${words.property.symbology}: ${SYMBOLOGY_NAMES[element.symbology]}`}>
         {SYMBOLOGY_NAMES[element.symbology]}
-      </button>
+      </Opens>
       {open.value && (
         <Dialog title={words.property.symbology} onClose={close}>
           <input

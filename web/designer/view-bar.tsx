@@ -1,6 +1,8 @@
 /** How the label is looked at: how large, with the dots of which printer, and which way round. */
+
 import { useSignal } from '@preact/signals';
 import { ChoiceField } from '../controls/field.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { t } from '../texts/texts.ts';
 import { type Editor, STEP } from './editor.ts';
 import { RecordSteps } from './record-choice.tsx';
@@ -65,15 +67,7 @@ export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }
           snap.value = SNAPS.find((one) => one === value) ?? 'dots';
         }}
       />
-      <button
-        type="button"
-        class="button"
-        onClick={() => {
-          comparing.value = true;
-        }}
-      >
-        {words.sideBySide}
-      </button>
+      <Opens what={comparing}>{words.sideBySide}</Opens>
       <RecordSteps records={editor.records} />
       <label class="check marks">
         <input

@@ -1,9 +1,11 @@
 /** A person's passkeys: what signs in with a finger or a key instead of a password. */
+
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type PasskeyView, waysIn } from '../../src/contract/people.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { TextField, typed } from '../controls/field.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { call, Refusal } from '../service/call.ts';
@@ -33,15 +35,7 @@ export function Passkeys({ hasPassword }: { hasPassword: boolean }) {
       </Shown>
       {possible && (
         <div class="row">
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              adding.value = true;
-            }}
-          >
-            {words.add}
-          </button>
+          <Opens what={adding}>{words.add}</Opens>
         </div>
       )}
       {adding.value && (

@@ -15,12 +15,16 @@ import { Alone } from './alone.tsx';
 import { CurrentPassword } from './password-fields.tsx';
 
 const workspace = kept('workspace');
+/** After this time without an answer which ways in there are, there is the password, ms. */
+const ANSWER_MS = 3_000;
 /** Why the provider of single sign-on has led somebody back who is not signed in. */
 export const refused = signal<string | undefined>(undefined);
 
 export function SignIn() {
   const { signIn: words, general } = t.value;
   const ways = useSignal<WaysIn | undefined>(undefined);
+  // What comes in above the form while somebody types moves the button away from under the pointer.
+  const asked = useSignal(false);
   useEffect(() => {
     document.title = `${words.title} · ${general.product}`;
   });
@@ -32,13 +36,20 @@ export function SignIn() {
     [],
   );
   useEffect(() => {
+    const show = () => {
+      asked.value = true;
+    };
+    const late = setTimeout(show, ANSWER_MS);
     // Without an answer there is the password, and what is wrong is said when it is tried.
-    call(waysIn, '/sign-in').then(
-      (found) => {
-        ways.value = found;
-      },
-      () => undefined,
-    );
+    call(waysIn, '/sign-in')
+      .then(
+        (found) => {
+          ways.value = found;
+        },
+        () => undefined,
+      )
+      .finally(show);
+    return () => clearTimeout(late);
   }, []);
   const before = sessionProblem.value;
   const why = providerRefusal.safeParse(refused.value).data;
@@ -65,7 +76,7 @@ export function SignIn() {
           <p class="or small muted">{words.or}</p>
         </>
       )}
-      <ByPassword tenant={ways.value?.provider?.tenant} primary={!others} />
+      {asked.value && <ByPassword tenant={ways.value?.provider?.tenant} primary={!others} />}
       <p class="small muted">{words.byLink}</p>
     </Alone>
   );

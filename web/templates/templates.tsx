@@ -1,10 +1,12 @@
 /** The templates of a workspace, by their pictures. */
+
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { to } from '../address/place.ts';
 import { typed } from '../controls/field.tsx';
 import { Icon } from '../controls/icon.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { SearchField } from '../controls/search-field.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -27,16 +29,10 @@ export function Templates() {
     </a>
   );
   const importButton = may('templates:edit') && (
-    <button
-      type="button"
-      class="button"
-      onClick={() => {
-        importing.value = true;
-      }}
-    >
+    <Opens what={importing}>
       <Icon name="upload" />
       {words.import}
-    </button>
+    </Opens>
   );
   return (
     <Page

@@ -1,7 +1,9 @@
 /** A GS1 value made of application identifiers: which, in what order, and with which data or fields. */
+
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Choice, Field, TextField } from '../../controls/field.tsx';
+import { Opens } from '../../controls/opens.tsx';
 import { type AiFormat, formatOf, hasOwnLength } from '../../templates/gs1-identifiers.ts';
 import { t } from '../../texts/texts.ts';
 import type { LabelElement } from '../document.ts';
@@ -89,15 +91,7 @@ function AiList({ editor, problems, title, text, onText }: ListProps) {
         ))}
       </ol>
       <div class="row">
-        <button
-          type="button"
-          class="button"
-          onClick={() => {
-            adding.value = true;
-          }}
-        >
-          {words.add}
-        </button>
+        <Opens what={adding}>{words.add}</Opens>
         {saves > 0 && (
           <button type="button" class="button" title={words.sortHint} onClick={() => set(sorted)}>
             {words.sort(saves)}

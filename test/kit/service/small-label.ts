@@ -1,0 +1,4 @@
+/** A template of a label of 50 × 25 mm with these fields. */
+export function smallLabel<E>(name: string, fields: readonly string[], elements: E[]) {
+  return { name, width: 50, height: 25, fields: fields.map((field) => ({ name: field })), elements };
+}

@@ -1,0 +1,26 @@
+/** A button that opens what is shown while its signal says so. */
+import type { Signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+
+interface Opening {
+  what: Signal<boolean>;
+  look?: 'primary';
+  label?: string;
+  children: ComponentChildren;
+}
+
+export function Opens({ what, look, label, children }: Opening) {
+  const open = () => {
+    what.value = true;
+  };
+  return (
+    <button
+      type="button"
+      class={look === undefined ? 'button' : `button ${look}`}
+      aria-label={label}
+      onClick={open}
+    >
+      {children}
+    </button>
+  );
+}
