@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../drivers/connection.ts';
@@ -17,6 +18,23 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
 }
 
 describe('the log', () => {
+  test.each([
+    ['is told to end', 'process.exit(3)'],
+    ['fails', "throw new Error('unforeseen')"],
+  ])('of a process that %s in the same turn is on stderr, in order', (_how, ending) => {
+    const address = new URL('../src/log.ts', import.meta.url).href;
+    const says =
+      "const [one, other] = [createLogger(), createLogger()]; one.info('first'); other.info('second');";
+    const program = `import { createLogger } from '${address}'; ${says} ${ending};`;
+    const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    expect(status).not.toBe(0);
+    const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['first', 'second']);
+  });
+
   test('keeps IDs and leaves out secrets and label contents', () => {
     const text = logged((log) => {
       log.info({ jobId: 'j-1', apiSecret: 'sk_1', request: { authorization: 'Bearer t0k' } }, 'event');

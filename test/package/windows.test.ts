@@ -2,7 +2,6 @@
  * The agent for Windows as it is used, in Wine: installed by the archive and by the installer, printing through the
  * spooler, stopped in the middle of a job, updated, removed. What Wine cannot show is in docs/install-windows.md.
  */
-
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,

@@ -67,6 +67,16 @@ describe.each(backends())('two in hand, on $name', (backend) => {
   const stateOf = async (of: Lane, id: string | undefined) =>
     (await used.queues.look(of, id ?? ''))?.state ?? null;
 
+  test('a job says whether it was there when it was asked for', async () => {
+    const { name, nth } = await lane(2);
+    const [, second] = [(await nth(1)).end('done'), await nth(2)];
+    expect(second.waited).toBe(true);
+    second.end('done');
+    await elsewhere();
+    await used.queues.enqueue(job(name));
+    expect((await nth(3)).waited).toBe(false);
+  });
+
   test('a handler that does not say so has its job alone', async () => {
     const { got, nth, idsOf, ids } = await lane(2);
     const first = await nth(1);

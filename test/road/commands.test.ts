@@ -1,5 +1,4 @@
 /** The command line against a running installation, as a person would use it. */
-
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

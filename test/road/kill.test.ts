@@ -2,7 +2,6 @@
  * SIGKILL at any moment: no acknowledged job is lost, and no label comes out twice. Each label carries a number in
  * a DataMatrix; what the virtual printer has printed in its life is compared with what was acknowledged.
  */
-
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

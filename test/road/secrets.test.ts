@@ -1,5 +1,4 @@
 /** A whole run at the most talkative log level, and not one secret or label value in what it wrote. */
-
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 /** Service accounts of the systems that print over HTTP, and what is printed. */
-
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {

@@ -1,5 +1,4 @@
 /** Who has access to this workspace, and in which role. */
-
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {

@@ -1,5 +1,4 @@
 /** How the label is looked at: how large, with the dots of which printer, and which way round. */
-
 import { useSignal } from '@preact/signals';
 import { ChoiceField } from '../controls/field.tsx';
 import { Opens } from '../controls/opens.tsx';

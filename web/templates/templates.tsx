@@ -1,5 +1,4 @@
 /** The templates of a workspace, by their pictures. */
-
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';

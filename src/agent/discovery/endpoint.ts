@@ -53,7 +53,7 @@ export class Endpoint {
   /** It took a connection when it was last asked. */
   reached = false;
   status: DeviceStatus | null = null;
-  /** When it was last told what a job has read there, by `performance.now`. */
+  /** When others were last told what a job has read there, by `performance.now`. */
   toldAt = 0;
   /** Why it was not reached when it was last asked, for a person. */
   unreached: string | null = null;

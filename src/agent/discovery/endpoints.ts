@@ -104,7 +104,7 @@ export class Endpoints {
     const reached = status !== null;
     const news = endpoint.reached !== reached || (reached && !endpoint.answers);
     const now = performance.now();
-    const tells = !isAlike(endpoint.status, status) || now - endpoint.toldAt > STILL_MS;
+    const tells = news || !isAlike(endpoint.status, status) || now - endpoint.toldAt > STILL_MS;
     endpoint.reached = reached;
     endpoint.status = status;
     endpoint.answers ||= reached;
@@ -112,7 +112,7 @@ export class Endpoints {
       endpoint.nextAt = Math.min(endpoint.nextAt, now + this.#rest(endpoint));
       this.#wake();
     }
-    if (news || tells) endpoint.toldAt = now;
+    if (tells) endpoint.toldAt = now;
     if (news) this.#options.onNews();
     else if (tells) this.#options.onStatus(endpoint);
   }

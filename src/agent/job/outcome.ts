@@ -62,10 +62,11 @@ export class Outcome {
     this.#context.reporter.progress(this.#report({ status: 'printing' }, reasons));
   }
 
-  async end(end: JobState): Promise<void> {
+  /** @param written called as soon as the journal has it, before that is durable */
+  async end(end: JobState, written?: () => void): Promise<void> {
     const { printed, total } = this.#ledger;
     this.#log.info({ status: end.status, printed, total, code: end.error?.code }, 'job ended');
-    await this.#finish(this.#report(end));
+    await this.#finish(this.#report(end), written);
   }
 
   async fail(fault: JobFault): Promise<void> {
@@ -92,8 +93,9 @@ export class Outcome {
     return uncertain ? { uncertain: { from: printed, to: intent } } : {};
   }
 
-  async #finish(report: JobReport): Promise<void> {
+  async #finish(report: JobReport, written?: () => void): Promise<void> {
     this.#ledger.finish(report);
+    written?.();
     await this.#ledger.committed();
     this.#context.reporter.lasting(report);
   }

@@ -131,10 +131,8 @@ export class JobRun {
     try {
       if (await this.#outcome.repeat()) return 'done';
       await this.#print();
-      const recorded = this.#outcome.end({ status: 'printed' });
       // What the next one writes down is after this end, which gets to the disk meanwhile.
-      this.leading.end(false);
-      await recorded;
+      await this.#outcome.end({ status: 'printed' }, () => this.leading.end(false));
       return 'done';
     } catch (error) {
       // Nothing may be told of it: what is on the disk, a later delivery goes by.

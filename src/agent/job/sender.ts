@@ -40,7 +40,7 @@
  *                             would not.
  *   the printer loses power   its buffer is lost, its counter is not: as inside B.
  *   the counter was moved by somebody else meanwhile, or has gone back: held.
- *   another job behind it     (`succession.ts`) its N and J1 come before this one's J2, with the counter as it will be when this
+ *   another job behind it     (`succession.ts`) its N may come before this one's J2, and its J1 where it joins the row, with the counter as it will be when this
  *                             one's labels are out. What was counted is this one's first, and the other's beyond that. Another
  *                             agent does not know of the other one: it holds this one where more was counted than it has.
  *   no odometer               any loss with labels under way: held.

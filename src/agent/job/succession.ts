@@ -51,7 +51,7 @@ export class Succession {
   #goesBack = false;
   #handedOver = false;
 
-  /** The one ahead has ended. */
+  /** The one ahead has ended: that is written down, and durable before what the one behind writes. */
   get over(): boolean {
     return this.#over;
   }

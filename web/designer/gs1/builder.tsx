@@ -1,5 +1,4 @@
 /** A GS1 value made of application identifiers: which, in what order, and with which data or fields. */
-
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Choice, Field, TextField } from '../../controls/field.tsx';
