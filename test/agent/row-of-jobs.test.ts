@@ -102,6 +102,18 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await allPrinted(printer, jobs);
   });
 
+  test('the printer loses its power, and what it had of two jobs that it has not had as a whole', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer, { config: { window: { labels: 4, bytes: 65_536 } } });
+    const jobs = [jobFor(printerId, 3), jobFor(printerId, 9)];
+    await site.queues.enqueueMany(jobs);
+    await printer.printed(1);
+    await expect.poll(() => printer.waiting, { interval: 5 }).toBeGreaterThan(2);
+    await printer.powerOff();
+    await printer.powerOn();
+    await allPrinted(printer, jobs);
+  });
+
   test('all is deleted at the panel: both are held, the next one prints', async () => {
     const { printer, printerId } = await slow();
     await site.startAgent(printer, { config });

@@ -3,7 +3,7 @@
  *
  * Certain are: every label of a `printed` job; of any other one those that are called printed, and that those that are
  * not are not there. Only of labels that are named as uncertain may either be true. No label is ever there twice, and
- * none spoiled.
+ * none spoiled. No job is held because a rule of the agent's own was broken, though that is a safe end.
  */
 import type { JobView } from '../../src/contract/job.ts';
 import type { PaperLabel } from './paper-printer.ts';
@@ -54,6 +54,7 @@ export function judgeJob(job: PostedJob, view: JobView, counts: ReadonlyMap<stri
     if (there < least) found.push({ kind: 'lost', text, job });
     if (there > most) found.push({ kind: 'doubled', text, job });
   }
+  if (view.error?.code === 'internal') found.push({ kind: 'fallen', text: said, job });
   return found;
 }
 

@@ -65,8 +65,10 @@ export class Following implements Behind {
   }
 
   async #prepare(): Promise<boolean> {
-    const { ledger, sender } = this.#parts;
+    const { ledger, sender, labels } = this.#parts;
     if (ledger.uncertain) return false;
+    // What it had sent may have been settled meanwhile, on another connection.
+    if (ledger.base < ledger.total) labels.renew(ledger.base);
     this.#first = await sender.collect(false);
     if (this.#first.length === 0 || !this.#succession.joins) return false;
     ledger.join();

@@ -238,9 +238,15 @@ export class Ledger implements RowMember, LinkBook {
     this.keep();
   }
 
+  /** The chunk is about to be sent: it comes next, and is covered by what is on record. */
+  sends({ first, count }: Chunk): void {
+    this.#must(first === this.sent, `label ${first} is not the next one`);
+    this.#must(first + count <= this.intent, `label ${first + count - 1} is not written down`);
+  }
+
   /** The printer's connection took the chunk; of a document, the printer has said that it has all of it. */
   took(chunk: Chunk, now: number): void {
-    this.#must(chunk.first === this.sent, `label ${chunk.first} is not the next one`);
+    this.sends(chunk);
     this.#must(
       this.#row.sent === this.#start + pagesOf(this.sent - this.base, this.perPage),
       'labels of another job follow',

@@ -189,6 +189,7 @@ export class Sender {
           ledger.withdraw();
           return null;
         }
+        ledger.sends(chunk);
         begun = true;
         const refusal = await link.send(chunk);
         if (refusal === null) continue;
