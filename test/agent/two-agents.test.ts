@@ -5,7 +5,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { expected, jobFor, testDrivers, withoutOdometer } from '../kit/agent/site.ts';
-import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents, WINDOW } from '../kit/agent/two-agents-site.ts';
+import {
+  LONG,
+  ONE,
+  OTHER,
+  putToSleep,
+  SHORT,
+  startWanted,
+  useTwoAgents,
+  WINDOW,
+} from '../kit/agent/two-agents-site.ts';
 import { kill } from '../kit/agent/use-site.ts';
 import { backends } from '../kit/servers/backends.ts';
 
@@ -118,7 +127,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
   });
 
   test.runIf(every).each([
-    { moment: 'a moment that nobody chose', crash: null },
+    { moment: 'a moment when it waits for something', crash: null },
     // The first bytes tell the printer to forget what another may have left in it.
     { moment: 'between two labels', crash: { point: 'after bytes', nth: 3, signal: 'SIGSTOP' } },
   ] as const)(
@@ -133,7 +142,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       ];
       for (const each of [job, next]) await site.queues.enqueue(each);
       await two.printer.printed(crash === null ? 5 : 2);
-      one.kill('SIGSTOP');
+      if (crash === null) await putToSleep(one);
       await two.servedBy(OTHER);
       await two.printer.printed(30);
       one.kill('SIGCONT');

@@ -1,6 +1,8 @@
 /** Two agents at one printer, for tests: each reaches it over a way of its own, and whose labels come is noted. */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect } from 'vitest';
 import { laneOf } from '../../../src/contract/lane.ts';
 import type { Queues } from '../../../src/queue/index.ts';
@@ -82,6 +84,28 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
     },
     servedBy: (id) => servedBy(site, printerId, id),
   };
+}
+
+/** epoll_wait and epoll_pwait: where Node waits for what happens next. */
+const WAITS: Partial<Record<string, readonly string[]>> = { x64: ['232', '281'], arm64: ['22'] };
+const TRIES = 1_000;
+
+/**
+ * SIGSTOP, at a moment when the process waits for something. One that is stopped between looking at the clock and handing a
+ * label over sends that label when it wakes, which nothing can prevent (`docs/failures.md`).
+ */
+export async function putToSleep({ pid }: ChildProcess): Promise<void> {
+  if (pid === undefined) throw new TypeError('it does not run');
+  const thread = `/proc/${pid}/task/${pid}`;
+  for (let tries = 0; tries < TRIES; tries++) {
+    process.kill(pid, 'SIGSTOP');
+    while (!/\) T /.test(await readFile(`${thread}/stat`, 'latin1'))) await setImmediate();
+    const [call = ''] = (await readFile(`${thread}/syscall`, 'latin1')).split(' ', 1);
+    if (WAITS[process.arch]?.includes(call) ?? true) return;
+    process.kill(pid, 'SIGCONT');
+    await setImmediate();
+  }
+  throw new Error(`agent ${pid} never waits`);
 }
 
 export async function servedBy(site: UsedSite, printerId: string, agentId: string): Promise<void> {
