@@ -116,8 +116,9 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
   const feed: Fault = {
     name: `${name}: a label fed by hand`,
     weight: 2,
+    alone: true,
     begin: async () => {
-      printer.feed();
+      await fedInView(printer);
       return none;
     },
   };
@@ -175,6 +176,26 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
       },
     },
   ];
+}
+
+/**
+ * Feeds a label while somebody who sends labels reads the counter, and waits until it has been read. An agent that is killed
+ * between writing down a label and sending it has lost that label: with another one fed before the counter is read again,
+ * nobody can tell the two apart.
+ */
+async function fedInView(printer: PaperPrinter): Promise<void> {
+  if (printer.options.odometer && !(await readAgain(printer, 1, LOSS_MS))) return;
+  printer.feed();
+  // The question under way may be older.
+  if (printer.options.odometer) await readAgain(printer, 2, LOSS_MS);
+}
+
+/** Whether the counter is read so often by who sends labels; false: the job has ended, or nothing is printed. */
+async function readAgain(printer: PaperPrinter, times: number, ms: number): Promise<boolean> {
+  const before = printer.askedBySender;
+  const over = AbortSignal.timeout(ms);
+  while (!over.aborted && printer.askedBySender < before + times) await pause(20);
+  return !over.aborted;
 }
 
 /**

@@ -44,6 +44,7 @@ interface Format {
 /** Bytes that may be the beginning of a word of the stream. */
 const LONGEST_WORD = 120;
 const WORD = /\^XA|\^XZ|~(HS|HI|HQ[A-Z]{2}|JX|JA|[A-Z]{2})|! U1 getvar "([^"]{0,80})"\r\n/g;
+const COUNTER = 'odometer.total_label_count';
 /** What the labels of a run carry: the job's number, and the record's in it. */
 const ID = /\^FD(K\d+R\d+Z)/g;
 
@@ -67,8 +68,10 @@ export class PaperPrinter {
   #odometer = 1_000;
   /** How often labels were lost, by whatever fault. */
   lost = 0;
-  /** How often its counter was asked for. */
+  /** How often its counter was asked for, and how often on a connection that has brought labels. */
   counterAsked = 0;
+  askedBySender = 0;
+  readonly #senders = new WeakSet<Socket>();
 
   constructor(options: PaperPrinterOptions) {
     this.options = options;
@@ -187,6 +190,7 @@ export class PaperPrinter {
   #word(socket: Socket, [word, immediate, variable]: RegExpMatchArray): void {
     if (word === '^XA') this.#format ??= '';
     else if (word === '^XZ') {
+      if (this.#format?.match(ID)) this.#senders.add(socket);
       if (this.#format !== undefined) this.#take(this.#format);
       this.#format = undefined;
     } else if (immediate === 'JX') this.#format = undefined;
@@ -196,6 +200,7 @@ export class PaperPrinter {
     } else if (!this.options.mute) {
       const answer = this.#answer(immediate, variable);
       if (answer === undefined) return;
+      if (variable === COUNTER && this.#senders.has(socket)) this.askedBySender++;
       setTimeout(() => socket.writable && socket.write(answer, 'latin1'), this.options.answerTime);
     }
   }
@@ -221,7 +226,7 @@ export class PaperPrinter {
     if (immediate?.startsWith('HQ')) return hostQuery(immediate.slice(2), state, media);
     if (variable === undefined || this.#format !== undefined) return undefined;
     if (variable.startsWith('odometer.') && !odometer) return '"?"';
-    if (variable === 'odometer.total_label_count') this.counterAsked++;
+    if (variable === COUNTER) this.counterAsked++;
     const address = { ip: '127.0.0.1', port: this.#port };
     return `"${sgdValue(variable, state, media, address, media.height) ?? '?'}"`;
   }
