@@ -18,13 +18,20 @@ export interface JobInQueue {
   endedMs: number | null;
 }
 
+export interface AddedJob {
+  queueId: string;
+  json: string;
+  /** Left out of the JSON, to be stored once for many jobs; undefined: it is in there. */
+  template: QueuedJob['template'] | undefined;
+}
+
 export interface LaneStore {
   readonly kind: 'postgres' | 'redis';
   readonly leases: LeaseStore;
   readonly reports: ReportStore;
   /** Adds jobs of one lane, in this order; one that is known there stays as it is. None after `givenUp` is aborted. */
-  add(lane: Lane, jobs: readonly { queueId: string; json: string }[], givenUp: AbortSignal): Promise<void>;
-  /** null: not known. */
+  add(lane: Lane, jobs: readonly AddedJob[], givenUp: AbortSignal): Promise<void>;
+  /** null: not known, or without the template that it needs. */
   look(lane: Lane, queueId: string): Promise<JobInQueue | null>;
   /** Takes out a job that waits. */
   remove(lane: Lane, queueId: string): Promise<boolean>;

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './redis-script.ts';
-import { jsonIn } from './redis-turns.ts';
+import { storedIn } from './redis-turns.ts';
 import type { ReportPlan } from './report-batch.ts';
 import type { StopOptions } from './stop-options.ts';
 
@@ -49,7 +49,7 @@ export class OldReports {
     while (!this.#stopped.signal.aborted && this.#redis.status === 'ready') {
       const id = await this.#redis.lindex(list, -1);
       if (id === null) return;
-      const parsed = this.#plan.parse(jsonIn((await this.#redis.hget(this.#keyOf(id), 'data')) ?? ''));
+      const parsed = this.#plan.parse(storedIn((await this.#redis.hget(this.#keyOf(id), 'data')) ?? '').json);
       if ('issues' in parsed)
         this.#plan.logger.error({ jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
       else await this.#plan.handle([{ report: parsed.value, ageMs: 0 }]);

@@ -1,24 +1,17 @@
-/**
- * The templates of the jobs that this process takes. It fetches each once: in a lane many jobs in a row have the same one,
- * and the same object is known to whoever prints them.
- */
-import { LRUCache } from 'lru-cache';
+/** The templates of the jobs that this process takes from PostgreSQL. It fetches each once. */
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import { template } from '../contract/template.ts';
+import { keptTemplates } from './kept-templates.ts';
 
 type Template = QueuedJob['template'];
-
-/** Kept at most: templates, and characters of their JSON. */
-const MOST = 1_000;
-const MOST_CHARACTERS = 16_000_000;
 
 const found = z.object({ name: z.string(), template });
 
 export class PostgresTemplates {
   readonly #pool: Pool;
-  readonly #known = new LRUCache<string, Template>({ max: MOST, maxSize: MOST_CHARACTERS });
+  readonly #known = keptTemplates();
 
   constructor(pool: Pool) {
     this.#pool = pool;

@@ -5,8 +5,9 @@
 import { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
+import { templateHash } from '../contract/template-hash.ts';
 import { LaneConsumer } from './lane-consumer.ts';
-import type { ConsumerPlan, JobInQueue, LaneStore, StartedConsumer } from './lane-store.ts';
+import type { AddedJob, ConsumerPlan, JobInQueue, LaneStore, StartedConsumer } from './lane-store.ts';
 import type { LeaseStore } from './lease.ts';
 import { OldReports } from './old-reports.ts';
 import { within } from './queue-error.ts';
@@ -14,7 +15,8 @@ import type { ErrorLog } from './queue-log.ts';
 import { RedisBell } from './redis-bell.ts';
 import { redisLeases } from './redis-lease.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
-import { KNOWN, noteIn, RedisTurns, TERM_OF_LEASE } from './redis-turns.ts';
+import { KEPT, nameOf, RedisTemplates } from './redis-templates.ts';
+import { KNOWN, noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './redis-turns.ts';
 import type { ReportPlan, ReportStore } from './report-batch.ts';
 import { Turns } from './turns.ts';
 
@@ -25,9 +27,7 @@ export interface RedisLanesParts {
   reports: ReportStore;
 }
 
-/** What BullMQ stores of a job: the payload is one string. */
-type Stored = { json: string };
-type AddingQueue = { queue: Queue<Stored, null, string>; usedAt: number };
+type AddingQueue = { queue: Queue<StoredJob, null, string>; usedAt: number };
 
 /** Of an agent of a version before there were lanes. */
 const OLD_REPORTS = 'reports';
@@ -45,6 +45,9 @@ const LOOK = new RedisScript(`
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
     if id == ARGV[1] and state == 'waiting' and job[6] ~= '' then state = 'active' end
   end
+  local template = string.match(job[5], '^{"template":"(%x+)"')
+  local kept = not template or redis.call('PEXPIRE', KEYS[3] .. '${nameOf('')}' .. template, ${KEPT}) == 1
+  if state == 'waiting' and not kept then return {} end
   return {state, tonumber(job[1]) or 0, string.sub(job[2] or '', 1, 3), redis.call('PTTL', KEYS[1])}`);
 
 /** A job that a version before took has no term, and BullMQ's lock. */
@@ -76,6 +79,7 @@ export class RedisLanes implements LaneStore {
   readonly #parts: RedisLanesParts;
   readonly #adding = new Map<Lane, AddingQueue>();
   readonly #turns: RedisTurns;
+  readonly #templates: RedisTemplates;
   readonly #bell: RedisBell;
   readonly #tidy: NodeJS.Timeout;
   readonly #open = new Set<Turns>();
@@ -87,6 +91,7 @@ export class RedisLanes implements LaneStore {
     this.#parts = parts;
     this.reports = parts.reports;
     this.#turns = new RedisTurns(redis, (lane, name) => this.#keyOf(lane, name));
+    this.#templates = new RedisTemplates(redis, (lane, name) => this.#keyOf(lane, name));
     this.#bell = new RedisBell(redis, errors);
     this.leases = redisLeases(redis, (lane, name) => this.#keyOf(lane, name), {
       onRefused: (lane, error) => errors.report('lease refused', error, { lane }),
@@ -95,11 +100,15 @@ export class RedisLanes implements LaneStore {
     this.#tidy = setInterval(() => this.#letGo(IDLE), IDLE).unref();
   }
 
-  async add(lane: Lane, jobs: readonly { queueId: string; json: string }[], givenUp: AbortSignal) {
+  async add(lane: Lane, jobs: readonly AddedJob[], givenUp: AbortSignal) {
     const queue = await this.#queue(lane);
-    const added = jobs.map(({ queueId, json }) => ({
+    const templates = jobs.flatMap(({ template }) => template ?? []);
+    for (const one of new Map(templates.map((own) => [templateHash(own), own])).values())
+      await this.#templates.store(lane, one);
+    const added = jobs.map(({ queueId, json, template }) => ({
       name: 'job',
-      data: { json },
+      // `LOOK` finds the hash at the beginning.
+      data: template === undefined ? { json } : { template: templateHash(template), json },
       opts: { jobId: queueId, attempts: 1 },
     }));
     if (jobs.length >= WORTH_BULK) await queue.addBulk(added);
@@ -114,7 +123,7 @@ export class RedisLanes implements LaneStore {
   }
 
   async look(lane: Lane, queueId: string): Promise<JobInQueue | null> {
-    const keys = [queueId, 'active'].map((name) => this.#keyOf(lane, name));
+    const keys = [queueId, 'active', ''].map((name) => this.#keyOf(lane, name));
     const found = looked.parse(await LOOK.run(this.#redis, keys, [queueId]));
     if (found.length === 0) return null;
     const [state, deliveries, progress, left] = found;

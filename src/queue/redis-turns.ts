@@ -16,6 +16,7 @@ import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { isRefusal } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
+import { RedisTemplates } from './redis-templates.ts';
 import type { TakenJob, TurnServer } from './turns.ts';
 
 /** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
@@ -114,16 +115,20 @@ const answer = z.tuple([
   flags,
   z.union([z.tuple([z.string(), z.int(), z.string(), z.string()]), z.tuple([])]),
 ]);
-const stored = z.object({ json: z.string() });
+/** What BullMQ keeps of a job; `template`: the hash of the one that is not in its JSON. */
+const storedJob = z.object({ template: z.string().optional(), json: z.string() });
+export type StoredJob = z.infer<typeof storedJob>;
 
 export class RedisTurns {
   readonly #redis: Connection;
   readonly #keyOf: (lane: Lane, name: string) => string;
+  readonly #templates: RedisTemplates;
   #long: Promise<unknown> = Promise.resolve();
 
   constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string) {
     this.#redis = redis;
     this.#keyOf = keyOf;
+    this.#templates = new RedisTemplates(redis, keyOf);
   }
 
   of(lane: Lane): TurnServer {
@@ -155,8 +160,9 @@ export class RedisTurns {
     term: string,
     [id, delivery, data, progress]: readonly [string, number, string, string],
   ): Promise<TakenJob> {
-    const json = jsonIn(data === '' ? await this.#longData(this.#keyOf(lane, id)) : data);
-    return { lane, id, delivery, term, json, template: undefined, ofRow: false, note: noteIn(progress) };
+    const job = storedIn(data === '' ? await this.#longData(this.#keyOf(lane, id)) : data);
+    const template = job.template === undefined ? undefined : await this.#templates.of(lane, job.template);
+    return { lane, id, delivery, term, json: job.json, template, ofRow: false, note: noteIn(progress) };
   }
 
   #longData(key: string): Promise<string> {
@@ -167,12 +173,12 @@ export class RedisTurns {
 }
 
 /** The payload in what BullMQ stores of a job. */
-export function jsonIn(data: string): string {
+export function storedIn(data: string): StoredJob {
   try {
-    return stored.parse(JSON.parse(data)).json;
+    return storedJob.parse(JSON.parse(data));
   } catch {
     // What is no payload is set aside like one that cannot be read.
-    return '';
+    return { json: '' };
   }
 }
 

@@ -32,7 +32,8 @@ describe('health', () => {
       config: { sweepInterval: 50 },
       queue: (real) => ({
         backend: real.backend,
-        enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
+        enqueueMany: (jobs, apart) =>
+          away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs, apart),
         ping: () => (away ? Promise.reject(new Error('away')) : real.ping()),
         remove: (lane, jobId) => real.remove(lane, jobId),
         has: (lane, jobId) => real.has(lane, jobId),

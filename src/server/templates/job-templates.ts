@@ -3,9 +3,9 @@
  * JSON, so that a large one is not written with each job. Stored before the first job that needs it, and kept for as long as
  * one has its data: the job's row refers to it.
  */
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { QueuedJob } from '../../contract/queued-job.ts';
+import { templateHash } from '../../contract/template-hash.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
 
 /** How long it is taken to be there, ms; it is deleted when it has not been used for a day. */
@@ -16,20 +16,6 @@ const STEP = 500;
 
 /** A job's payload with its template. For `FROM platen.jobs`, without another name. */
 export const WHOLE_PAYLOAD = 'platen.whole_payload(tenant_id, template_hash, payload) AS payload';
-
-type Template = QueuedJob['template'];
-
-/** Of templates that are looked up once for many jobs. */
-const hashes = new WeakMap<Template, string>();
-
-/** SHA-256, in hex. */
-export function templateHash(template: Template): string {
-  const known = hashes.get(template);
-  if (known !== undefined) return known;
-  const hash = createHash('sha256').update(JSON.stringify(template)).digest('hex');
-  hashes.set(template, hash);
-  return hash;
-}
 
 export class JobTemplates {
   readonly #pool: Pool;

@@ -7,8 +7,9 @@
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
+import { templateHash } from '../../../contract/template-hash.ts';
 import { type Also, onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
-import { JobTemplates, storeTemplate, templateHash } from '../../templates/job-templates.ts';
+import { JobTemplates, storeTemplate } from '../../templates/job-templates.ts';
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer, KEPT } from './idempotency.ts';

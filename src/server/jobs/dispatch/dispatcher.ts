@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { jobId } from '../../../contract/job-id.ts';
 import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import { TEMPLATES_APART } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
@@ -126,7 +127,8 @@ export class Dispatcher implements Dispatching {
         for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
-          await inTime(this.#queue.enqueueMany(await this.#payloads(client, lane, ids)));
+          const apart = await allKnow(client, lane, TEMPLATES_APART);
+          await inTime(this.#queue.enqueueMany(await this.#payloads(client, lane, ids), apart));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
         return { added: ids, more: ids.length === BATCH || ids.length < due.length };
@@ -154,6 +156,19 @@ export class Dispatcher implements Dispatching {
     }
     return ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []);
   }
+}
+
+/** Whether every agent that may take the lane's jobs says that it understands this, and there is one. */
+async function allKnow(client: Queryable, lane: Lane, what: string): Promise<boolean> {
+  const [found] = await rowsOf(
+    client,
+    z.object({ all: z.boolean() }),
+    `SELECT coalesce(bool_and($3 = ANY (a.knows)), false) AS all
+     FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
+     WHERE p.printer_id = $1 AND a.tenant_id IS NOT DISTINCT FROM $2 AND p.gone_at IS NULL`,
+    [printerOf(lane), scopeOf(lane), what],
+  );
+  return found?.all === true;
 }
 
 /** Rejects when the queue does not answer in time; what it does later is harmless. */

@@ -10,8 +10,11 @@ export interface JobQueue {
   readonly backend: 'postgres' | 'redis';
   /** Resolves when the queue's server answers; rejects within seconds when it does not. */
   ping(): Promise<void>;
-  /** Adds jobs to their lanes, in this order, where those are elsewhere. A job that is there, in any state, stays as it is. */
-  enqueueMany(jobs: readonly QueuedJob[]): Promise<void>;
+  /**
+   * Adds jobs to their lanes, in this order, where those are elsewhere. A job that is there, in any state, stays as it is.
+   * @param apart their templates are stored once beside the lane, for agents that know `TEMPLATES_APART`
+   */
+  enqueueMany(jobs: readonly QueuedJob[], apart?: boolean): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
   remove(lane: Lane, queueId: string): Promise<boolean>;
   /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */

@@ -1,0 +1,11 @@
+/** Templates that this process has fetched: in a lane many jobs in a row have the same one, as one object for whoever prints them. */
+import { LRUCache } from 'lru-cache';
+import type { QueuedJob } from '../contract/queued-job.ts';
+
+/** Kept at most: templates, and characters of their JSON. */
+const MOST = 1_000;
+const MOST_CHARACTERS = 16_000_000;
+
+export function keptTemplates(): LRUCache<string, QueuedJob['template']> {
+  return new LRUCache({ max: MOST, maxSize: MOST_CHARACTERS });
+}

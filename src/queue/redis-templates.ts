@@ -1,0 +1,61 @@
+/**
+ * Templates beside the lanes in Redis, each once for all jobs of its lane that print it, by the hash of its JSON: a large one
+ * neither fills the server with each job that waits, nor comes again with each that is taken.
+ *
+ * One is stored before the first job that needs it, and kept for two weeks after anybody has last added or looked up such a job,
+ * which the service does every few minutes with those that wait. Whoever takes a job reads what the hash says, or nothing.
+ */
+import type { Lane } from '../contract/lane.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
+import { template } from '../contract/template.ts';
+import { hashOf, templateHash } from '../contract/template-hash.ts';
+import { keptTemplates } from './kept-templates.ts';
+import type { Connection } from './redis-script.ts';
+
+type Template = QueuedJob['template'];
+
+/** ms */
+export const KEPT = 14 * 24 * 3_600_000;
+
+export class RedisTemplates {
+  readonly #redis: Connection;
+  readonly #keyOf: (lane: Lane, name: string) => string;
+  readonly #known = keptTemplates();
+  #fetching: Promise<unknown> = Promise.resolve();
+
+  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string) {
+    this.#redis = redis;
+    this.#keyOf = keyOf;
+  }
+
+  /** Resolves when it is there. */
+  async store(lane: Lane, own: Template): Promise<void> {
+    const key = this.#keyOf(lane, nameOf(templateHash(own)));
+    if ((await this.#redis.pexpire(key, KEPT)) === 1) return;
+    await this.#redis.set(key, JSON.stringify(own), 'PX', KEPT);
+  }
+
+  /** Undefined: it is not there, or is another than it was. */
+  async of(lane: Lane, hash: string): Promise<Template | undefined> {
+    return this.#known.get(hash) ?? (await this.#fetched(lane, hash));
+  }
+
+  /** One at a time: a server cuts off a connection that hears bells and lets more than 32 MB wait for it. */
+  #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
+    const fetched = this.#fetching.then(async () => {
+      const json = (await this.#redis.get(this.#keyOf(lane, nameOf(hash)))) ?? '';
+      // Agents write their lanes.
+      if (hashOf(json) !== hash) return undefined;
+      const { data } = template.safeParse(JSON.parse(json));
+      if (data !== undefined) this.#known.set(hash, data, { size: json.length });
+      return data;
+    });
+    this.#fetching = fetched.catch(() => undefined);
+    return fetched;
+  }
+}
+
+/** Of its key, beside the lane's others. */
+export function nameOf(hash: string): string {
+  return `template:${hash}`;
+}

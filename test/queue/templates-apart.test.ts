@@ -1,0 +1,115 @@
+/** On Redis a template is beside the lane once, and in no job: what the server holds, and what becomes of one that is not there. */
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { template } from '../../src/contract/template.ts';
+import { Collected, job, printerId } from '../kit/queue/samples.ts';
+import { serve } from '../kit/queue/serving.ts';
+import { useQueues } from '../kit/queue/use-queues.ts';
+import { onRedis } from '../kit/servers/backends.ts';
+
+const used = useQueues(onRedis());
+let redis: Redis;
+beforeEach(async () => {
+  redis = new Redis(used.backend.redisUrl ?? '');
+  await once(redis, 'ready');
+});
+afterEach(() => redis.disconnect());
+
+/** Jobs of one template, which has a large picture in it. */
+function drawn(lane: string, count: number): QueuedJob[] {
+  const like = job(lane);
+  const source = `^XA^GFA,200000,200000,100,${'0'.repeat(200_000)}^FO10,10^FD{{city}}^FS^XZ`;
+  return Array.from({ length: count }, () => {
+    // Each request has an object of its own.
+    const own = template.parse({ ...like.template, source });
+    return { ...like, jobId: crypto.randomUUID(), template: own };
+  });
+}
+
+const keysOf = (lane: string) => redis.keys(`${used.backend.prefix}:{${lane}}:template:*`);
+
+test('it is stored once for many jobs, and each comes with it, as one object', async () => {
+  const lane = printerId();
+  const jobs = drawn(lane, 8);
+  await used.queues.enqueueMany(jobs, true);
+  const [key = '', ...more] = await keysOf(lane);
+  expect(more).toEqual([]);
+  expect(await redis.pttl(key)).toBeGreaterThan(0);
+  for (const { jobId } of jobs) {
+    const data = await redis.hget(`${used.backend.prefix}:{${lane}}:${jobId}`, 'data');
+    expect(data?.length).toBeLessThan(2_000);
+  }
+  const got = new Collected<QueuedJob>();
+  await serve(used.queues, lane, async ({ job: taken }) => {
+    got.add(taken);
+    return 'done';
+  });
+  const taken = await got.reach(jobs.length);
+  expect(taken).toEqual(jobs);
+  expect(new Set(taken.map((one) => one.template)).size).toBe(1);
+});
+
+test('one that has gone while its job waits: the lane does not know the job, and has it again once it is added again', async () => {
+  const lane = printerId();
+  const jobs = drawn(lane, 1);
+  const [one] = jobs;
+  if (one === undefined) throw new Error('one job');
+  await used.queues.enqueueMany(jobs, true);
+  await redis.del(await keysOf(lane));
+  expect(await used.queues.look(lane, one.jobId)).toBeNull();
+  await used.queues.enqueueMany(jobs, true);
+  expect(await used.queues.look(lane, one.jobId)).toMatchObject({ state: 'waiting', deliveries: 0 });
+  const got = new Collected<QueuedJob>();
+  await serve(used.queues, lane, async ({ job: taken }) => {
+    got.add(taken);
+    return 'done';
+  });
+  expect(await got.reach(1)).toEqual(jobs);
+  await expect.poll(() => used.queues.depth(lane)).toBe(0);
+  expect(got.values).toHaveLength(1);
+});
+
+test('the service looks at jobs that wait, which keeps it there', async () => {
+  const lane = printerId();
+  const jobs = drawn(lane, 1);
+  await used.queues.enqueueMany(jobs, true);
+  const [key = ''] = await keysOf(lane);
+  await redis.pexpire(key, 60_000);
+  await used.queues.look(lane, jobs[0]?.jobId ?? '');
+  expect(await redis.pttl(key)).toBeGreaterThan(60_000);
+});
+
+test.each([
+  ['is another', (json: string) => json.replace('{{city}}', 'Sparta')],
+  ['is no JSON', () => '{'],
+])('one that %s when the job is taken: the job is set aside unread', async (_what, change) => {
+  const lane = printerId();
+  const jobs = drawn(lane, 1);
+  await used.queues.enqueueMany(jobs, true);
+  const [key = ''] = await keysOf(lane);
+  await redis.set(key, change((await redis.get(key)) ?? ''));
+  const unreadable = new Collected<unknown>();
+  let handled = 0;
+  const handler = async () => {
+    handled += 1;
+    return 'done' as const;
+  };
+  await serve(used.queues, lane, handler, {
+    onUnreadable: ({ queueId, issues }) => unreadable.add([queueId, issues]),
+  });
+  expect(await unreadable.reach(1)).toEqual([[jobs[0]?.jobId, ['template: invalid_union']]]);
+  expect(handled).toBe(0);
+});
+
+test('an agent of a version before is given whole jobs', async () => {
+  const lane = printerId();
+  const jobs = drawn(lane, 2);
+  await used.queues.enqueueMany(jobs);
+  expect(await keysOf(lane)).toEqual([]);
+  for (const one of jobs) {
+    const data = (await redis.hget(`${used.backend.prefix}:{${lane}}:${one.jobId}`, 'data')) ?? '';
+    expect(JSON.parse(JSON.parse(data).json)).toEqual(one);
+  }
+});
