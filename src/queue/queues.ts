@@ -85,20 +85,22 @@ export class Queues {
 
   /**
    * Adds jobs to any lanes, those for one lane in the order given. As `enqueue`, in fewer commands.
-   * @param apart on Redis: templates are stored once beside each lane, which agents of versions before do not understand
+   * @param apart on Redis: lanes beside which templates are stored once, which agents of versions before do not understand
    */
-  async enqueueMany(jobs: readonly QueuedJob[], apart = false): Promise<void> {
+  async enqueueMany(jobs: readonly QueuedJob[], apart: ReadonlySet<Lane> = new Set()): Promise<void> {
     for (const job of jobs) checkQueueId(queueIdOf(job));
-    for (const [lane, ofLane] of Map.groupBy(jobs, laneOfJob)) {
+    const lanes = [...Map.groupBy(jobs, laneOfJob)].map(async ([lane, ofLane]) => {
+      const form = apart.has(lane) && this.backend === 'redis' ? parted : whole;
       for (let from = 0; from < ofLane.length; from += BATCH) {
-        const batch = ofLane
-          .slice(from, from + BATCH)
-          .map(apart && this.backend === 'redis' ? parted : whole);
+        const batch = ofLane.slice(from, from + BATCH).map(form);
         const givenUp = new AbortController();
         const adding = this.#command('adding jobs', () => this.#store.add(lane, batch, givenUp.signal));
         await adding.finally(() => givenUp.abort());
       }
-    }
+    });
+    // None goes on beside what the caller does about another's failure.
+    await Promise.allSettled(lanes);
+    await Promise.all(lanes);
   }
 
   /** Takes a waiting job out. False: it is being printed, was printed, or is not known. */

@@ -33,7 +33,7 @@ const keysOf = (lane: string) => redis.keys(`${used.backend.prefix}:{${lane}}:te
 test('it is stored once for many jobs, and each comes with it, as one object', async () => {
   const lane = printerId();
   const jobs = drawn(lane, 8);
-  await used.queues.enqueueMany(jobs, true);
+  await used.queues.enqueueMany(jobs, new Set([lane]));
   const [key = '', ...more] = await keysOf(lane);
   expect(more).toEqual([]);
   expect(await redis.pttl(key)).toBeGreaterThan(0);
@@ -56,10 +56,10 @@ test('one that has gone while its job waits: the lane does not know the job, and
   const jobs = drawn(lane, 1);
   const [one] = jobs;
   if (one === undefined) throw new Error('one job');
-  await used.queues.enqueueMany(jobs, true);
+  await used.queues.enqueueMany(jobs, new Set([lane]));
   await redis.del(await keysOf(lane));
   expect(await used.queues.look(lane, one.jobId)).toBeNull();
-  await used.queues.enqueueMany(jobs, true);
+  await used.queues.enqueueMany(jobs, new Set([lane]));
   expect(await used.queues.look(lane, one.jobId)).toMatchObject({ state: 'waiting', deliveries: 0 });
   const got = new Collected<QueuedJob>();
   await serve(used.queues, lane, async ({ job: taken }) => {
@@ -74,7 +74,7 @@ test('one that has gone while its job waits: the lane does not know the job, and
 test('the service looks at jobs that wait, which keeps it there', async () => {
   const lane = printerId();
   const jobs = drawn(lane, 1);
-  await used.queues.enqueueMany(jobs, true);
+  await used.queues.enqueueMany(jobs, new Set([lane]));
   const [key = ''] = await keysOf(lane);
   await redis.pexpire(key, 60_000);
   await used.queues.look(lane, jobs[0]?.jobId ?? '');
@@ -87,7 +87,7 @@ test.each([
 ])('one that %s when the job is taken: the job is set aside unread', async (_what, change) => {
   const lane = printerId();
   const jobs = drawn(lane, 1);
-  await used.queues.enqueueMany(jobs, true);
+  await used.queues.enqueueMany(jobs, new Set([lane]));
   const [key = ''] = await keysOf(lane);
   await redis.set(key, change((await redis.get(key)) ?? ''));
   const unreadable = new Collected<unknown>();

@@ -117,7 +117,8 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
       const added = vi.spyOn(queue, 'enqueueMany');
       const apart = async (printerId: Lane) => {
         await inQueue(printerId, await enqueue(printerId));
-        return added.mock.lastCall?.[1];
+        const ofIt = added.mock.calls.findLast(([jobs]) => jobs.some((one) => one.printerId === printerId));
+        return ofIt?.[1]?.has(printerId);
       };
       const printerId = await newPrinter();
       const printers = [{ id: printerId, name: printerId }];

@@ -56,6 +56,29 @@ test('jobs that the queue has lost are added again, whatever an agent has made o
   }
 });
 
+test('jobs of others are added, together with those for a lane that takes none', async () => {
+  const sites = await Promise.all(Array.from({ length: 6 }, tenantWithPrinter));
+  const jobs = new Map<Lane, string>();
+  for (const { lane, newJob } of sites) jobs.set(lane, await newJob());
+  const rogue = sites[4]?.lane;
+  if (rogue === undefined) throw new Error('a fifth');
+  for (const round of [1, 2]) {
+    for (const [lane, id] of jobs)
+      for (const name of [id, 'wait', 'active']) await redis.del(keyOf(lane, name));
+    await redis.set(keyOf(rogue, 'wait'), `no list ${round}`);
+    // All at once: one statement for many lanes.
+    await service.pool.query('UPDATE platen.jobs SET dispatched_at = NULL WHERE id = ANY($1)', [
+      [...jobs.values()],
+    ]);
+    for (const [lane, id] of jobs) {
+      if (lane !== rogue)
+        await expect.poll(() => service.queues.look(lane, id)).toMatchObject({ state: 'waiting' });
+    }
+  }
+  for (const [lane, id] of jobs)
+    if (lane !== rogue) expect(await redis.lrange(keyOf(lane, 'wait'), 0, -1)).toEqual([id]);
+});
+
 test('that jobs are canceled is told to the lanes of others', async () => {
   const [rogue, other] = [await tenantWithPrinter(), await tenantWithPrinter()];
   const jobs = [await rogue.newJob(), await other.newJob()];

@@ -29,7 +29,7 @@ export class BreakableQueue implements JobQueue {
     return this.#real.backend;
   }
 
-  async enqueueMany(jobs: readonly QueuedJob[], apart?: boolean): Promise<void> {
+  async enqueueMany(jobs: readonly QueuedJob[], apart?: ReadonlySet<Lane>): Promise<void> {
     if (this.broken) throw new Error('the queue is away');
     this.onAdd();
     await this.gate;

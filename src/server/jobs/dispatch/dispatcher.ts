@@ -4,12 +4,13 @@
  * The database says what is still to be added (`dispatched_at is null`), so it does not matter which instance
  * adds it, or whether the one that accepted it still lives. For each lane one instance adds at a time, under an
  * advisory lock, and always from the oldest job on: a job never overtakes one that was acknowledged before it.
+ * What waits for several lanes goes together, with as few statements as for one.
  * Jobs of this instance are kept in memory until then, only to save reading them back.
  */
 
 import { z } from 'zod';
 import { jobId } from '../../../contract/job-id.ts';
-import { type Lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
+import { type Lane, lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import { TEMPLATES_APART } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
@@ -22,8 +23,9 @@ import type { JobQueue } from './queue-port.ts';
 const BATCH = 200;
 /** Bytes of payload, as stored, after which a batch ends. */
 const BATCH_BYTES = 8 * 1024 * 1024;
-/** Lanes served at the same time; each holds a database connection. */
-const PARALLEL = 4;
+/** Lanes that are added to in one transaction, and such transactions at a time; each holds a database connection. */
+const TOGETHER = 32;
+const PARALLEL = 2;
 /** Jobs kept in memory at most, and records that such a job may have; the rest are read back. */
 const REMEMBERED = 1_000;
 const REMEMBERED_RECORDS = 100;
@@ -36,9 +38,24 @@ const LOCK_CLASS = 0x706c6174;
 /** Takes the lock under which a lane's jobs are added or canceled, until the transaction ends. */
 export const LOCK_LANE = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($1))`;
 
+/** The jobs to be added to these lanes: of each the first one, then of each the second, so that none waits for another's many. */
+const DUE = `
+  SELECT id, round, coalesce(sum(pg_column_size(payload) + coalesce(pg_column_size(t.template), 0))
+    OVER (ORDER BY nth, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+  FROM (SELECT job.*, row_number() OVER (PARTITION BY job.lane ORDER BY seq) AS nth
+    FROM unnest($1::text[]) AS own CROSS JOIN LATERAL (
+      SELECT id, seq, round, lane, payload, tenant_id, template_hash FROM platen.jobs
+      WHERE lane = own AND dispatched_at IS NULL AND status = 'queued' AND cancel_requested_at IS NULL
+      ORDER BY seq LIMIT ${BATCH}) AS job
+    ORDER BY nth, seq LIMIT ${BATCH}) AS due
+  LEFT JOIN platen.job_templates t ON t.tenant_id = due.tenant_id AND t.hash = due.template_hash
+  ORDER BY nth, seq`;
+
+const NOT_YET = 'jobs could not be added to the queue yet';
+
 /** `before`: bytes of the payloads before this one's; a sum comes as text. */
 const dueJob = z.object({ id: jobId, round: z.int(), before: z.coerce.number() });
-const payloadOf = z.object({ id: jobId, payload: queuedJob });
+const payloadOf = z.object({ id: jobId, lane, payload: queuedJob });
 
 export class Dispatcher implements Dispatching {
   readonly inLanes = false;
@@ -48,7 +65,10 @@ export class Dispatcher implements Dispatching {
   readonly #remembered = new Map<string, QueuedJob>();
   /** Lanes that have something to add, in the order in which they asked. */
   readonly #waiting = new Set<Lane>();
-  readonly #running = new Map<Lane, Promise<void>>();
+  readonly #busy = new Set<Lane>();
+  /** Lanes that nothing could be added to the last time: they hold up no others. */
+  readonly #refused = new Set<Lane>();
+  readonly #running = new Set<Promise<void>>();
   #stopped = true;
 
   constructor(pool: Pool, queue: JobQueue, logger: Logger) {
@@ -64,8 +84,9 @@ export class Dispatcher implements Dispatching {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#waiting.clear();
-    await Promise.all(this.#running.values());
+    await Promise.all(this.#running);
     this.#remembered.clear();
+    this.#refused.clear();
   }
 
   accept(job: QueuedJob): void {
@@ -82,93 +103,140 @@ export class Dispatcher implements Dispatching {
   }
 
   #next(): void {
-    for (const lane of this.#waiting) {
-      if (this.#running.size >= PARALLEL) return;
-      if (this.#running.has(lane)) continue;
-      this.#waiting.delete(lane);
-      const done = this.#serve(lane).finally(() => {
-        this.#running.delete(lane);
+    while (this.#running.size < PARALLEL) {
+      const free = [...this.#waiting].filter((lane) => !this.#busy.has(lane));
+      const sound = free.filter((lane) => !this.#refused.has(lane)).slice(0, TOGETHER);
+      const lanes = sound.length > 0 ? sound : free.slice(0, 1);
+      if (lanes.length === 0) return;
+      for (const lane of lanes) {
+        this.#waiting.delete(lane);
+        this.#busy.add(lane);
+      }
+      const done = this.#serve(lanes).finally(() => {
+        this.#running.delete(done);
+        for (const lane of lanes) this.#busy.delete(lane);
         this.#next();
       });
-      this.#running.set(lane, done);
+      this.#running.add(done);
     }
   }
 
-  async #serve(lane: Lane): Promise<void> {
+  /** Never rejects: the jobs are safe in the database, and the sweep tries again. */
+  async #serve(lanes: readonly Lane[]): Promise<void> {
     try {
-      let more = true;
-      while (more && !this.#stopped) more = await this.#addBatch(lane);
+      const left = lanes.length === 1 ? lanes : await this.#addTogether(lanes);
+      for (const lane of left) await this.#addAlone(lane);
     } catch (error) {
-      // The jobs are safe in the database; the sweep tries again.
-      this.#logger.warn({ err: error, lane }, 'jobs could not be added to the queue yet');
+      this.#logger.warn({ err: error, lanes: lanes.length }, NOT_YET);
     }
   }
 
-  /** Returns whether there is more to add. */
-  async #addBatch(lane: Lane): Promise<boolean> {
+  /** @returns lanes that have to be tried by themselves. @throws when the queue is away */
+  async #addTogether(lanes: readonly Lane[]): Promise<readonly Lane[]> {
+    const others = new Set<Lane>();
+    try {
+      for (let more = true; more && !this.#stopped; ) {
+        const added = await this.#addBatch(lanes.filter((lane) => !others.has(lane)));
+        more = added.more;
+        for (const lane of added.locked) others.add(lane);
+      }
+      return [...others];
+    } catch {
+      // Agents write their lanes: what one of them has made of a lane is no reason not to add to the others.
+      await this.#queue.ping();
+      return lanes;
+    }
+  }
+
+  async #addAlone(lane: Lane): Promise<void> {
+    try {
+      for (let more = true; more && !this.#stopped; ) more = (await this.#addBatch([lane])).more;
+      this.#refused.delete(lane);
+    } catch (error) {
+      this.#refused.add(lane);
+      this.#logger.warn({ err: error, lane }, NOT_YET);
+    }
+  }
+
+  /** @returns whether there is more to add, and the lanes that were left out: another instance adds to them */
+  async #addBatch(wanted: readonly Lane[]): Promise<{ more: boolean; locked: readonly Lane[] }> {
     // All of these have committed: those that the batch does not find, another instance has dealt with.
-    const mine = [...this.#remembered.values()].filter((job) => laneOf(job) === lane);
-    const { added, more } = await transaction(
+    const mine = [...this.#remembered.values()].filter((job) => wanted.includes(laneOf(job)));
+    const { added, more, locked } = await transaction(
       this.#pool,
       async (client) => {
-        await client.query(LOCK_LANE, [lane]);
-        const due = await rowsOf(
-          client,
-          dueJob,
-          `SELECT id, round, coalesce(sum(pg_column_size(payload) + coalesce(pg_column_size(t.template), 0))
-             OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-           FROM (SELECT id, seq, round, payload, tenant_id, template_hash FROM platen.jobs
-             WHERE lane = $1 AND dispatched_at IS NULL AND status = 'queued' AND cancel_requested_at IS NULL ORDER BY seq LIMIT ${BATCH}) AS due
-           LEFT JOIN platen.job_templates t ON t.tenant_id = due.tenant_id AND t.hash = due.template_hash
-           ORDER BY seq`,
-          [lane],
-        );
+        const lanes = await lockedBy(client, wanted);
+        const due = await rowsOf(client, dueJob, DUE, [lanes]);
         // A later round: what this instance remembers is the first one.
         for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
-          const apart = await allKnow(client, lane, TEMPLATES_APART);
-          await inTime(this.#queue.enqueueMany(await this.#payloads(client, lane, ids), apart));
+          const apart = await lanesThatKnow(client, lanes, TEMPLATES_APART);
+          await inTime(this.#queue.enqueueMany(await this.#payloads(client, ids), apart));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
-        return { added: ids, more: ids.length === BATCH || ids.length < due.length };
+        return {
+          added: ids,
+          more: ids.length === BATCH || ids.length < due.length,
+          locked: wanted.filter((lane) => !lanes.includes(lane)),
+        };
       },
       // Losing this mark in a crash is harmless (the job is added again, which changes nothing), so nobody waits
       // for the disk.
       'BEGIN; SET LOCAL synchronous_commit = off',
     );
     for (const id of added) this.#remembered.delete(id);
-    if (!more) for (const job of mine) this.#remembered.delete(job.jobId);
-    if (added.length > 0) this.#logger.debug({ lane, jobs: added }, 'jobs added to the queue');
-    return more;
+    if (!more) {
+      for (const job of mine) if (!locked.includes(laneOf(job))) this.#remembered.delete(job.jobId);
+    }
+    if (added.length > 0)
+      this.#logger.debug({ lanes: wanted.length, jobs: added }, 'jobs added to the queue');
+    return { more, locked };
   }
 
-  async #payloads(client: Queryable, lane: Lane, ids: readonly string[]): Promise<QueuedJob[]> {
+  async #payloads(client: Queryable, ids: readonly string[]): Promise<QueuedJob[]> {
     const missing = ids.filter((id) => !this.#remembered.has(id));
     const read = new Map<string, QueuedJob>();
     if (missing.length > 0) {
-      const sql = `SELECT id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
-      // A payload from before there were lanes lacks them.
-      const own = { scope: scopeOf(lane), printerId: printerOf(lane) };
-      for (const { id, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
-        read.set(id, { ...payload, ...own });
+      const sql = `SELECT id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
+      for (const { id, lane: own, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
+        // A payload from before there were lanes lacks them.
+        read.set(id, { ...payload, scope: scopeOf(own), printerId: printerOf(own) });
       }
     }
     return ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []);
   }
 }
 
-/** Whether every agent that may take the lane's jobs says that it understands this, and there is one. */
-async function allKnow(client: Queryable, lane: Lane, what: string): Promise<boolean> {
-  const [found] = await rowsOf(
+/**
+ * Locks lanes until the transaction ends: one that is wanted alone is waited for; of several, those that are free.
+ * @returns those that are locked
+ */
+async function lockedBy(client: Queryable, wanted: readonly Lane[]): Promise<Lane[]> {
+  if (wanted.length === 1) {
+    await client.query(LOCK_LANE, [wanted[0]]);
+    return [...wanted];
+  }
+  const sql = `SELECT lane FROM unnest($1::text[]) AS lane WHERE pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(lane))`;
+  return (await rowsOf(client, z.object({ lane }), sql, [wanted])).map((row) => row.lane);
+}
+
+/** Those of the lanes of which every agent that may take their jobs says that it understands this, and there is one. */
+async function lanesThatKnow(
+  client: Queryable,
+  lanes: readonly Lane[],
+  what: string,
+): Promise<ReadonlySet<Lane>> {
+  const found = await rowsOf(
     client,
-    z.object({ all: z.boolean() }),
-    `SELECT coalesce(bool_and($3 = ANY (a.knows)), false) AS all
-     FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
-     WHERE p.printer_id = $1 AND a.tenant_id IS NOT DISTINCT FROM $2 AND p.gone_at IS NULL`,
-    [printerOf(lane), scopeOf(lane), what],
+    z.object({ lane }),
+    `SELECT w.lane FROM unnest($1::text[], $2::text[], $3::text[]) AS w(lane, printer, scope)
+     JOIN platen.agent_printers p ON p.printer_id = w.printer AND p.gone_at IS NULL
+     JOIN platen.agents a ON a.id = p.agent_id AND a.tenant_id IS NOT DISTINCT FROM w.scope
+     GROUP BY w.lane HAVING bool_and($4 = ANY (a.knows))`,
+    [lanes, lanes.map(printerOf), lanes.map(scopeOf), what],
   );
-  return found?.all === true;
+  return new Set(found.map((row) => row.lane));
 }
 
 /** Rejects when the queue does not answer in time; what it does later is harmless. */

@@ -12,9 +12,9 @@ export interface JobQueue {
   ping(): Promise<void>;
   /**
    * Adds jobs to their lanes, in this order, where those are elsewhere. A job that is there, in any state, stays as it is.
-   * @param apart their templates are stored once beside the lane, for agents that know `TEMPLATES_APART`
+   * @param apart lanes beside which templates are stored once, for agents that know `TEMPLATES_APART`
    */
-  enqueueMany(jobs: readonly QueuedJob[], apart?: boolean): Promise<void>;
+  enqueueMany(jobs: readonly QueuedJob[], apart?: ReadonlySet<Lane>): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
   remove(lane: Lane, queueId: string): Promise<boolean>;
   /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */
