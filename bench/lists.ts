@@ -1,6 +1,7 @@
 /**
- * `npm run bench:lists`: what pages ask for when a million jobs have ended: lists, counts by state, usage. In the embedded
- * PostgreSQL, with 50 printers and 40 templates over 390 days, of which a tenant has nine in ten.
+ * `npm run bench:lists`: what pages ask for when a million jobs have ended: lists, counts by state, usage; and how many requests
+ * are accepted a second, beside a service without jobs. In the embedded PostgreSQL, with 50 printers and 40 templates over
+ * 390 days, of which a tenant has nine in ten.
  *
  *     npm run bench:lists [-- --jobs 1000000]
  */
@@ -16,11 +17,13 @@ import { countUsage, usageOf } from '../src/server/tenants/usage.ts';
 import { temporaryDirectory } from '../test/kit/service/platen.ts';
 import { table } from './figures.ts';
 import { heading, machine } from './machine.ts';
+import { postRates } from './post-rate.ts';
 
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '1000000' } } });
 const JOBS = Number(values.jobs);
 const DAYS = 390;
 const TIMES = 5;
+const TURNS = 7;
 /** ms */
 const GOALS = { list: 20, page: 1_000 };
 
@@ -47,10 +50,8 @@ await using stack = new AsyncDisposableStack();
 const directory = stack.use(await temporaryDirectory());
 const logger = pino({ level: 'error' });
 const embedded = await startEmbedded({ dataDir: directory.path, logger });
-stack.defer(() => embedded.stop());
 await migrate(embedded.poolConfig, logger);
 const pool = createPool({ database: embedded.poolConfig, max: 4, logger });
-stack.defer(() => pool.end());
 // The service's own connections give a statement up long before a million jobs are written.
 const writer = new Client(embedded.poolConfig);
 await writer.connect();
@@ -100,5 +101,12 @@ await note('usage of 366 days, not counted yet', () => usageOf(pool, 'acme', 366
 for (let day = 0; day < DAYS; day += 1) await countUsage(pool);
 await note('usage of 366 days', () => usageOf(pool, 'acme', 366), GOALS.page);
 await note('usage of 30 days', () => usageOf(pool, 'acme', 30), GOALS.page);
+await pool.end();
+await embedded.stop();
+process.stderr.write('Posting …\n');
+const empty = stack.use(await temporaryDirectory());
+const [full = Number.NaN, none = Number.NaN] = await postRates([directory.path, empty.path], TURNS);
+
 console.log(`${heading(on)}\n`);
 console.log(table([['ms', 'median', 'most', 'goal', 'met'], ...rows]));
+console.log(`\nPOST accepted/s, 16 at a time: ${full} with ${JOBS} jobs, ${none} with none`);

@@ -14,6 +14,7 @@ import { LabelSink } from './label-sink.ts';
 import { postgresBelow, resident } from './memory.ts';
 import { Poster } from './poster.ts';
 import { below, cpuOf } from './processes.ts';
+import { record as delivered, LABELS, type LabelName } from './render-label.ts';
 
 export interface Load {
   printers: number;
@@ -45,6 +46,8 @@ export interface Road {
   loads: Load[];
   /** Labels a second of one job with many records, from the request to the last label. */
   labels: number;
+  /** From sending a request with as many records as one may have to the first byte, ms: all are checked before that. */
+  firstOfMany: Record<LabelName, number>;
   memory: {
     /** Resident set of the process, MB: with its printers found, and at its highest. */
     rest: number | null;
@@ -70,6 +73,8 @@ const IDLE_JOBS = 100;
 const CONNECTION_CLOSED_MS = 3_500;
 const RECONNECTIONS_EACH = 2;
 const RECORDS = 1_000;
+/** The most that a request may have, unless it is told otherwise. */
+const MOST_RECORDS = 10_000;
 /** Bounds how long a load's printing takes; with fewer, much of the time is that of a program that has just begun. */
 const MOST_JOBS = 2_000;
 /** How often the service is asked meanwhile whether a job has stopped, ms. */
@@ -186,6 +191,10 @@ class RoadRun {
         await this.#allPrinted(signal);
         return perSecond(RECORDS, first.sink.lastAt - start);
       });
+      const firstOfMany = {
+        native: await this.#firstOfMany(poster, first, 'native'),
+        drawn: await this.#firstOfMany(poster, first, 'drawn'),
+      };
       const peak = resident(this.#up.pid)?.peak ?? null;
       const postgres = postgresBelow(this.#up.pid);
       return {
@@ -193,11 +202,33 @@ class RoadRun {
         firstByteReconnecting: spread(reconnecting),
         loads,
         labels,
+        firstOfMany,
         memory: { rest, peak, postgres },
       };
     } finally {
       poster.close();
     }
+  }
+
+  /** The job is canceled once it has begun. */
+  async #firstOfMany(poster: Poster, { id: printerId, sink }: Target, name: LabelName): Promise<number> {
+    return await this.#step(`a job of ${MOST_RECORDS} records, ${name}`, async (signal) => {
+      const { admin } = this.#up;
+      const { id: idT } = await admin.importTemplate('default', LABELS[name]);
+      const data = Array.from({ length: MOST_RECORDS }, (_, number) => delivered(number));
+      const label = sink.nextLabel(signal);
+      const start = now();
+      const [at] = await Promise.all([label, poster.post({ idT, printerId, data })]);
+      for (;;) {
+        const under = [
+          await admin.jobs({ status: 'queued' }),
+          await admin.jobs({ status: 'printing' }),
+        ].flat();
+        if (under.length === 0) return at - start;
+        for (const { id } of under) await admin.cancelJob(id).catch(() => undefined);
+        await pause(50, undefined, { signal });
+      }
+    });
   }
 
   /** Runs one step, with a limit of its own and its name in the error. */

@@ -66,6 +66,11 @@ function rows(first: Measured): Row[] {
       ratio: ({ road, bare }) => road.firstByteReconnecting.p50 / bare.wakeUp.p50,
     },
     { name: 'labels/s, one job of 1,000 records', figure: ({ road }) => String(road.labels) },
+    {
+      name: 'first byte of a job of 10,000 records, native, drawn',
+      figure: ({ road: { firstOfMany } }) =>
+        `${round(firstOfMany.native / 1_000)}, ${round(firstOfMany.drawn / 1_000)} s`,
+    },
     { name: 'memory at rest', figure: ({ road }) => megabytes(road.memory.rest) },
     { name: 'memory at peak', figure: ({ road }) => megabytes(road.memory.peak) },
     { name: 'memory of the embedded PostgreSQL', figure: ({ road }) => megabytes(road.memory.postgres) },
