@@ -33,6 +33,8 @@ export class LabelSink extends EventEmitter<LabelSinkEvents> {
   #labels = 0;
   /** When the last label came. */
   lastAt = 0;
+  /** How long it takes to answer, ms. */
+  answerMs = 0;
 
   constructor(serial: string) {
     super();
@@ -96,10 +98,15 @@ export class LabelSink extends EventEmitter<LabelSinkEvents> {
           this.#labels += noLabel ? 0 : copies;
           this.lastAt = at;
           this.emit('end', at, this.#labels);
-        } else socket.write(this.#answer(token), 'latin1');
+        } else this.#say(socket, this.#answer(token));
       }
       text = text.slice(Math.max(end, text.length - TAIL));
     });
+  }
+
+  #say(socket: Socket, answer: string): void {
+    if (this.answerMs === 0) socket.write(answer, 'latin1');
+    else setTimeout(() => socket.writable && socket.write(answer, 'latin1'), this.answerMs);
   }
 
   #answer(token: RegExpMatchArray): string {

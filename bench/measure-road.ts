@@ -41,6 +41,8 @@ export interface Processor {
 export interface Road {
   /** From sending the request to the label's first byte at a printer with nothing else to do, ms. */
   firstByte: Spread;
+  /** The same where the printer takes so long to answer, and its connection is open. */
+  firstByteSlow: Spread;
   /** The same when the printer's connection was closed for want of jobs, as after any break of 3 s. */
   firstByteReconnecting: Spread;
   loads: Load[];
@@ -69,6 +71,8 @@ export interface RoadOptions {
 export const PRINTERS = 8;
 const nameOf = (index: number): string => `bench-${index + 1}`;
 const IDLE_JOBS = 100;
+/** ms */
+export const SLOW_ANSWER = 30;
 /** Longer than an agent keeps a connection that no job uses (`timings.idleConnection`). */
 const CONNECTION_CLOSED_MS = 3_500;
 const RECONNECTIONS_EACH = 2;
@@ -151,6 +155,13 @@ class RoadRun {
         while (times.length < IDLE_JOBS) times.push(await idle(first, signal));
         return times;
       });
+      const slow = await this.#step('a printer that is slow to answer', async (signal) => {
+        const times: number[] = [];
+        first.sink.answerMs = SLOW_ANSWER;
+        while (times.length < IDLE_JOBS) times.push(await idle(first, signal));
+        first.sink.answerMs = 0;
+        return times;
+      });
       const reconnecting = await this.#step('connecting again', async (signal) => {
         const times: number[] = [];
         for (let round = 0; round < RECONNECTIONS_EACH; round++) {
@@ -199,6 +210,7 @@ class RoadRun {
       const postgres = postgresBelow(this.#up.pid);
       return {
         firstByte: spread(firstByte),
+        firstByteSlow: spread(slow),
         firstByteReconnecting: spread(reconnecting),
         loads,
         labels,

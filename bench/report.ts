@@ -1,7 +1,7 @@
 /** The benchmark's table: for each set-up the figure, and its ratio to what BullMQ alone does there. */
 import type { BareQueue } from './bare-queue.ts';
 import { round, type Spread, table } from './figures.ts';
-import type { Load, Processor, Road } from './measure-road.ts';
+import { type Load, type Processor, type Road, SLOW_ANSWER } from './measure-road.ts';
 import type { PeerRate, Peers } from './peers.ts';
 
 /** Of one set-up. */
@@ -59,6 +59,10 @@ function rows(first: Measured): Row[] {
       name: 'POST → first byte, idle, p50 / p99',
       figure: ({ road }) => milliseconds(road.firstByte),
       ratio: ({ road, bare }) => road.firstByte.p50 / bare.wakeUp.p50,
+    },
+    {
+      name: `POST → first byte, printer answers after ${SLOW_ANSWER} ms, p50 / p99`,
+      figure: ({ road }) => milliseconds(road.firstByteSlow),
     },
     {
       name: 'POST → first byte, connecting anew, p50 / p99',
