@@ -1,28 +1,22 @@
 /** What an agent may write with a Redis user of its own, it may write wrong, without end, and of any size: the others print on. */
-import { once } from 'node:events';
-import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Reported } from '../../src/queue/index.ts';
 import { parseName } from '../../src/queue/report-stream.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
+import { useRedis } from '../kit/queue/use-redis.ts';
 import { onRedis } from '../kit/servers/backends.ts';
 
 const MIB = 1024 * 1024;
 const OTHER = 'agent-other';
 const used = useQueues(onRedis());
-let redis: Redis;
-beforeEach(async () => {
-  redis = new Redis(used.backend.redisUrl ?? '');
-  await once(redis, 'ready');
-});
-afterEach(() => redis.disconnect());
+const redis = useRedis(used);
 
 const of = job(printerId());
 const streamOf = (agentId: string) => `${used.backend.prefix}:{@reports//${agentId}}:stream`;
-const write = (agentId: string, json: string) => redis.xadd(streamOf(agentId), '*', 'json', json);
-const ring = (name: string) => redis.publish(`${used.backend.prefix}:@reports`, name);
+const write = (agentId: string, json: string) => redis().xadd(streamOf(agentId), '*', 'json', json);
+const ring = (name: string) => redis().publish(`${used.backend.prefix}:@reports`, name);
 const sayOther = (seq: number) => used.queues.publish({ ...report(of, seq), agentId: OTHER }, null);
 
 /** The numbers of what another agent reports. */
@@ -76,8 +70,8 @@ describe('the reports of others are read', () => {
   });
 
   test('where an agent has made something else of its stream', async () => {
-    await redis.set(streamOf('agent-string'), 'no stream');
-    await redis.sadd(streamOf('agent-set'), 'no stream');
+    await redis().set(streamOf('agent-string'), 'no stream');
+    await redis().sadd(streamOf('agent-set'), 'no stream');
     await sayOther(0);
     const got = await heard();
     expect(await got.reach(1)).toEqual([0]);
@@ -106,7 +100,7 @@ test('no more than some bytes of reports are read at once, and none that is long
   await large(7, 9 * MIB);
   const fields = Array.from({ length: 100_000 }, (_, n) => [`field-${n}`, 'value']).flat();
   const json = JSON.stringify({ ...own, agentId, seq: 8 });
-  await redis.call('XADD', [streamOf(agentId), '*', 'json', json, ...fields]);
+  await redis().call('XADD', [streamOf(agentId), '*', 'json', json, ...fields]);
   const got = new Collected<number[]>();
   await used.queues.consumeReports(async (batch) => {
     got.add(batch.map(({ report: one }) => (one.kind === 'job' ? one.seq : -1)));
@@ -121,7 +115,7 @@ test('no more than some bytes of reports are read at once, and none that is long
 
 test('garbage by the thousand is a few lines in the log', async () => {
   for (let from = 0; from < 2_000; from += 500) {
-    const some = redis.pipeline();
+    const some = redis().pipeline();
     for (let n = 0; n < 500; n += 1)
       some.xadd(streamOf('agent-garbage'), '*', 'json', n % 2 ? `{"n":${n}` : `{"kind":"job","n":${n}}`);
     await some.exec();
@@ -139,8 +133,8 @@ test('garbage by the thousand is a few lines in the log', async () => {
 test('who serves the other lanes is told where one lane has something else for a lease', async () => {
   const lanes = [printerId(), printerId(), printerId()] as const;
   const consumer = await serve(used.queues, lanes[1], async () => 'done', { agentId: OTHER });
-  await redis.hset(`${used.backend.prefix}:{${lanes[0]}}:lease`, 'no', 'lease');
-  await redis.set(`${used.backend.prefix}:{${lanes[2]}}:lease`, 'x'.repeat(MIB));
+  await redis().hset(`${used.backend.prefix}:{${lanes[0]}}:lease`, 'no', 'lease');
+  await redis().set(`${used.backend.prefix}:{${lanes[2]}}:lease`, 'x'.repeat(MIB));
   const holders = await used.queues.leaseHolders(lanes);
   expect(holders.get(lanes[1])).toBe(OTHER);
   expect(holders.has(lanes[0])).toBe(false);

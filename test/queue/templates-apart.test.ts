@@ -1,21 +1,15 @@
 /** On Redis a template is beside the lane once, and in no job: what the server holds, and what becomes of one that is not there. */
-import { once } from 'node:events';
-import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { Collected, job, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
+import { useRedis } from '../kit/queue/use-redis.ts';
 import { onRedis } from '../kit/servers/backends.ts';
 
 const used = useQueues(onRedis());
-let redis: Redis;
-beforeEach(async () => {
-  redis = new Redis(used.backend.redisUrl ?? '');
-  await once(redis, 'ready');
-});
-afterEach(() => redis.disconnect());
+const redis = useRedis(used);
 
 /** Jobs of one template, which has a large picture in it. */
 function drawn(lane: string, count: number): QueuedJob[] {
@@ -28,7 +22,7 @@ function drawn(lane: string, count: number): QueuedJob[] {
   });
 }
 
-const keysOf = (lane: string) => redis.keys(`${used.backend.prefix}:{${lane}}:template:*`);
+const keysOf = (lane: string) => redis().keys(`${used.backend.prefix}:{${lane}}:template:*`);
 
 test('it is stored once for many jobs, and each comes with it, as one object', async () => {
   const lane = printerId();
@@ -36,9 +30,9 @@ test('it is stored once for many jobs, and each comes with it, as one object', a
   await used.queues.enqueueMany(jobs, new Set([lane]));
   const [key = '', ...more] = await keysOf(lane);
   expect(more).toEqual([]);
-  expect(await redis.pttl(key)).toBeGreaterThan(0);
+  expect(await redis().pttl(key)).toBeGreaterThan(0);
   for (const { jobId } of jobs) {
-    const data = await redis.hget(`${used.backend.prefix}:{${lane}}:${jobId}`, 'data');
+    const data = await redis().hget(`${used.backend.prefix}:{${lane}}:${jobId}`, 'data');
     expect(data?.length).toBeLessThan(2_000);
   }
   const got = new Collected<QueuedJob>();
@@ -57,7 +51,7 @@ test('one that has gone while its job waits: the lane does not know the job, and
   const [one] = jobs;
   if (one === undefined) throw new Error('one job');
   await used.queues.enqueueMany(jobs, new Set([lane]));
-  await redis.del(await keysOf(lane));
+  await redis().del(await keysOf(lane));
   expect(await used.queues.look(lane, one.jobId)).toBeNull();
   await used.queues.enqueueMany(jobs, new Set([lane]));
   expect(await used.queues.look(lane, one.jobId)).toMatchObject({ state: 'waiting', deliveries: 0 });
@@ -76,9 +70,9 @@ test('the service looks at jobs that wait, which keeps it there', async () => {
   const jobs = drawn(lane, 1);
   await used.queues.enqueueMany(jobs, new Set([lane]));
   const [key = ''] = await keysOf(lane);
-  await redis.pexpire(key, 60_000);
+  await redis().pexpire(key, 60_000);
   await used.queues.look(lane, jobs[0]?.jobId ?? '');
-  expect(await redis.pttl(key)).toBeGreaterThan(60_000);
+  expect(await redis().pttl(key)).toBeGreaterThan(60_000);
 });
 
 test.each([
@@ -89,7 +83,7 @@ test.each([
   const jobs = drawn(lane, 1);
   await used.queues.enqueueMany(jobs, new Set([lane]));
   const [key = ''] = await keysOf(lane);
-  await redis.set(key, change((await redis.get(key)) ?? ''));
+  await redis().set(key, change((await redis().get(key)) ?? ''));
   const unreadable = new Collected<unknown>();
   let handled = 0;
   const handler = async () => {
@@ -109,7 +103,7 @@ test('an agent of a version before is given whole jobs', async () => {
   await used.queues.enqueueMany(jobs);
   expect(await keysOf(lane)).toEqual([]);
   for (const one of jobs) {
-    const data = (await redis.hget(`${used.backend.prefix}:{${lane}}:${one.jobId}`, 'data')) ?? '';
+    const data = (await redis().hget(`${used.backend.prefix}:{${lane}}:${one.jobId}`, 'data')) ?? '';
     expect(JSON.parse(JSON.parse(data).json)).toEqual(one);
   }
 });
