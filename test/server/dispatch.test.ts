@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { report, TEMPLATES_APART } from '../../src/contract/report.ts';
+import { report } from '../../src/contract/report.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
@@ -108,33 +108,6 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
       // The same request again is the first one.
       const last = jobIdOf(await service.call('/v2/jobs', { token, tenant: TENANT, key, body }));
       expect(await drain(printerId, 9)).toEqual([...accepted, last]);
-    },
-  );
-
-  test.runIf(kind === 'redis')(
-    'templates lie beside the lane once every agent that has the printer knows where',
-    async () => {
-      const added = vi.spyOn(queue, 'enqueueMany');
-      const apart = async (printerId: Lane) => {
-        await inQueue(printerId, await enqueue(printerId));
-        const ofIt = added.mock.calls.findLast(([jobs]) => jobs.some((one) => one.printerId === printerId));
-        return ofIt?.[1]?.has(printerId);
-      };
-      const printerId = await newPrinter();
-      const printers = [{ id: printerId, name: printerId }];
-      expect(await apart(printerId)).toBe(false);
-      const newer = { agentId: 'agent-of-later', knows: [TEMPLATES_APART, 'what nobody knows yet'] };
-      await service.agent(printers, newer);
-      expect(await apart(printerId)).toBe(false);
-      await service.agent(printers, { ...newer, agentId: `agent-${printerId}` });
-      expect(await apart(printerId)).toBe(true);
-      // An agent that has the printer no more is not asked; one that goes back to a version before is.
-      await service.agent([], { agentId: `agent-${printerId}` });
-      expect(await apart(printerId)).toBe(true);
-      await service.agent(printers, { agentId: newer.agentId });
-      expect(await apart(printerId)).toBe(false);
-      expect(await drain(printerId, 5)).toHaveLength(5);
-      added.mockRestore();
     },
   );
 
