@@ -76,14 +76,21 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
+/** A statement that each connection plans once, by its name: planning a large one costs more than running it. */
+export interface Planned {
+  name: string;
+  text: string;
+}
+
 /** What a statement answers, each row read by the schema. @throws ZodError for a row that is something else */
 export async function rowsOf<Row extends z.ZodType>(
   db: Queryable,
   row: Row,
-  sql: string,
+  sql: string | Planned,
   values: readonly unknown[] = [],
 ): Promise<z.output<Row>[]> {
-  const { rows } = await db.query(sql, [...values]);
+  const statement = typeof sql === 'string' ? { text: sql } : sql;
+  const { rows } = await db.query({ ...statement, values: [...values] });
   return rows.map((found) => row.parse(found));
 }
 

@@ -39,7 +39,9 @@ const LOCK_CLASS = 0x706c6174;
 export const LOCK_LANE = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($1))`;
 
 /** The jobs to be added to these lanes: of each the first one, then of each the second, so that none waits for another's many. */
-const DUE = `
+const DUE = {
+  name: 'jobs-due',
+  text: `
   SELECT id, round, coalesce(sum(pg_column_size(payload) + coalesce(pg_column_size(t.template), 0))
     OVER (ORDER BY nth, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
   FROM (SELECT job.*, row_number() OVER (PARTITION BY job.lane ORDER BY seq) AS nth
@@ -49,7 +51,16 @@ const DUE = `
       ORDER BY seq LIMIT ${BATCH}) AS job
     ORDER BY nth, seq LIMIT ${BATCH}) AS due
   LEFT JOIN platen.job_templates t ON t.tenant_id = due.tenant_id AND t.hash = due.template_hash
-  ORDER BY nth, seq`;
+  ORDER BY nth, seq`,
+};
+
+const LANES_THAT_KNOW = {
+  name: 'lanes-that-know',
+  text: `SELECT w.lane FROM unnest($1::text[], $2::text[], $3::text[]) AS w(lane, printer, scope)
+    JOIN platen.agent_printers p ON p.printer_id = w.printer AND p.gone_at IS NULL
+    JOIN platen.agents a ON a.id = p.agent_id AND a.tenant_id IS NOT DISTINCT FROM w.scope
+    GROUP BY w.lane HAVING bool_and($4 = ANY (a.knows))`,
+};
 
 const NOT_YET = 'jobs could not be added to the queue yet';
 
@@ -227,15 +238,12 @@ async function lanesThatKnow(
   lanes: readonly Lane[],
   what: string,
 ): Promise<ReadonlySet<Lane>> {
-  const found = await rowsOf(
-    client,
-    z.object({ lane }),
-    `SELECT w.lane FROM unnest($1::text[], $2::text[], $3::text[]) AS w(lane, printer, scope)
-     JOIN platen.agent_printers p ON p.printer_id = w.printer AND p.gone_at IS NULL
-     JOIN platen.agents a ON a.id = p.agent_id AND a.tenant_id IS NOT DISTINCT FROM w.scope
-     GROUP BY w.lane HAVING bool_and($4 = ANY (a.knows))`,
-    [lanes, lanes.map(printerOf), lanes.map(scopeOf), what],
-  );
+  const found = await rowsOf(client, z.object({ lane }), LANES_THAT_KNOW, [
+    lanes,
+    lanes.map(printerOf),
+    lanes.map(scopeOf),
+    what,
+  ]);
   return new Set(found.map((row) => row.lane));
 }
 
