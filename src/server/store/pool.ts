@@ -89,8 +89,9 @@ export async function rowsOf<Row extends z.ZodType>(
   sql: string | Planned,
   values: readonly unknown[] = [],
 ): Promise<z.output<Row>[]> {
-  const statement = typeof sql === 'string' ? { text: sql } : sql;
-  const { rows } = await db.query({ ...statement, values: [...values] });
+  const asked =
+    typeof sql === 'string' ? db.query(sql, [...values]) : db.query({ ...sql, values: [...values] });
+  const { rows } = await asked;
   return rows.map((found) => row.parse(found));
 }
 
