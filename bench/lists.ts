@@ -50,6 +50,7 @@ await using stack = new AsyncDisposableStack();
 const directory = stack.use(await temporaryDirectory());
 const logger = pino({ level: 'error' });
 const embedded = await startEmbedded({ dataDir: directory.path, logger });
+stack.defer(() => embedded.stop());
 await migrate(embedded.poolConfig, logger);
 const pool = createPool({ database: embedded.poolConfig, max: 4, logger });
 // The service's own connections give a statement up long before a million jobs are written.

@@ -41,7 +41,7 @@ export interface Processor {
 export interface Road {
   /** From sending the request to the label's first byte at a printer with nothing else to do, ms. */
   firstByte: Spread;
-  /** The same where the printer takes so long to answer, and its connection is open. */
+  /** The same at a printer that takes `SLOW_ANSWER` to answer, and whose connection is open. */
   firstByteSlow: Spread;
   /** The same when the printer's connection was closed for want of jobs, as after any break of 3 s. */
   firstByteReconnecting: Spread;
@@ -71,7 +71,7 @@ export interface RoadOptions {
 export const PRINTERS = 8;
 const nameOf = (index: number): string => `bench-${index + 1}`;
 const IDLE_JOBS = 100;
-/** ms */
+/** How long a printer takes to answer that is slow to, ms. */
 export const SLOW_ANSWER = 30;
 /** Longer than an agent keeps a connection that no job uses (`timings.idleConnection`). */
 const CONNECTION_CLOSED_MS = 3_500;

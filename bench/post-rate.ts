@@ -19,7 +19,11 @@ const FOUND_MS = 20_000;
  */
 export async function postRates(dataDirs: readonly string[], turns: number): Promise<number[]> {
   await using stack = new AsyncDisposableStack();
-  const services: { post(number: number): Promise<void>; rest(): Promise<void>; rates: number[] }[] = [];
+  const services: {
+    post(number: number): Promise<void>;
+    rest(signal: AbortSignal): Promise<void>;
+    rates: number[];
+  }[] = [];
   for (const dataDir of dataDirs) {
     const sink = new LabelSink('bench');
     stack.defer(() => sink.stop());
@@ -36,9 +40,9 @@ export async function postRates(dataDirs: readonly string[], turns: number): Pro
     services.push({
       rates: [],
       post: (number) => poster.post({ idT, printerId, data: [record(number)] }),
-      rest: async () => {
+      rest: async (signal) => {
         const open = async (status: string) => (await up.admin.jobs({ status, limit: 1 })).length > 0;
-        while ((await open('queued')) || (await open('printing'))) await pause(50);
+        while ((await open('queued')) || (await open('printing'))) await pause(50, undefined, { signal });
       },
     });
   }
@@ -48,7 +52,7 @@ export async function postRates(dataDirs: readonly string[], turns: number): Pro
       const signal = AbortSignal.timeout(10 * TURN_MS);
       const { times, ms } = await inParallel({ width: WIDTH, ms: TURN_MS, most: MOST, signal }, post);
       if (turn > 0) rates.push(perSecond(times.length, ms));
-      await rest();
+      await rest(signal);
     }
   }
   return services.map(({ rates }) => rates.toSorted((a, b) => a - b)[rates.length >> 1] ?? Number.NaN);

@@ -90,10 +90,11 @@ export class RedisLanes implements LaneStore {
     this.#redis = redis;
     this.#parts = parts;
     this.reports = parts.reports;
-    this.#turns = new RedisTurns(redis, (lane, name) => this.#keyOf(lane, name));
-    this.#templates = new RedisTemplates(redis, (lane, name) => this.#keyOf(lane, name));
+    const keyOf = (lane: Lane, name: string) => this.#keyOf(lane, name);
+    this.#templates = new RedisTemplates(redis, keyOf);
+    this.#turns = new RedisTurns(redis, keyOf, this.#templates);
     this.#bell = new RedisBell(redis, errors);
-    this.leases = redisLeases(redis, (lane, name) => this.#keyOf(lane, name), {
+    this.leases = redisLeases(redis, keyOf, {
       onRefused: (lane, error) => errors.report('lease refused', error, { lane }),
       onWaiting: (lane) => this.#bell.ring(this.#keyOf(lane, 'bell')),
     });

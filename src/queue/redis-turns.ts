@@ -16,7 +16,7 @@ import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { isRefusal } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
-import { RedisTemplates } from './redis-templates.ts';
+import type { RedisTemplates } from './redis-templates.ts';
 import type { TakenJob, TurnServer } from './turns.ts';
 
 /** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
@@ -125,10 +125,10 @@ export class RedisTurns {
   readonly #templates: RedisTemplates;
   #long: Promise<unknown> = Promise.resolve();
 
-  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string) {
+  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string, templates: RedisTemplates) {
     this.#redis = redis;
     this.#keyOf = keyOf;
-    this.#templates = new RedisTemplates(redis, keyOf);
+    this.#templates = templates;
   }
 
   of(lane: Lane): TurnServer {

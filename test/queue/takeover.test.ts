@@ -8,6 +8,7 @@ import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type LeaseLength, openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { postgresTurns } from '../../src/queue/postgres-turns.ts';
+import { RedisTemplates } from '../../src/queue/redis-templates.ts';
 import { RedisTurns } from '../../src/queue/redis-turns.ts';
 import { processFile } from '../kit/programs/built.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
@@ -195,7 +196,8 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     const pool = new Pool(backend.database);
     const redis = new Redis(backend.redisUrl ?? '', { lazyConnect: true });
     const keyOf = (lane: Lane, name: string) => `${backend.prefix}:{${lane}}:${name}`;
-    const direct = kind === 'postgres' ? postgresTurns(pool) : new RedisTurns(redis, keyOf).of(printer);
+    const onRedis = new RedisTurns(redis, keyOf, new RedisTemplates(redis, keyOf)).of(printer);
+    const direct = kind === 'postgres' ? postgresTurns(pool) : onRedis;
     const results = new Collected<unknown>();
     await serve(queues, printer, async ({ job: { jobId }, setNote, delivery, note }) => {
       if (delivery > 1) {

@@ -60,8 +60,9 @@ test('jobs of others are added, together with those for a lane that takes none',
   const sites = await Promise.all(Array.from({ length: 6 }, tenantWithPrinter));
   const jobs = new Map<Lane, string>();
   for (const { lane, newJob } of sites) jobs.set(lane, await newJob());
-  const rogue = sites[4]?.lane;
-  if (rogue === undefined) throw new Error('a fifth');
+  const [fifth] = sites.slice(4);
+  if (fifth === undefined) throw new Error('a fifth');
+  const rogue = fifth.lane;
   for (const round of [1, 2]) {
     for (const [lane, id] of jobs)
       for (const name of [id, 'wait', 'active']) await redis.del(keyOf(lane, name));
@@ -77,6 +78,10 @@ test('jobs of others are added, together with those for a lane that takes none',
   }
   for (const [lane, id] of jobs)
     if (lane !== rogue) expect(await redis.lrange(keyOf(lane, 'wait'), 0, -1)).toEqual([id]);
+  // Once it takes jobs again, it is given some.
+  await redis.del(keyOf(rogue, 'wait'));
+  const next = await fifth.newJob();
+  expect(await redis.lrange(keyOf(rogue, 'wait'), 0, -1)).toContain(next);
 });
 
 test('that jobs are canceled is told to the lanes of others', async () => {

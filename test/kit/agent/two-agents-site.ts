@@ -88,7 +88,6 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
 
 /** epoll_wait and epoll_pwait: where Node waits for what happens next. */
 const WAITS: Partial<Record<string, readonly string[]>> = { x64: ['232', '281'], arm64: ['22'] };
-const TRIES = 1_000;
 
 /**
  * SIGSTOP, at a moment when the process waits for something. One that is stopped between looking at the clock and handing a
@@ -97,9 +96,13 @@ const TRIES = 1_000;
 export async function putToSleep({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) throw new TypeError('it does not run');
   const thread = `/proc/${pid}/task/${pid}`;
-  for (let tries = 0; tries < TRIES; tries++) {
+  const late = AbortSignal.timeout(10_000);
+  while (!late.aborted) {
     process.kill(pid, 'SIGSTOP');
-    while (!/\) T /.test(await readFile(`${thread}/stat`, 'latin1'))) await setImmediate();
+    while (!/\) T /.test(await readFile(`${thread}/stat`, 'latin1'))) {
+      late.throwIfAborted();
+      await setImmediate();
+    }
     const [call = ''] = (await readFile(`${thread}/syscall`, 'latin1')).split(' ', 1);
     if (WAITS[process.arch]?.includes(call) ?? true) return;
     process.kill(pid, 'SIGCONT');

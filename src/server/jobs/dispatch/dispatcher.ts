@@ -77,7 +77,7 @@ export class Dispatcher implements Dispatching {
   /** Lanes that have something to add, in the order in which they asked. */
   readonly #waiting = new Set<Lane>();
   readonly #busy = new Set<Lane>();
-  /** Lanes that nothing could be added to the last time: they hold up no others. */
+  /** Lanes that nothing could be added to the last time: each goes by itself, in its turn, and holds up no others. */
   readonly #refused = new Set<Lane>();
   readonly #running = new Set<Promise<void>>();
   #stopped = true;
@@ -116,9 +116,10 @@ export class Dispatcher implements Dispatching {
   #next(): void {
     while (this.#running.size < PARALLEL) {
       const free = [...this.#waiting].filter((lane) => !this.#busy.has(lane));
+      const [first] = free;
+      if (first === undefined) return;
       const sound = free.filter((lane) => !this.#refused.has(lane)).slice(0, TOGETHER);
-      const lanes = sound.length > 0 ? sound : free.slice(0, 1);
-      if (lanes.length === 0) return;
+      const lanes = this.#refused.has(first) ? [first] : sound;
       for (const lane of lanes) {
         this.#waiting.delete(lane);
         this.#busy.add(lane);
