@@ -156,6 +156,28 @@ test('a file with rows that cannot be printed names them before anything is', as
   await page.getByText('2 of 2').waitFor();
 });
 
+test('a template that is still asked for is waited for: the one chosen before cannot be filled in or printed', async () => {
+  const field = (name: string) => ({ name, fields: [{ name }], elements: [], width: 60, height: 30 });
+  await site.up.admin.importTemplate('default', field('Before'));
+  const { id } = await site.up.admin.importTemplate('default', field('After'));
+  const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
+  await page.route(`**/templates/${id}`, async (route) => {
+    await answers;
+    await route.continue();
+  });
+  await site.show(page, 'print');
+  const template = page.getByLabel('Template', { exact: true });
+  await template.selectOption({ label: 'Before' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('Before', { exact: true }).waitFor();
+  await template.selectOption({ label: 'After' });
+  await page.getByLabel('Before', { exact: true }).waitFor({ state: 'detached' });
+  expect(await button('From a file').count()).toBe(0);
+  answer();
+  await page.getByLabel('After', { exact: true }).waitFor();
+  await page.unroute(`**/templates/${id}`);
+});
+
 test('each field has the control that its template asks for, filled in by keyboard alone', async () => {
   await site.up.admin.importTemplate('default', {
     name: 'Dairy',

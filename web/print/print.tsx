@@ -37,6 +37,9 @@ export function Print() {
     template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
     ofTheTenant,
   );
+  // What was chosen before is not filled in, and not printed, while this one is asked for.
+  const isOther = saved.live.data !== undefined && saved.live.data.id !== template?.id;
+  const filled = isOther ? { ...saved.live, data: undefined } : saved.live;
   const job = query.get('job');
   // In the address, so that it is there again after loading anew, and gone when the page is opened to print.
   const follow = (id: string | undefined) => go(['print'], { ...Object.fromEntries(query), job: id });
@@ -86,7 +89,7 @@ export function Print() {
                     </div>
                     {printer !== undefined && <Beforehand printer={printer} />}
                     {template !== undefined && printer !== undefined && (
-                      <Shown of={saved.live} onRetry={saved.reload}>
+                      <Shown of={filled} onRetry={saved.reload}>
                         {(one) => (
                           <Filling
                             key={`${one.id} ${printer.id}`}
