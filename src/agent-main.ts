@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line of a machine that has the agent and not the service: the same, without what runs a service. */
+/** The command line of a machine with the agent only: `platen` without the commands that run a service. */
 import { keepCompiled } from './cli/compile-cache.ts';
 
 // Before anything else is loaded.

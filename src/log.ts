@@ -31,7 +31,7 @@ const DEPTH = 3;
 const MASK = '[redacted]';
 const MASKED = Object.fromEntries([...SECRET_NAMES].map((name) => [name, () => MASK]));
 
-/** Somebody else is not there: where in our code that was found out says nothing, and it is logged again and again. */
+/** The peer is away: our stack says nothing about that, and the error is logged again and again. */
 const NOBODY_THERE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -63,13 +63,13 @@ function errorForLog(error: Error): object {
 }
 
 /**
- * The same object without what stands under those names; it itself, where there is nothing of the kind. pino's own redaction looks
- * each of the names up in each place, in twenty times the time, for every line.
+ * Masks the values of secret names in a copy of the object; returns the object itself if it has none. pino's
+ * own redaction looks up each name in each place, which takes twenty times as long for every line.
  */
 function redacted(object: object, depth = DEPTH): object {
   let changed: object | undefined;
   for (const [name, value] of Object.entries(object)) {
-    // What an error shows, its serializer says.
+    // An error's serializer decides what the log shows of it.
     const within = depth > 1 && typeof value === 'object' && value !== null && !(value instanceof Error);
     const left = within ? redacted(value, depth - 1) : value;
     const shown = SECRET_NAMES.has(name) ? MASK : left;
@@ -80,19 +80,20 @@ function redacted(object: object, depth = DEPTH): object {
   return changed ?? object;
 }
 
-/** Lines that are kept for one write, at most, in characters. */
+/** Most characters of lines that are kept for one write. */
 const KEPT = 64 * 1024;
 
 /**
- * The lines of one turn of the event loop go out in one write: each write wakes who reads them, which under load costs more than the
- * lines. What the program does not come back from (SIGKILL) costs the lines of that turn.
+ * Writes the lines of one turn of the event loop at once: each write wakes the reader of the lines, which
+ * under load costs more than the lines. A death without an `exit` event (SIGKILL) loses the lines of that
+ * turn.
  */
 class LinesOfTurn implements DestinationStream {
   readonly #to = pino.destination({ dest: 2, sync: true });
   #lines = '';
 
   constructor() {
-    // A full disk behind it costs the lines and not the process.
+    // A full disk behind it loses lines, and does not end the process.
     this.#to.on('error', () => undefined);
     process.on('exit', () => this.flushSync());
   }
@@ -134,14 +135,14 @@ function stderrLines(): DestinationStream {
  */
 export function createLogger(options: { level?: string; destination?: DestinationStream } = {}): Logger {
   const destination = options.destination ?? elsewhere ?? stderrLines();
-  // A full disk behind it, or a terminal that is gone, costs the lines and not the process.
+  // A full disk behind it, or a terminal that is gone, loses lines, and does not end the process.
   if ('on' in destination && typeof destination.on === 'function') destination.on('error', () => undefined);
   return pino(
     {
       level: options.level ?? process.env['LOG_LEVEL'] ?? 'info',
       timestamp: stdTimeFunctions.isoTime,
       base: { pid: process.pid },
-      // Also of what a part of the program always logs (`child`), which the formatter does not see.
+      // These also mask what a part of the program always logs (`child`), which the formatter does not see.
       serializers: { ...MASKED, err: errorForLog, error: errorForLog },
       formatters: { log: (object) => ({ ...redacted(object) }) },
     },

@@ -1,6 +1,7 @@
 /**
- * The internal interface under `/app`: what the command line and, later, the web application use. It carries the
- * deployment's admin token as bearer credential, and may change without notice.
+ * The internal interface under `/app`, which the command line and the console use. The command line sends the
+ * deployment's admin token as bearer credential, the console a session's cookie. It may change without
+ * notice.
  */
 import { z } from 'zod';
 import { reason } from './reason.ts';
@@ -53,7 +54,7 @@ export const integrationView = z.object({
   revokedAt: z.iso.datetime().nullable(),
 });
 export type IntegrationView = z.infer<typeof integrationView>;
-/** The configuration table of the interface; the one time that the secret is shown. */
+/** What an integrator enters to use the interface. The secret is shown this one time. */
 export const integrationCreated = z.object({
   tokenUrl: z.string(),
   audience: z.string(),
@@ -77,7 +78,7 @@ export type IntegrationRotated = z.infer<typeof integrationRotated>;
 
 // GET /app/tenants/{id}/usage?days=: labels of accepted jobs, as the quota counts them
 export const MOST_USAGE_DAYS = 366;
-/** Templates and printers that are named; the rest is in the days alone. */
+/** Most templates, and most printers, that are named; the others count in the days only. */
 export const MOST_NAMED = 10;
 export const usageQuery = z.strictObject({
   /** Whole days in UTC, the last of which is today. */
@@ -86,7 +87,7 @@ export const usageQuery = z.strictObject({
 const used = z.object({ jobs: z.int(), labels: z.int() });
 const usedBy = used.extend({ id: z.string(), name: z.string() });
 export const usage = z.object({
-  /** Each of them, the oldest first. */
+  /** One entry for each day, the oldest first. */
   days: z.array(used.extend({ day: z.iso.date() })),
   /** Those with the most labels first. */
   templates: z.array(usedBy),
@@ -98,7 +99,7 @@ export type Usage = z.infer<typeof usage>;
 // POST body is a template
 export const templateRename = z.strictObject({ name: templateName });
 export const templateReplace = z.strictObject({
-  /** Of the one that it takes the place of, as its GET or the last PUT said. */
+  /** The version that this template replaces, as the template's GET or last PUT said. */
   version: z.string().max(40),
   template: z.unknown(),
 });

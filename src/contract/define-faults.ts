@@ -1,12 +1,12 @@
 /**
- * An error class from one table of what can go wrong, as fastify makes its own: `code` is stable and what a program
- * tells errors apart by, the message is for a person. `class QueueError extends defineFaults('QueueError', {…}) {}`.
+ * Makes an error class from one table of what can go wrong, as fastify makes its own. Programs tell errors
+ * apart by `code`, which is stable; the message is for a person. `class E extends defineFaults('E', {…}) {}`.
  */
 
 export interface FaultKind {
-  /** Of every error with this code. */
+  /** The title of every error with this code. */
   readonly title?: string;
-  /** Trying again is harmless and may succeed. Left out: it may not be. */
+  /** Trying again is harmless and may succeed. Left out: trying again may do harm. */
   readonly retrySafe?: true;
 }
 

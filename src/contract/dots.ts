@@ -1,6 +1,6 @@
 /**
- * Millimetres to whole dots, by the dpi as written: 203 dpi are 203 dots an inch, though printers that are called
- * so have 8 dots a mm (203.2). One dot in four inches; what matters is that everything counts the same.
+ * Millimetres to whole dots, by the dpi as written: 203 dpi are 203 dots an inch, though such printers have 8
+ * dots a mm (203.2). The difference is one dot in five inches; what matters is that all code counts alike.
  */
 export function dots(mm: number, dpi: number): number {
   return Math.round((mm * dpi) / 25.4);

@@ -47,7 +47,7 @@ export type JobFault = z.infer<typeof jobFault>;
 export class JobFaultError extends defineFaults('JobFaultError', JOB_FAULTS) {
   readonly fault: JobFault;
 
-  /** @param where its reason too: undefined only where what another program sent has none */
+  /** @param where with the reason: undefined only if another program sent a fault that has none */
   constructor(
     code: JobFaultCode,
     message: string,

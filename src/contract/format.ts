@@ -9,8 +9,9 @@ export const languageId = z.enum(['zpl', 'tspl', 'epl', 'pdf', 'pwg-raster', 'pn
 export type LanguageId = z.infer<typeof languageId>;
 
 /**
- * What a dot is in PWG raster (PWG 5102.4, PwgRasterDocumentTypeSupported), surest first: what clients hardly ever send
- * is wrong in some printers that list it (black_1 in LPrint 1.3 and CUPS's ippeveps).
+ * The pixel type of PWG raster (PWG 5102.4, PwgRasterDocumentTypeSupported), most reliable first: a type that
+ * clients hardly ever send is broken in some printers that list it (black_1 in LPrint 1.3 and CUPS's
+ * ippeveps).
  */
 export const rasterType = z.enum(['sgray_8', 'black_1', 'srgb_8']);
 export type RasterType = z.infer<typeof rasterType>;

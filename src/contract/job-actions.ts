@@ -22,7 +22,7 @@ export const jobResume = z.strictObject({
   why,
 });
 
-/** GET /app/jobs/{id}/resume?from=4: what that decision would print, by the rule that the decision goes by. */
+/** GET /app/jobs/{id}/resume?from=4: what going on there would print, by the rule of the decision. */
 export const resumeQuery = z.strictObject({
   from: z
     .stringFormat('label number', /^\d{1,9}$/)
@@ -37,7 +37,7 @@ export const resumePlan = z.object({
 });
 export type ResumePlan = z.infer<typeof resumePlan>;
 
-/** One of the two names the printer; by `format` one of its formats, or its first that the template prints in. */
+/** The printer by ID or name, and one of its formats; by default the first that the template prints in. */
 const target = {
   printerId: z.string().min(1).max(200).exactOptional(),
   printer: z.string().min(1).max(200).exactOptional(),
@@ -76,9 +76,9 @@ export const MOST_AT_ONCE = 1_000;
 export const BULK_ACTIONS = ['cancel', 'retry', 'release', 'move'] as const;
 export const jobBulk = z.strictObject({
   action: z.enum(BULK_ACTIONS),
-  /** Of `release`: the uncertain labels of each job are printed again, or taken for printed. */
+  /** For `release`: the uncertain labels of each job are printed again, or taken for printed. */
   uncertain: z.enum(['print', 'skip']).exactOptional(),
-  /** Of `move`: where to. */
+  /** For `move`: where to. */
   to: z.strictObject(target).exactOptional(),
   /** These jobs, or all that fit the filter; never both. */
   ids: z.array(z.string().max(36)).min(1).max(MOST_AT_ONCE).exactOptional(),
@@ -101,11 +101,11 @@ export type JobBulk = z.infer<typeof jobBulk>;
 
 /** What becomes, or would become, of a job. */
 export const bulkOutcome = z.enum([
-  /** It is canceled, or goes on. */
+  /** The job is canceled, or goes on. */
   'done',
-  /** Its agent has it, and is asked to stop. */
+  /** The job's agent has it, and is asked to stop. */
   'asked',
-  /** It cannot be: it has ended, or a person must look first. */
+  /** It cannot be done: the job has ended, or a person must look first. */
   'refused',
 ]);
 export const jobBulkResult = z.object({
@@ -120,7 +120,7 @@ export const jobBulkResult = z.object({
       code: z.string().nullable(),
       detail: z.string().nullable(),
       reason: readableReason,
-      /** Labels that are not printed: that will be printed by `retry`, and are not any more by `cancel`. */
+      /** Labels that are not printed yet: `retry` prints them, `cancel` drops them. */
       labels: z.int(),
     }),
   ),

@@ -1,4 +1,4 @@
-/** What a person looks at of one job: `GET /app/jobs/{id}`, and its values at `GET /app/jobs/{id}/records`. */
+/** The view of one job, `GET /app/jobs/{id}`, and the values of its labels, `GET /app/jobs/{id}/records`. */
 import { z } from 'zod';
 import { wordsOf } from './define-faults.ts';
 import { jobFault } from './fault.ts';
@@ -24,7 +24,7 @@ export const jobEventKind = z.enum(wordsOf(JOB_EVENTS));
 export const jobEvent = z.object({
   at: z.iso.datetime(),
   kind: jobEventKind,
-  /** How far it was then. */
+  /** The counts at that time. */
   labels: z.object({ sent: z.int(), printed: z.int() }),
   reasons: z.array(jobReason),
   error: jobFault.nullable(),
@@ -50,13 +50,13 @@ export const jobDetails = jobView.extend({
   reasonsSince: z.iso.datetime().nullable(),
   /** A person holds the printer: this job waits until it is resumed. */
   hold: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() }).nullable(),
-  /** The job whose labels this one prints again, and the newest of those that print this one's. */
+  /** The job whose labels this one reprints, and the newest reprints of this job. */
   reprintOf: z.string().nullable(),
   reprints: z.array(z.object({ id: z.string(), status: jobStatus, createdAt: z.iso.datetime() })),
-  /** Where what is left of it goes once it has stopped; `refused`: it was not taken there, and why. */
+  /** Where the rest of the job goes once the job has stopped; `refused`: why it could not go there. */
   moving: z.object({ printer: z.string(), refused: z.string().nullable() }).nullable(),
   actions: z.array(jobAction),
-  /** Its values are there: pictures can be made, and labels reprinted. */
+  /** The labels' values are still kept: pictures can be made, and labels reprinted. */
   data: z.boolean(),
 });
 export type JobDetails = z.infer<typeof jobDetails>;

@@ -1,4 +1,4 @@
-/** Which job, and which of its rounds: beside what waits in a queue, so that who only names a job does not load templates. */
+/** A job's ID and round, apart from `queued-job.ts`, so that code that only names jobs loads no templates. */
 import { z } from 'zod';
 
 export const jobId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);

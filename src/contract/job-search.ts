@@ -9,13 +9,13 @@ import { tenantId } from './tenant-id.ts';
 /** PostgreSQL knows no year 0. */
 const time = z.iso.datetime().regex(/^[1-9]/, { error: saying('time-year', {}) });
 
-/** The time and the ID of a job. */
+/** Whether a text is the key of a page: the time and the ID of a job. */
 function isKey(text: string): boolean {
   const [at, id, ...more] = text.split('_');
   return more.length === 0 && time.safeParse(at).success && jobId.safeParse(id).success;
 }
 
-/** One that is left out filters nothing. */
+/** A filter that is left out filters nothing. */
 const filters = {
   /** How the ID begins; hyphens do not matter. */
   id: z
@@ -33,7 +33,7 @@ const filters = {
   until: time.optional(),
 };
 
-/** As a query has it: one, or several with commas between them. */
+/** As a query has it: one status, or several with commas between them. */
 const statuses = z
   .string()
   .transform((text) => text.split(','))
@@ -62,7 +62,7 @@ export type JobPage = z.infer<typeof jobPage>;
 export const jobCountFilter = z.strictObject(filters);
 export type JobCountFilter = z.output<typeof jobCountFilter>;
 
-/** Jobs of one state are counted up to this many: then there are more. */
+/** Jobs of one state are counted up to this many: at this number there may be more. */
 export const MOST_COUNTED = 1_000;
 export const jobCounts = z.record(jobStatus, z.int().min(0).max(MOST_COUNTED));
 export type JobCounts = Record<JobStatus, number>;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { labelRecord, orientation } from './print-request.ts';
 import { templateProblem } from './template-problem.ts';
 
-/** Left out: every dot is a pixel. */
+/** Without `width`, every dot is a pixel. */
 export const pictureQuery = z.strictObject({
   /** Pixels: a smaller picture in greys; never larger than the label has dots. */
   width: z.coerce.number().int().min(16).max(4_000).optional(),
@@ -26,13 +26,13 @@ export type PreviewRequest = z.infer<typeof previewRequest>;
 
 const dotBox = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
 
-/** What holds all of an element's ink, dots from the label's top left corner as it is designed. */
+/** The box of all of an element's ink, in dots from the top left corner of the label as it is designed. */
 export const elementBox = dotBox.extend({
   /** JSON pointer into the template: `/elements/3`. */
   pointer: z.string(),
-  /** Of text, around which there is room for any letter: from its first black dot to its last. */
+  /** Of text, whose box has room for any letter: the box from its first black dot to its last. */
   ink: dotBox.exactOptional(),
-  /** What a ZPL printer makes of it by itself: text in its own font, which is not quite this one, or the same bars. */
+  /** What a ZPL printer draws itself: text in its own font, which is not quite this one, or the same bars. */
   printer: z.enum(['text', 'bars']).exactOptional(),
 });
 export type ElementBox = z.infer<typeof elementBox>;
@@ -45,7 +45,7 @@ export const preview = z.object({
   height: z.int(),
   dpi: z.number(),
   problems: z.array(templateProblem),
-  /** Of a raw ZPL template there are none. */
+  /** Empty for a raw ZPL template. */
   boxes: z.array(elementBox),
 });
 export type Preview = z.infer<typeof preview>;

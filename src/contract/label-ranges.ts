@@ -1,6 +1,6 @@
-/** Labels as a person writes them, `3, 7-9`, counted from 1. */
+/** Reads labels as a person writes them, `3, 7-9`, counted from 1. */
 
-/** @returns ranges from 0 whose `to` is the first that is not meant; nothing where it is no such text */
+/** @returns ranges counted from 0, without `to` itself; undefined for other texts or labels beyond `total` */
 export function labelRanges(text: string, total: number): { from: number; to: number }[] | undefined {
   const ranges: { from: number; to: number }[] = [];
   for (const part of text.split(/[,;]/)) {

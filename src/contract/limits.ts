@@ -1,6 +1,6 @@
 /**
- * The limits that service and agent agree on. Each is a default that a deployment may change; an error that
- * comes from one names it.
+ * Limits that service and agent share. A deployment may change `bodyBytes`, `records` and `labels`; the other
+ * values are fixed. An error that comes from a limit names it.
  */
 export const LIMITS = {
   /** Largest request body, bytes. */

@@ -26,7 +26,7 @@ export const ROLES = ['viewer', 'operator', 'designer', 'admin'] as const;
 export const role = z.enum(ROLES);
 export type Role = z.infer<typeof role>;
 
-/** What each role may do in its tenant. `deployment` is nobody's by role: see `personView`. */
+/** What each role may do in its tenant. No role has `deployment`: see `personView`. */
 const VIEWER = ['jobs:read'] as const satisfies readonly Need[];
 const OPERATOR = [...VIEWER, 'labels:read', 'jobs:act', 'printers:act'] as const satisfies readonly Need[];
 const DESIGNER = [...OPERATOR, 'templates:edit'] as const satisfies readonly Need[];
@@ -38,10 +38,10 @@ export const ROLE_MAY: Readonly<Record<Role, readonly Need[]>> = {
   admin: ADMIN,
 };
 
-/** Of every request that changes something with a session's cookie: no form and no foreign page can set it. */
+/** In every request that changes something by a session's cookie: no form and no foreign page can set it. */
 export const CONSOLE_HEADER = 'x-platen-console';
 
-/** What a person signs in with: an e-mail address or a short name, unique in the tenant; kept in small letters. */
+/** What a person signs in with: an e-mail address or a short name, unique in the tenant; in lower case. */
 export const login = z
   .string()
   .trim()
@@ -114,7 +114,7 @@ export const signIn = z.strictObject({
 });
 export const linkSignIn = z.strictObject({ token });
 export const passwordSet = z.strictObject({
-  /** Left out only by who has none yet. */
+  /** Left out only by a person who has no password yet. */
   current: z.string().max(500).optional(),
   password,
 });
@@ -122,7 +122,7 @@ export const sessionView = z.object({
   person: z.object({ id: z.string(), login: z.string(), name: z.string(), role, hasPassword: z.boolean() }),
   tenant: z.object({ id: tenantId, name: z.string() }),
   may: z.array(need),
-  /** When it ends whatever is done; it ends sooner without requests. */
+  /** When the session ends in any case; without requests it ends sooner. */
   expiresAt: z.iso.datetime(),
 });
 export type SessionView = z.infer<typeof sessionView>;
@@ -131,7 +131,7 @@ export type SessionView = z.infer<typeof sessionView>;
 export const waysIn = z.object({
   /** Single sign-on, and the tenant whose people it is for. */
   provider: z.object({ name: z.string(), tenant: tenantId }).nullable(),
-  /** They need a name that a browser knows the service by: a domain with https, or localhost. */
+  /** Passkeys need a name by which browsers know the service: a domain with https, or localhost. */
   passkeys: z.boolean(),
 });
 export type WaysIn = z.infer<typeof waysIn>;
@@ -139,7 +139,7 @@ export type WaysIn = z.infer<typeof waysIn>;
 // POST /app/session/provider: answers with where the browser is to go. From there the provider leads it to
 // GET /app/session/provider/callback, which leads to the console, signed in or with `#refused=`.
 export const providerBegin = z.strictObject({
-  /** Ask who it is, even if the provider knows: somebody has signed out in this browser. */
+  /** The provider asks who it is even if it knows, because somebody has signed out in this browser. */
   again: z.boolean().default(false),
 });
 export const providerBegun = z.object({ url: z.string() });
@@ -193,7 +193,7 @@ const ofAuthenticator = z.object({
   type: z.literal('public-key'),
 });
 export const passkeyBegin = z.strictObject({
-  /** Left out only by who has no password. */
+  /** Left out only by a person who has no password. */
   current: z.string().max(500).optional(),
 });
 export const passkeyAdd = z.strictObject({
@@ -256,9 +256,9 @@ export type AuditPage = z.infer<typeof auditPage>;
 export const changes = z.object({
   jobs: z.array(z.string()),
   printers: z.array(z.string()),
-  /** Those whose templates, people or integrations have changed. */
+  /** Tenants whose templates, people or integrations have changed. */
   tenants: z.array(z.string()).default([]),
 });
 export type Changes = z.infer<typeof changes>;
-/** As it is told first; `all`: of something nobody says what. */
+/** A change as the service's code tells it; `all`: anything may have changed. */
 export type Changed = Partial<Changes> & { all?: boolean };

@@ -25,8 +25,8 @@ const REFERENCE = saying('text-of', { most: 200 });
 const reference = z.string(REFERENCE).min(1, REFERENCE).max(200, REFERENCE);
 
 /**
- * Whether `labelRecord` takes it, in a small part of the time: a body may hold half a million values, and looking
- * at them is done beside other people's requests.
+ * Whether `labelRecord` takes the value, in a small part of the time: a body may hold half a million values,
+ * and they are checked on the thread that serves other people's requests.
  */
 export function isLabelRecord(value: unknown): value is LabelRecord {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -50,7 +50,7 @@ export function printRequestWithin(limits: RequestLimits) {
   return requestWithin(limits, z.array(labelRecord, expected).min(1, expected).max(limits.records, expected));
 }
 
-/** The same without a look into the records, for whoever looks at those by `isLabelRecord`. */
+/** The same schema without a look into the records, for callers that check those by `isLabelRecord`. */
 export function printEnvelopeWithin(limits: RequestLimits) {
   const fits = (data: unknown) => Array.isArray(data) && data.length > 0 && data.length <= limits.records;
   return requestWithin(limits, z.custom<readonly unknown[]>(fits, expectedRecords(limits)));

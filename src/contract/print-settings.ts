@@ -1,12 +1,13 @@
 /**
- * How people set a printer in the service, for all of its formats: over what its agent's configuration says, and for the
- * jobs that come after. What is left out stays as the format has it.
+ * A printer's settings as people make them in the service. They apply to all formats of the printer, override
+ * what its agent's configuration says, and count for jobs that come later. A setting that is left out stays
+ * as the format has it.
  */
 import { z } from 'zod';
 import { printerSettings } from './format.ts';
 import { because, type Reason } from './reason.ts';
 
-/** The rest of what a format can set is for who runs the agent to say. */
+/** The format's other settings are for whoever runs the agent to set. */
 export const printSettings = z.strictObject(printerSettings).pick({
   darkness: true,
   speed: true,
@@ -23,14 +24,14 @@ export type SettingName = z.infer<typeof settingName>;
 
 const range = z.object({ from: z.number(), to: z.number(), step: z.number().positive() });
 const words = z.array(z.string()).readonly();
-/** As they are kept: what a newer version knows besides is left out. */
+/** Reads stored settings: settings that only a newer version knows are left out. */
 export const keptSettings = z.object(printSettings.shape).catch({});
 
-/** What a printer takes of each setting: numbers in steps, or one of some words. One that is left out it does not have. */
+/** What a printer takes per setting: numbers in steps, or one of some words. Left out: no such setting. */
 export const settingLimits = z.partialRecord(settingName, z.union([range, words]));
 export type SettingLimits = z.infer<typeof settingLimits>;
 
-/** What all of them take that have the setting at all. */
+/** For each setting, what all of these limits allow that have the setting at all. */
 export function commonLimits(all: readonly SettingLimits[]): SettingLimits {
   const common: SettingLimits = {};
   for (const limits of all) {
@@ -75,7 +76,7 @@ export function admitted(limits: SettingLimits, settings: PrintSettings): PrintS
   return printSettings.parse(Object.fromEntries(kept));
 }
 
-/** What the printer would take instead. */
+/** What the printer takes for the setting, to be said when a value is refused. */
 export function expectation(limits: SettingLimits, name: SettingName): Reason {
   const limit = limits[name];
   if (limit === undefined) return because('setting-none', {});

@@ -10,13 +10,13 @@ import { printerView } from './printer-view.ts';
 import { tenantId } from './tenant-id.ts';
 
 export const printerTarget = z.strictObject({
-  /** A tenant's ID, or `shared`. Left out: the one that there is. */
+  /** A tenant's ID, or `shared`. Left out: the only scope that has this printer. */
   scope: z.union([tenantId, z.literal('shared')]).optional(),
 });
 
 /** `GET /app/printers`. */
 export const printerFilter = z.object({
-  /** Those that no agent has any more, and nobody has forgotten. */
+  /** Lists the printers that no agent has any more and that nobody has forgotten. */
   gone: z.literal('true').optional(),
 });
 
@@ -35,12 +35,12 @@ export const printerRename = z.strictObject({
   name: z.string().trim().min(1).max(200).nullable(),
 });
 
-/** Not offered where a printer is chosen (…/hide), or offered again (…/show); jobs that name it are printed all the same. */
+/** Not offered where a printer is chosen (…/hide), or again (…/show); jobs that name it still print. */
 export const printerHide = z.strictObject({});
 
 /** A job that prints one label, which says printer, format and time. Answers with its ID. */
 export const printerTest = z.strictObject({
-  /** For whom the job counts. */
+  /** The tenant that the job counts for. */
   tenant: tenantId,
   format: z.string().min(1).max(200).exactOptional(),
 });
@@ -55,9 +55,9 @@ export const printerDetails = printerView.extend({
   /** As its agents call it. */
   reportedName: z.string(),
   held: printerHeld.nullable(),
-  /** As people have set it, over what its agent says. `formats` has both. */
+  /** The settings that people made, which override what its agent says. `formats` has both. */
   settings: keptSettings,
-  /** What can be set. */
+  /** The settings that people can make. */
   limits: settingLimits.default({}),
   /** Jobs that wait for it, that it prints and that wait for a person; each counted up to 1,000. */
   jobs: z.object({ queued: z.int(), printing: z.int(), held: z.int() }),
@@ -69,20 +69,20 @@ export const printerDetails = printerView.extend({
   lastJob: z.string().nullable(),
   /** No agent has it any more: it can be forgotten. */
   gone: z.boolean(),
-  /** It is a virtual one that this very installation runs. */
+  /** A virtual printer that this very installation runs. */
   virtual: z.boolean().default(false),
 });
 export type PrinterDetails = z.infer<typeof printerDetails>;
 
 /** What a person can do to a virtual printer, in the words of `platen virtual fault`. */
 export const VIRTUAL_FAULTS = ['media-empty', 'cover-open', 'power-off'] as const;
-/** `PUT /app/printers/{id}/virtual`: these faults and no other of the three; answers as GET does. */
+/** `PUT /app/printers/{id}/virtual`: sets exactly these of the three faults; answers as GET does. */
 export const virtualFaults = z.strictObject({
   faults: z.array(z.enum(VIRTUAL_FAULTS)).max(VIRTUAL_FAULTS.length),
 });
 /** `GET /app/printers/{id}/virtual`; the labels' pictures are at `…/virtual/{number}.png`. */
 export const virtualPrinter = z.object({
-  /** All that are in effect. */
+  /** All faults that are in effect. */
   faults: z.array(z.string()),
   /** Formats or jobs taken and not printed to their end. */
   waiting: z.int(),

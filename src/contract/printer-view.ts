@@ -18,7 +18,7 @@ export const printerView = z.object({
       id: z.string(),
       name: z.string(),
       online: z.boolean(),
-      /** The printer's jobs go to this one. null: the queue did not say. */
+      /** This agent gets the printer's jobs. null: the queue did not say. */
       serves: z.boolean().nullable(),
     }),
   ),

@@ -12,13 +12,13 @@ import { template } from './template.ts';
 
 export const queuedJob = z.object({
   /**
-   * 2: a job that goes on. 3: labels of another one again, with their numbers. Agents that do not know of it would print
-   * it from the start, or with other numbers, so they must not be able to read it.
+   * 2: a job that goes on (`resume`). 3: labels of another job again, with their numbers (`again`). An agent
+   * that knows neither would print from the start, or other numbers, so it must be unable to read the job.
    */
   v: z.literal([1, 2, 3]),
   jobId,
   tenantId: z.string().min(1),
-  /** Of the agents that it is for, and so of its lane. Jobs from before there were lanes have none. */
+  /** The scope of the job's agents, and so of its lane. Jobs of versions without lanes have none. */
   scope: scope.default(null),
   printerId,
   templateId: z.string().min(1),
@@ -32,8 +32,8 @@ export const queuedJob = z.object({
   /** The tenant's raw templates may set printers up (see `docs/templates.md`). */
   printerCommands: z.literal(true).exactOptional(),
   /**
-   * Some labels of another job, printed again as they were: each record is one label, and `labels` says which record and
-   * which copy of it that was there, of `records` with `copies` each.
+   * Some labels of another job, printed again as they were. Each record is one label; `labels` has the index
+   * of each one's record and copy in the other job, which had `records` records of `copies` copies.
    */
   again: z
     .object({
@@ -62,7 +62,7 @@ export function queueId(id: string, rounds: number): string {
   return rounds === 0 ? id : `${id}.${rounds}`;
 }
 
-/** null: no name of a job. */
+/** null: the text is no name of a job. */
 export function parseQueueId(text: string): { jobId: string; round: number } | null {
   const [id = '', rounds = '0', ...more] = text.split('.');
   const parsed = z

@@ -81,7 +81,7 @@ const GENERAL_REASONS = {
   'gs1-no-ai': 'what stands in brackets is no AI: expected 2 to 4 digits',
   'gs1-exclusive': 'AIs ({ai}) and ({other}) are mutually exclusive',
   'gs1-repeated': 'repeated AIs ({ai}) must have the same value',
-  // As the checker of GS1 data says it; the code tells what it is.
+  // In the words of the checker of GS1 data; the code tells which kind of fault it is.
   'gs1-unknown-ai': 'AI ({ai}): {said}',
   'gs1-month': 'AI ({ai}): {said}',
   'gs1-day': 'AI ({ai}): {said}',

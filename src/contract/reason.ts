@@ -1,7 +1,7 @@
 /**
- * Why a value, an element or a record cannot be printed: one table of sentences by a stable code. What it is about this
- * time stands in the values, so that a page says it in the language of who looks. Nothing of a record's values is in it
- * that the sentence does not say.
+ * Why a value, an element or a record cannot be printed: a stable code stands for a sentence of one table,
+ * and `values` fill its slots, so that a page can say it in its reader's language. A reason holds nothing of
+ * a record's values that its sentence does not say.
  */
 import { z } from 'zod';
 import { REASONS } from './reason-table.ts';
@@ -11,7 +11,7 @@ export type ReasonCode = keyof typeof REASONS;
 const MOST_VALUES = 20;
 
 const alone = z.object({
-  /** One of the table; what a newer version says too is its English message to this one. */
+  /** A code of the table. Of a code that only a newer version knows, pages show the English message. */
   code: z.string().max(100),
   values: z
     .record(z.string().max(100), z.union([z.string().max(1_000), z.number()]))
@@ -19,10 +19,10 @@ const alone = z.object({
 });
 const ending = <Last extends z.ZodType>(last: Last) =>
   alone.extend({ why: last.optional().catch(undefined) });
-/** `why`: the reason that fills the slot of that name, for who says it in another language; of four at most. */
+/** `why`: the reason in the slot of that name, to be said in another language; at most four deep in all. */
 export const reason = ending(ending(ending(alone)));
 export type Reason = z.infer<typeof reason>;
-/** Beside the message that says the same: one that is too long, or that cannot be read, is left out. */
+/** A reason beside a message that says the same: it is left out if it is too long or cannot be read. */
 export const readableReason = reason.optional().catch(undefined);
 
 type Slots<Text extends string> = Text extends `${string}{${infer Slot}}${infer Rest}`
@@ -37,7 +37,7 @@ export function because<Code extends ReasonCode>(code: Code, values: ValuesOf<Co
   return { code, values };
 }
 
-/** As `because`, of a sentence that ends with another one: what that says stands in its slot `why`. */
+/** As `because`, for a sentence that ends with another reason, which fills the slot `why`. */
 export function becauseOf<Code extends ReasonWithWhy>(
   code: Code,
   values: Omit<ValuesOf<Code>, 'why'>,
@@ -62,7 +62,7 @@ export function reasonText({ code, values }: Reason): string {
 
 const SAID_BY_SCHEMAS = new Map<string, Reason>();
 
-/** A schema's own message, whose reason is found again by it. For what is said at load, and never of a body. */
+/** A schema's message, by which `saidBySchema` finds its reason. Never for a body's values: all are kept. */
 export function saying<Code extends ReasonCode>(code: Code, values: ValuesOf<Code>): string {
   const said = because(code, values);
   const text = reasonText(said);
@@ -74,7 +74,7 @@ export function saidBySchema(message: string): Reason | undefined {
   return SAID_BY_SCHEMAS.get(message);
 }
 
-/** For an error or an answer that takes a reason along, where there is one. */
+/** Spreads a reason into an error or an answer, if there is one. */
 export function reasonIn(reason: Reason | undefined): { reason?: Reason } {
   return reason === undefined ? {} : { reason };
 }

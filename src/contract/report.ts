@@ -10,7 +10,7 @@ import { printerDescription, printerId, printerReason, unreachedPrinter } from '
 
 export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 
-/** A job's template may lie beside its lane, where the agent finds it by its hash. */
+/** A word of `knows`: the agent finds a job's template beside the job's lane, by its hash. */
 export const TEMPLATES_APART = 'templates-apart';
 
 /** All the printers of an agent; also its heartbeat, sent at every scan and at least every 15 s. */
@@ -22,7 +22,7 @@ export const agentReport = z.object({
   /** The tenant whose printers these are; null: a printer for every tenant of the service. */
   tenantId: scope,
   at: z.iso.datetime(),
-  /** What it understands that agents of versions before do not. */
+  /** What this agent understands and agents of earlier versions do not. */
   knows: z.array(z.string().max(40)).max(50).optional().catch(undefined),
   /** False in the last report of an agent that stops in good order. */
   online: z.boolean(),

@@ -1,4 +1,4 @@
-/** Faults that say a reason: in English as their message, and by its code in the language of who looks. */
+/** Errors that carry a reason: the message says it in English, its code lets a page say it in others. */
 import { type Reason, reasonText } from './reason.ts';
 
 export class SaidFault extends Error {
@@ -10,7 +10,7 @@ export class SaidFault extends Error {
   }
 }
 
-/** One that names the record's field, where one alone is at fault; what is said is without it. */
+/** An error that names the record's field, if one field alone is at fault. `said` does not name the field. */
 export class FieldFault extends SaidFault {
   readonly field: string | undefined;
 

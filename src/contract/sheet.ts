@@ -1,9 +1,10 @@
 /**
- * A sheet of labels: where the labels lie on a page, mm, in the words of label makers and of label dialogs: margins,
- * how many across and down, and the *pitch*, from the left (top) edge of one label to that of the next.
+ * A sheet of labels: where the labels lie on a page, mm, in the words of label makers and of label dialogs:
+ * margins, how many across and down, and the *pitch*, from the left (top) edge of one label to that of the
+ * next.
  *
- * Labels are counted row by row from the top left. A label stays a label wherever labels are counted; only printers
- * that print pages know of sheets.
+ * Labels are counted row by row from the top left. Counts of labels always count labels, never sheets: only
+ * printers that print pages know of sheets.
  */
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
@@ -34,7 +35,7 @@ interface Size {
   height: number;
 }
 
-/** What sums of published sizes may be off by, mm. */
+/** By how much sums of published sizes may be off, mm. */
 const TOLERANCE = 0.01;
 
 export interface SheetFault {
@@ -42,7 +43,7 @@ export interface SheetFault {
   readonly reason: Reason;
 }
 
-/** What is wrong with a sheet of labels of this size, with the path of the member that says so. */
+/** What is wrong with a sheet of labels of this size, with the path of the member at fault. */
 export function sheetFaults(label: Size, sheet: LabelSheet): SheetFault[] {
   const { columns, rows, pitchX = label.width, pitchY = label.height } = sheet;
   const faults: SheetFault[] = [];
@@ -84,7 +85,7 @@ export interface Media extends Omit<MadeFor, 'sheet'> {
   what: 'label' | 'sheet';
 }
 
-/** What a template is made for, mm, as far as it says: a sheet of labels where pages are printed, or the label. */
+/** What media a template is made for, mm, if it says so: its sheet on printers of pages, else the label. */
 export function mediaOf({ width, height, sheet }: MadeFor, pages: boolean): Media {
   if (sheet === undefined || !pages) return { what: 'label', width, height };
   return { what: 'sheet', width: sheet.width, height: sheet.height };

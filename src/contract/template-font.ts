@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { LIMITS } from './limits.ts';
 import { saying } from './reason.ts';
 
-/** What comes with the project. */
+/** The fonts that come with the project. */
 export const PACKAGED_FONTS = ['condensed', 'sans'] as const;
 
 export function isPackagedFont(name: string): name is (typeof PACKAGED_FONTS)[number] {
@@ -36,7 +36,7 @@ export const templateFont = z.strictObject({
 });
 export type TemplateFont = z.infer<typeof templateFont>;
 
-/** Most of base64 is three bytes in four characters. */
+/** Counts every four characters of base64 as three bytes, padding included. */
 const bytesIn = (fonts: readonly TemplateFont[]): number =>
   fonts.reduce((sum, { data }) => sum + (data.length / 4) * 3, 0);
 

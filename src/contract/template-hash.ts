@@ -1,8 +1,8 @@
-/** What a template is known by where it is stored once for many jobs. */
+/** The hash by which a template is known where it is stored once for many jobs. */
 import { createHash } from 'node:crypto';
 import type { QueuedJob } from './queued-job.ts';
 
-/** Of templates that are looked up once for many jobs. */
+/** Hashes by template object, which many jobs share. */
 const hashes = new WeakMap<QueuedJob['template'], string>();
 
 /** SHA-256 of its JSON, in hex. */

@@ -1,4 +1,4 @@
-/** What a template is called: apart from what templates hold, which is long to load. */
+/** A template's name, apart from `template.ts`, which takes long to load. */
 import { z } from 'zod';
 
 export const templateName = z.string().trim().min(1).max(200);

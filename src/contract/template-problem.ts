@@ -33,9 +33,9 @@ export const templateProblem = z.object({
   message: z.string(),
   /** What the message says, for a page in another language. */
   reason: readableReason,
-  /** It is so with the samples of the fields, and may be otherwise with a record. */
+  /** Found with the samples of the fields; with a record it may be otherwise. */
   sampled: z.literal(true).optional(),
-  /** It is so at these resolutions alone. */
+  /** Found at these resolutions only. */
   dpis: z.array(z.number()).optional(),
 });
 export type TemplateProblem = z.infer<typeof templateProblem>;

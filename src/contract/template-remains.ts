@@ -8,20 +8,20 @@ import { type DesignedTemplate, designedTemplate } from './template.ts';
 type Issues = readonly z.core.$ZodIssue[];
 
 export interface TemplateRemains {
-  /** With stand-ins for the elements that are not read. */
+  /** The template, with stand-ins for elements that could not be read. */
   readonly template: DesignedTemplate;
   /** Whether a JSON pointer leads into an element that could not be read. */
   isLost(pointer: string): boolean;
 }
 
-/** So that the others keep their places. */
+/** Takes the place of a lost element, so that the others keep their indexes. */
 const STAND_IN = { type: 'box', x: 0, y: 0, width: 1, height: 1 };
 
 const designed = z.looseObject({ elements: z.array(z.unknown()) });
 
 /**
  * @param issues what the schema found
- * @returns undefined where more is wrong than some of the elements, the name, or members that there are not
+ * @returns undefined if more is wrong than some of the elements, the name, or unknown members
  */
 export function templateRemains(source: unknown, issues: Issues): TemplateRemains | undefined {
   const parsed = designed.safeParse(source);

@@ -1,6 +1,7 @@
 /**
- * GET /app/tenants/{id}/templates/{templateId}/versions and …/versions/{number}: what a template was. To restore one is to
- * save it again, by PUT: a new version that equals the old one. GET …/uses: what has printed it lately.
+ * GET /app/tenants/{id}/templates/{templateId}/versions and …/versions/{number}: a template's states.
+ * Restoring one saves it again, by PUT: a new version that equals the old one. GET …/uses: what printed it
+ * lately.
  */
 import { z } from 'zod';
 
@@ -17,7 +18,7 @@ export const templateVersion = templateVersionView.extend({ template: z.unknown(
 export type TemplateVersion = z.infer<typeof templateVersion>;
 
 export const templateUses = z.object({
-  /** Of so many days. */
+  /** The number of days that are counted. */
   days: z.int(),
   jobs: z.int(),
   /** There are more jobs than are counted. */

@@ -42,13 +42,13 @@ const rotation = z.literal([0, 90, 180, 270], { error: saying('rotation', {}) })
 const place = {
   x: mm,
   y: mm,
-  /** Drawn only where this, filled in, is something else than nothing, `0` or `false`. */
+  /** Draws the element only if this text, filled in, is neither empty nor `0` nor `false`. */
   when: z.string().max(LIMITS.valueLength).optional(),
-  /** Elements with one name here are one thing in the designer. They print as they would without. */
+  /** Elements with the same group are one thing in the designer. Printing ignores groups. */
   group: z.string().min(1).max(100).optional(),
 };
 
-/** Black on what is under it, or white. */
+/** The element is drawn in black over what is under it, or in white. */
 const colour = z.enum(['black', 'white']).default('black');
 
 export const textElement = z.strictObject({
@@ -68,9 +68,9 @@ export const textElement = z.strictObject({
    * any script. Or the name of one of the template's `fonts`.
    */
   font: z.string().min(1).max(100).default('condensed'),
-  /** Of `sans`, or of a font that has a bold face. */
+  /** Only with `sans`, or a font that has a bold face. */
   bold: z.boolean().default(false),
-  /** Of `sans`, where it has one: Latin, Greek and Cyrillic, other scripts stay upright. Or of a font that has one. */
+  /** Only with `sans` in Latin, Greek and Cyrillic (others stay upright), or a font with an italic face. */
   italic: z.boolean().default(false),
   /** Added between characters, in multiples of the size. Scripts whose letters join take none. */
   letterSpacing: z.number().min(-0.2).max(2).default(0),
@@ -169,8 +169,8 @@ export const barcodeElement = z.strictObject({
   symbology,
   value: z.string().max(LIMITS.valueLength),
   /**
-   * Bar height of a linear symbol, mm, without its human-readable line. The GS1 DataBar family has a least height,
-   * and takes that without one; other symbols take none.
+   * Bar height of a linear symbol, mm, without its human-readable line. The GS1 DataBar family has a least
+   * height, and takes that if none is given; symbols that are not linear take none.
    */
   height: length.optional(),
   /** Module width, mm; rounded to whole printer dots, never below one. Postal codes and MaxiCode have their own. */
@@ -194,7 +194,7 @@ export const barcodeElement = z.strictObject({
   fullAscii: z.boolean().optional(),
   /** A check digit to add: Code 39 `mod43`, Codabar `mod16`, ITF `mod10`, Code 11 `mod11`, MSI the others. */
   checkDigit: z.enum(['none', 'mod10', 'mod11', 'mod1010', 'mod1110', 'mod16', 'mod43']).optional(),
-  /** Wide to narrow of Code 39, Codabar, ITF, MSI and Code 11, and of what is made of them; the wide bars are rounded to whole dots. */
+  /** Wide to narrow bars of Code 39, Codabar, ITF, MSI, Code 11 and codes made of them; in whole dots. */
   ratio: z.number().min(2).max(3).optional(),
   /** Bearer bars of ITF and ITF-14: above and below, or all around. ITF-14 has bars unless told otherwise. */
   bearer: z.enum(['none', 'bars', 'box']).optional(),
@@ -209,7 +209,7 @@ export const barcodeElement = z.strictObject({
     .string()
     .regex(/^R\d{1,2}x\d{2,3}$/, { error: saying('rmqr-version', {}) })
     .optional(),
-  /** MaxiCode: 4 without one; 2 and 3 carry a postal code, a country and a class of service, parted by GS. */
+  /** MaxiCode: default 4; 2 and 3 carry a postal code, a country and a class of service, separated by GS. */
   mode: z.int().min(2).max(6).optional(),
   rotation,
   /**
@@ -267,9 +267,9 @@ export const imageElement = z.strictObject({
   ...place,
   width: length,
   height: length,
-  /** The picture; or `image`. */
+  /** The picture itself; either this or `image`. */
   data: picture.optional(),
-  /** The name of one of the template's `images`, with placeholders. Filled in to nothing, nothing is drawn. */
+  /** The name of one of the template's `images`, with placeholders. An empty name draws nothing. */
   image: z.string().max(LIMITS.valueLength).optional(),
   /** How the picture fills its box; it is never distorted. */
   fit: z.enum(['contain', 'cover']).default('contain'),

@@ -1,4 +1,4 @@
-/** What a tenant is called: also a path segment and the value of `x-tenant`. */
+/** A tenant's ID, which is also a path segment and the value of `x-tenant`. */
 import { z } from 'zod';
 import { saying } from './reason.ts';
 

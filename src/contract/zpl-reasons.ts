@@ -1,4 +1,4 @@
-/** Why a program in ZPL is no template, or prints otherwise: part of the table of reasons. `{slot}`: what is filled in. */
+/** Why a ZPL program is no template, or prints otherwise; part of the table of reasons. `{slot}`: a value. */
 export const ZPL_REASONS = {
   'zpl-line': 'line {line}: {why}',
   'zpl-for-all':

@@ -1,4 +1,4 @@
-/** Templates that this process has fetched: in a lane many jobs in a row have the same one, as one object for whoever prints them. */
+/** A cache of the templates that this process has fetched: jobs with the same template share its object. */
 import { LRUCache } from 'lru-cache';
 import type { QueuedJob } from '../contract/queued-job.ts';
 

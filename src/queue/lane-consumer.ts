@@ -1,13 +1,14 @@
 /**
- * One lane's jobs, one at a time; where a handler says `follow`, its successor's runs beside it.
+ * Consumes one lane's jobs, one at a time, or two at a time once the first one's handler has called `follow`.
  *
  *     waiting ──▶ in hand ──'done', 'not-mine', unreadable──▶ ended
  *        ▲           ├──'hand-back'──▶ in its place, and this consumer is paused
  *        └───────────┼──the handler throws──▶ in its place, and this consumer waits a while
- *                    └──the process dies────▶ the next that has the lease takes it first
+ *                    └──the process dies────▶ the next holder of the lease takes it first
  *
- * Once one of two has gone back, no other is taken before both hands are empty: what was begun first comes first again.
- * Nothing counts as a failed attempt: whether a job may go on is for its journal to say, not for a counter.
+ * When one of two jobs in hand goes back to the lane, the consumer takes no other job until it has none in
+ * hand: the job that was begun first is delivered first again. Nothing counts as a failed attempt: the job's
+ * journal decides whether the job may go on, not a counter.
  */
 import { printerOf, scopeOf } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
@@ -29,19 +30,19 @@ export interface LaneConsumerParts {
   listen(ring: () => void): () => void;
 }
 
-/** A job whose handler runs, or that is on its way back. */
+/** A job whose handler runs, or that is on its way back to the lane. */
 interface Held {
   readonly fence: InHand;
   readonly abort: AbortController;
-  /** Its handler's end. */
+  /** Settles when the handler ends. */
   handling: Promise<Outcome>;
   followed: boolean;
 }
 type Outcome = 'ended' | 'hand-back' | { error: unknown };
 
-/** A server that was not reached at the start, ms. */
+/** How long the start waits for the server, ms. */
 const START_MS = 10_000;
-/** Jobs in hand at a time. */
+/** Most jobs in hand at a time. */
 const MOST = 2;
 
 export class LaneConsumer implements StartedConsumer {
@@ -50,19 +51,19 @@ export class LaneConsumer implements StartedConsumer {
   #paused = false;
   #stopping: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
-  /** What is done for each job from its handler's start to the server's answer to how it ended. */
+  /** A promise for each job, from its handler's start to the server's answer about how the job ended. */
   readonly #settling = new Set<Promise<void>>();
   #silence: () => void = () => undefined;
-  /** Something has changed: the lane, or what is wished of this consumer. */
+  /** Resolved when the lane has changed, or what this consumer may take. */
   #news = Promise.withResolvers<void>();
-  /** Until this time, by `performance.now`, it waits after a handler that threw. */
+  /** Until this time (`performance.now`) the consumer waits after a handler threw. */
   #retryAt = 0;
   #failures = 0;
-  /** In the order in which they were taken. */
+  /** In the order in which the jobs were taken. */
   readonly #held: Held[] = [];
-  /** A job went back while another one is in hand. */
+  /** One job went back while another one is in hand. */
   #draining = false;
-  /** Jobs that went back: what was asked for before the last of them is not to be handled. */
+  /** Counts jobs that went back. A job that was asked for before the last of them did is not handled. */
   #wentBack = 0;
 
   constructor(plan: ConsumerPlan, parts: LaneConsumerParts) {
@@ -104,7 +105,7 @@ export class LaneConsumer implements StartedConsumer {
 
   stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopOptions = {}): Promise<void> {
     if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs, graceMs);
-    // A second, shorter limit counts too.
+    // A second call may shorten the wait.
     else if (timeoutMs <= 0) this.#abort(stopped());
     return this.#stopping;
   }
@@ -116,7 +117,7 @@ export class LaneConsumer implements StartedConsumer {
     this.#wake();
     const handling = Promise.all(this.#held.map((held) => held.handling));
     if (!(await isWithin(timeoutMs, handling))) this.#abort(stopped());
-    // What is not said by then leaves the job in hand: it is the next one's.
+    // A job whose end is not stored by then stays in hand, for the next holder of the lease.
     await isWithin(graceMs, this.#all());
     this.#plan.onStopped();
   }
@@ -157,7 +158,7 @@ export class LaneConsumer implements StartedConsumer {
         await this.#news.promise;
         continue;
       }
-      // Stopped or paused while it was being taken, or what comes before it went back.
+      // Meanwhile the consumer was stopped or paused, or an earlier job went back.
       if (this.#paused || this.#wentBack !== wentBack) await this.#parts.turns.handedBack(fenceOf(taken));
       else this.#hold(taken, waited);
       waited = true;
@@ -191,7 +192,7 @@ export class LaneConsumer implements StartedConsumer {
     const { fence } = held;
     const outcome = await held.handling;
     if (outcome === 'ended') {
-      // The question for the next job goes with it.
+      // The request for the next job goes in the same turn.
       const stored = turns.ended(fence);
       this.#letGo(held);
       if (!(await stored))
@@ -235,7 +236,7 @@ export class LaneConsumer implements StartedConsumer {
       }
       return 'ended';
     }
-    // A payload from before there were lanes lacks them.
+    // A payload of a version without lanes has neither scope nor printer.
     const own = taken.ofRow ? { scope: scopeOf(lane), printerId: printerOf(lane) } : {};
     const { abort, fence } = held;
     let notes = 0;
@@ -281,7 +282,7 @@ async function isWithin(milliseconds: number, promise: Promise<unknown>): Promis
   );
 }
 
-/** Undefined: nobody has begun. One that cannot be read says that somebody has. */
+/** Undefined: no handler has begun the job. A note that cannot be read still says that one has. */
 function noteOf({ note }: TakenJob): unknown {
   if (note === null) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Where lanes are kept: what `postgres.ts` and `redis.ts` each provide. Every call names the lane, and with it the scope. */
+/** The port to a store of lanes, which `postgres.ts` and `redis.ts` implement. A lane names its scope. */
 import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { LeaseStore } from './lease.ts';
@@ -21,7 +21,7 @@ export interface JobInQueue {
 export interface AddedJob {
   queueId: string;
   json: string;
-  /** Left out of the JSON, to be stored once for many jobs; undefined: it is in there. */
+  /** The template, if it is stored once for many jobs and not in `json`; undefined: `json` contains it. */
   template: QueuedJob['template'] | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface LaneStore {
   readonly kind: 'postgres' | 'redis';
   readonly leases: LeaseStore;
   readonly reports: ReportStore;
-  /** Adds jobs of one lane, in this order; one that is known there stays as it is. None after `givenUp` is aborted. */
+  /** Adds jobs to one lane, in this order; a known job stays as it is. Adds none once `givenUp` aborts. */
   add(lane: Lane, jobs: readonly AddedJob[], givenUp: AbortSignal): Promise<void>;
-  /** null: not known, or without the template that it needs. */
+  /** null: the lane does not know the job, or the template that the job needs is gone. */
   look(lane: Lane, queueId: string): Promise<JobInQueue | null>;
   /** Takes out a job that waits. */
   remove(lane: Lane, queueId: string): Promise<boolean>;
@@ -39,11 +39,11 @@ export interface LaneStore {
   takeAway(lane: Lane, queueId: string): Promise<boolean>;
   /** Jobs that have not ended. */
   depth(lane: Lane): Promise<number>;
-  /** Made stopped. */
+  /** The consumer that it returns has not started. */
   consumer(plan: ConsumerPlan): StartedConsumer;
-  /** Reports that a version before has left in a queue of their own. */
+  /** A reader of reports that agents of an earlier version left in their one queue; null: none exist. */
   oldReports(plan: ReportPlan): (Pick<Consumer, 'stop'> & { start(): Promise<void> }) | null;
-  /** False: fail at once instead of waiting for the server. */
+  /** False: the server is away, and a command is to fail at once instead of waiting for it. */
   answers(): boolean;
   /** Resolves when the server has answered. */
   ping(): Promise<void>;
@@ -52,21 +52,22 @@ export interface LaneStore {
 
 export interface Delivery<T> {
   job: T;
-  /** Which time the lane hands this job out, from 1. */
+  /** Number of this delivery of the job, from 1. */
   delivery: number;
-  /** It was handed out before: look up what became of it then. */
+  /** The job was delivered before: look up how far that delivery got. */
   redelivered: boolean;
   /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
   note: unknown;
-  /** It waited in the lane when it was asked for: more may. */
+  /** This job was waiting when the consumer asked for it, so more jobs may wait behind it. */
   waited: boolean;
   /**
-   * Stores a note with the job, for its next delivery, wherever that is. Once it resolves, the note is durable, and the
-   * job has been this consumer's alone since before it was there.
-   * @throws QueueError `unavailable`; `lock-lost`, when somebody else has the job: `signal` is aborted then
+   * Stores a note with the job for its next delivery, wherever that is. Once it resolves, the note is
+   * durable, and no other consumer had the job when the note was stored.
+   * @throws QueueError `unavailable`; `lock-lost`, when another consumer has the job: `signal` is aborted
+   *   then
    */
   setNote(note: object): Promise<void>;
-  /** The lane's next job may come while this one is still in hand: its handler runs beside this one's. */
+  /** Lets the lane's next job come while this one is still in hand: both handlers then run side by side. */
   follow(): void;
   /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
   signal: AbortSignal;
@@ -90,17 +91,17 @@ export interface Consumer {
 export interface StartedConsumer extends Consumer {
   /** @throws QueueError `unavailable`: call again later, with a new consumer */
   start(): Promise<void>;
-  /** The lane's lease is another's. */
+  /** Another agent holds the lane's lease: aborts the deliveries in hand. */
   lose(): void;
 }
 
 export interface ConsumerPlan {
   lane: Lane;
-  /** Of the lane's lease, under which its jobs are taken. */
+  /** The term of the lane's lease, under which its jobs are taken. */
   term: string;
   logger: QueueLogger;
   errors: ErrorLog;
-  /** @param template where it is not in the JSON */
+  /** @param template the job's template, where `json` does not contain it */
   parse(json: string, template?: QueuedJob['template']): Parsed<QueuedJob>;
   handle: LaneHandler;
   onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;

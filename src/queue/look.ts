@@ -1,4 +1,4 @@
-/** What a server of queues or of the database says when it is asked once: for a person who wants to know what is wrong. */
+/** Asks a Redis or PostgreSQL server once for its version and clock, to tell a person what is wrong. */
 import { PostgresClient } from './postgres-client.ts';
 import { QueueError, reasonOf, within } from './queue-error.ts';
 import { isRefusal, readAddress, redisAt } from './redis-connection.ts';
@@ -6,9 +6,9 @@ import { isRefusal, readAddress, redisAt } from './redis-connection.ts';
 export interface ServerLook {
   /** `Redis 7.4.1` */
   server: string;
-  /** Its clock. */
+  /** The server's clock. */
   now: Date;
-  /** How many services take the reports of agents under the prefix; null: it does not say. */
+  /** How many services take the reports of agents under the prefix; null: the server does not say. */
   services: number | null;
 }
 
@@ -34,7 +34,7 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     );
     const field = (name: string) => fields.get(name);
     const microseconds = Number(field('server_time_usec'));
-    // Not every user may ask this, and a server of a cluster counts its own alone.
+    // Not every user may ask this, and a server of a cluster counts only its own subscribers.
     const counted = redis.isCluster
       ? null
       : await redis.pubsub('NUMSUB', `${prefix}:@reports`).catch(() => null);
@@ -77,7 +77,7 @@ export async function lookAtPostgres(connectionString: string, limitMs: number):
   } catch (error) {
     const code =
       error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-    // Class 28: who we say we are; 3D: a database that is not there.
+    // SQLSTATE class 28: wrong user or password; 3D: no such database; 42: missing permission.
     const refused = /^(28|3D|42)/.test(code);
     throw new QueueError(
       refused ? 'refused' : 'unavailable',

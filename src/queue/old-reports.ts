@@ -1,6 +1,7 @@
 /**
- * Reports of agents of a version without lanes: all in one queue, as BullMQ keeps it. Whoever looks handles the oldest and
- * deletes it; that two services do so at once, or one twice, changes nothing, as with any repeated report.
+ * Reads the reports of agents from a version without lanes, all in one BullMQ queue. A service handles the
+ * oldest report and deletes it. If two services do so at once, or one does it twice, nothing changes, as with
+ * any repeated report.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './redis-script.ts';
@@ -8,7 +9,7 @@ import { storedIn } from './redis-turns.ts';
 import type { ReportPlan } from './report-batch.ts';
 import type { StopOptions } from './stop-options.ts';
 
-/** How often it is looked at, ms: there are hardly any such agents. */
+/** How often the queue is looked at, ms: there are hardly any such agents. */
 const LOOK = 15_000;
 
 export class OldReports {

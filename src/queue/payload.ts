@@ -1,4 +1,4 @@
-/** Reads what another version may have written into a queue. */
+/** Parses the jobs and reports in a queue, which another version may have written. */
 import type { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
@@ -8,7 +8,7 @@ import type { QueueLogger } from './queue-log.ts';
 
 export type Parsed<T> = { value: T } | { issues: string[] };
 
-/** Unknown words that are logged at most. */
+/** Most unknown words that are logged. */
 const MOST_UNKNOWN = 100;
 
 function parseJson(json: string): unknown {
@@ -20,16 +20,16 @@ function parseJson(json: string): unknown {
 }
 
 export interface Unreadable {
-  /** As `queueIdOf` makes it, if it is one of ours. */
+  /** As `queueIdOf` makes it, if we added the job. */
   queueId: string;
   lane: Lane;
   /** `path: what is wrong`, without values. */
   issues: string[];
-  /** As of a delivery. */
+  /** As `Delivery.note`. */
   note: unknown;
 }
 
-/** Never throws; what is wrong is said without values. */
+/** Never throws; the issues never contain a value. */
 export function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
   const data = parseJson(json);
   if (data === undefined) return { issues: [': not JSON'] };
@@ -43,14 +43,14 @@ export function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
 
 const withoutTemplate = queuedJob.omit({ template: true });
 
-/** @param template where it is not in the JSON */
+/** @param template the job's template, where `json` does not contain it */
 export function parseJob(json: string, template?: QueuedJob['template']): Parsed<QueuedJob> {
   if (template === undefined) return parse(queuedJob, json);
   const parsed = parse(withoutTemplate, json);
   return 'issues' in parsed ? parsed : { value: { ...parsed.value, template } };
 }
 
-/** Reads reports. What an agent of another version says that is not known here is logged once, and the rest counts. */
+/** Reads reports. Words of another version that this one does not know are left out, and logged once. */
 export class ReportPayload {
   readonly #logger: QueueLogger;
   /** Unknown words that have been logged. */

@@ -1,4 +1,4 @@
-/** What node-postgres says of a PostgreSQL that cannot be reached, starts, stops, or was lost. */
+/** The errors by which node-postgres says that a PostgreSQL cannot be reached, starts, stops, or was lost. */
 const AWAY_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -9,7 +9,7 @@ const AWAY_CODES = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  // The server stops, crashed, starts, is full, or became a standby.
+  // 57P01 the server stops, 57P02 crashed, 57P03 starts; 53300 too many connections; 25006 became a standby.
   '57P01',
   '57P02',
   '57P03',
@@ -20,7 +20,7 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGES =
   /Connection terminated|connection timeout|timeout e(xceeded|xpired)|Query read timeout|not queryable/i;
 
-/** The server is not there, or not yet: trying again may help, and what it was asked has not been refused. */
+/** The server is away or not ready yet: trying again may help, and the server has not refused the command. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

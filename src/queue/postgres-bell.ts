@@ -1,11 +1,11 @@
-/** The one connection on which a process hears that there is something to take, for all its lanes and for reports. */
+/** The one connection on which a process hears that its lanes, or reports, have something to take. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { PostgresClient } from './postgres-client.ts';
 import { CHANNEL } from './postgres-schema.ts';
 import type { ErrorLog } from './queue-log.ts';
 
-/** How soon it is connected again, ms. */
+/** How soon to connect again, ms. */
 const RETRY_MS = 1_000;
 
 type Listener = (name: string | null) => void;
@@ -22,7 +22,7 @@ export class PostgresBell {
     this.#errors = errors;
   }
 
-  /** Calls `ring` with what was rung for, and with null when anything may have been missed. Returns what ends that. */
+  /** Calls `ring` with the name rung, or null if one may have been missed. Returns a stop function. */
   listen(ring: Listener): () => void {
     this.#listeners.add(ring);
     this.#running ??= this.#run();
@@ -46,7 +46,7 @@ export class PostgresBell {
     }
   }
 
-  /** Resolves or rejects when it is not heard any more. */
+  /** Resolves or rejects when the connection no longer listens. */
   async #hear(signal: AbortSignal): Promise<void> {
     const client = new PostgresClient(this.#config);
     const over = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ export class PostgresBell {
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // Whatever came before went unheard.
+      // Rings before this moment were not heard.
       this.#ring(null);
       await over.promise;
     } finally {

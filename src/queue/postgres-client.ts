@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL that ends in bounded time, whether the server answers or not, and compiles no statement. */
+/** A connection to PostgreSQL that ends in bounded time even if the server is silent, and has no JIT. */
 import { Client, type ClientConfig } from 'pg';
 import { QueueError } from './queue-error.ts';
 
@@ -6,19 +6,19 @@ import { QueueError } from './queue-error.ts';
 const GOODBYE_MS = 1_000;
 
 /**
- * node-postgres says goodbye and waits until the server closes the connection: one that has fallen silent never does,
- * and the socket would keep whoever waits for the end, and the process, alive.
+ * node-postgres says goodbye and waits until the server closes the connection. A server that has fallen
+ * silent never does, and the socket would keep whoever waits for the end, and the process, alive.
  *
- * What holds for the connection is set by its first statement, since a pooler (PgBouncer) takes none of it with the greeting.
- * `jit`: PostgreSQL compiles a statement that it takes for costly, as it does in tables that it has not counted yet: 0.5
- * to 5 s of a core for what then runs in milliseconds.
+ * The first statement sets the connection up, because a pooler (PgBouncer) takes no settings from the startup
+ * message. `jit` is off: PostgreSQL compiles what it takes for costly, as on tables without statistics yet:
+ * 0.5 to 5 s of a core for a statement that then runs in milliseconds.
  */
 export class PostgresClient extends Client {
   readonly #settings: string;
 
   constructor(config: ClientConfig = {}) {
     const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...others } = config;
-    // A pool hides the password from those who list what it hands over.
+    // A pool makes `password` not enumerable in the config that it hands over, so the spread leaves it out.
     super({ ...others, password: config.password });
     const limits = Object.entries({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout });
     // A connection that breaks fails the statement in hand, and the next one; between two it must not end the process.
@@ -37,7 +37,7 @@ export class PostgresClient extends Client {
         await this.query(this.#settings);
         return this;
       } catch (error) {
-        // A pool that is told of an error takes the connection for closed.
+        // A pool whose client failed to connect does not close the client's socket.
         this.connection.stream.destroy();
         throw error;
       }
@@ -58,8 +58,8 @@ export class PostgresClient extends Client {
 const PROCESS = 'SELECT pg_backend_pid() AS pid';
 
 /**
- * Refuses a pooler that lends a connection for one transaction only: locks, settings and notifications of one client
- * would be another's. It gives the one that is free, which is that of the client before.
+ * Refuses a pooler that lends a connection for one transaction only: locks, settings and notifications of one
+ * client would be another's. It gives a second client the first one's free connection: both see one process.
  * @param first connected, and in no transaction
  * @throws QueueError `refused`
  */

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { lane } from '../contract/lane.ts';
 import type { LeaseStore } from './lease.ts';
 
-/** now() is when the statement began: not before the agent asked, and for one that waited, too early to take a lease. */
+/**
+ * now() is when the statement began. That is not before the agent asked; and after a wait for a lock it lies
+ * in the past, so no lease is taken over before it has ended.
+ */
 const ASK = `
   WITH asked AS (
     SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[], $7::boolean[], $8::float8[], $9::bigint[])
@@ -44,7 +47,7 @@ const answerRow = z.object({
 });
 const holderRow = z.object({ lane, agent_id: z.string() });
 
-/** @param query on a connection that finds the table */
+/** @param query runs on a connection that finds the schema `lanes` */
 export function postgresLeases(
   query: (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>,
 ): LeaseStore {

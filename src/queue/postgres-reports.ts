@@ -1,6 +1,7 @@
 /**
- * Reports in PostgreSQL: one table, a row for each; they are published with the turns of the lanes. A service takes many in one transaction, which holds the locks of their agents and ends with
- * the rows deleted: if the service dies, so does its connection, and the next one goes on with the same rows.
+ * Reports in PostgreSQL: one table, a row for each report, published with the turns of the lanes. A service
+ * takes many reports in one transaction, which holds the locks of their agents and ends with the rows
+ * deleted. If the service dies, its connection ends too, and the next service goes on with the same rows.
  */
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
@@ -19,19 +20,19 @@ import { nameOf } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 import type { Turns } from './turns.ts';
 
-/** Reports in one batch. */
+/** Most reports in one batch. */
 const MOST_TAKEN = 500;
-/** The oldest, among which those of agents that nobody has in hand are looked for. */
+/** How many of the oldest reports are searched for those of agents that no other service has in hand. */
 const LOOKED_AT = 2_000;
-/** A ring may get lost, ms. */
+/** How often the table is looked at, ms: a ring may get lost. */
 const LOOK = 5_000;
-/** Between two batches, ms: what comes so soon shares the next one's round trips and its commit. */
+/** Least time from one batch to the next, ms: reports that come meanwhile share round trips and a commit. */
 const GATHER = 20;
-/** While another service has all that there is in hand, ms. */
+/** How soon to look again while another service has all reports in hand, ms. */
 const TAKEN = 200;
-/** After this time with a batch a service counts as dead, s. */
+/** A service that has a batch in hand for longer than this counts as dead, s. */
 const IN_HAND = 30;
-/** First half of the advisory lock's key; the second is the agent. */
+/** First half of the advisory lock's key; the second half is a hash of the agent's name. */
 const LOCK_CLASS = 0x706c7270;
 
 const TAKE = `
@@ -40,14 +41,14 @@ const TAKE = `
   FROM lanes.take_reports(${LOCK_CLASS}, ${LOOKED_AT}, ${MOST_TAKEN}, '${IN_HAND}s')`;
 
 const row = z.object({ id: z.string().regex(/^\d+$/), name: z.string(), json: z.string(), age: z.number() });
-/** What node-postgres gives for several statements at once. */
+/** node-postgres answers several statements at once with a list of results. */
 const takenRows = z.array(z.object({ rows: z.array(z.unknown()) }));
 
 export function postgresReports(pool: Pool, bell: PostgresBell, turns: Turns): ReportStore {
   return {
     async publish(report, of) {
       await turns.publish(nameOf({ scope: of, agentId: report.agentId }), report);
-      // A job is in the same database, and its lane.
+      // The report is in the same database as the job and its lane: neither is lost without the others.
       return null;
     },
     async unread({ scope, agentId }) {
@@ -90,7 +91,7 @@ class PostgresReportReader implements ReportSource {
       this.#rung.resolve();
       this.#silence();
       await within(timeoutMs, 'reports in hand', this.#running).catch(() => undefined);
-      // Whoever is still at it has nothing to say any more, and its rows are the next one's.
+      // What a handler that is still at work says no longer counts: the next reader gets its rows.
       this.#letGo(new Error('stopped'));
       this.#plan.onStopped();
     })();
@@ -105,7 +106,7 @@ class PostgresReportReader implements ReportSource {
       try {
         const taken = await this.#batch();
         failures = 0;
-        // What comes while a batch is applied has rung.
+        // Reports that came while a batch was being applied have rung already.
         if (taken === 'nothing' || taken === 'all') await this.#ringOr(LOOK);
         if (taken === 'in other hands') await this.#ringOr(TAKEN);
         if (taken === 'all') await this.#ringOr(Math.max(0, since + GATHER - performance.now()), false);
@@ -118,7 +119,7 @@ class PostgresReportReader implements ReportSource {
     }
   }
 
-  /** @param rings false: only a stop ends it before its time */
+  /** @param rings false: only a stop ends the wait early */
   async #ringOr(ms: number, rings = true): Promise<void> {
     const over = Promise.withResolvers<void>();
     const timer = setTimeout(over.resolve, ms);
@@ -157,7 +158,7 @@ class PostgresReportReader implements ReportSource {
     }
   }
 
-  /** With an error the connection ends, and its locks with it. */
+  /** With an error the connection is closed, which frees its locks. */
   #letGo(error?: Error): void {
     this.#inHand?.release(error);
     this.#inHand = undefined;

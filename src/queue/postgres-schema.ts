@@ -1,22 +1,23 @@
 /**
- * The lanes in PostgreSQL, in the schema `lanes` of the service's own database: a narrow row for each job, of which the
- * payload is in the service's row of it, and the functions that change it. Narrow: to be taken, noted and ended costs 1.0 KB
- * of log there, and 2.0 to 2.4 KB in the job's own row, which has the label data and a dozen indexes (measured).
+ * The lanes in PostgreSQL: tables in the schema `lanes` of the service's own database, and the functions that
+ * change them. A job has a narrow row there; its payload is in the service's own row of the job. Taking,
+ * noting and ending a job in the narrow row writes 1.0 KB of WAL, and 2.0 to 2.4 KB in the job's own row,
+ * which has the label data and a dozen indexes (measured).
  *
  *   waiting ── taken: `term`, one more delivery ──▶ in hand ── ended ──▶ kept for 48 h, so that it is known
  *      ▲                                              │
  *      └──── handed back, in its place ───────────────┘
  *
- * The lease is the fence. The agent that has it is alone on the lane, and what comes next is the first job that has not
- * ended, whoever had it in hand before: so nothing has to be taken back from one that died, and nothing overtakes. What an
- * agent says of a job names the term of its lease and the delivery, and counts only while the lane has that term, and the
- * job that delivery.
+ * The lease is the fence. The agent that holds it is alone on the lane, and the next job is the first one
+ * that has not ended, whichever agent had it before: nothing has to be taken back from an agent that died,
+ * and no job overtakes another. What an agent says of a job names the term of its lease and the delivery, and
+ * counts only while the lane has that term and the job that delivery.
  */
 import type { PoolClient } from 'pg';
 import { statesIn } from '../contract/job-life.ts';
 
 export const SCHEMA = 'lanes';
-/** Rung with the lane that has something to take, or with `REPORTS`. */
+/** Rung with the name of the lane that has a job to take, or with `REPORTS`. */
 export const CHANNEL = 'platen_lanes';
 export const REPORTS = '@reports';
 
@@ -24,16 +25,17 @@ const UNDER_WAY = statesIn('under way')
   .map((status) => `'${status}'`)
   .join(', ');
 
-/** Jobs of a lane among which is one that was taken first: as many as may have been accepted at one moment. */
+/** How many first jobs of a lane are searched for a begun one: as many as may be accepted at one moment. */
 const NEAR = 32;
 
 /**
- * That a job has not ended, of one that is found by its key. Said plainly, it lets PostgreSQL take the index of what waits in
- * the lane, and read all of that for one job: plans are made while the lanes are empty, and kept.
+ * The condition that a job `j`, found by its key, has not ended. Written as `ended_at IS NULL`, it would let
+ * PostgreSQL use the index of the lane's waiting jobs and read all of them for one job: plans are made while
+ * the lanes are empty, and kept.
  */
 const NOT_ENDED = "coalesce(j.ended_at, 'infinity') = 'infinity'";
 
-/** Run at every start: several services may start at once. */
+/** Runs at every start. Several services may start at once. */
 export async function makeLanes(client: PoolClient): Promise<void> {
   await client.query('BEGIN');
   try {
@@ -229,7 +231,7 @@ const FUNCTIONS = `
     RETURN FOUND;
   END $$;`;
 
-/** Leases and reports of before, which were beside BullMQ's tables: an agent of the old version loses its lease with it. */
+/** Moves leases and reports of earlier versions from beside BullMQ's tables; an old agent loses its lease. */
 const FROM_BULLMQ_TABLES = `
   DO $$
   BEGIN
@@ -247,8 +249,9 @@ const FROM_BULLMQ_TABLES = `
   END $$`;
 
 /**
- * Jobs that a version before has in BullMQ's tables come to their lanes in their order, with their notes; those that have
- * ended are known. They are deleted there, so that an old version that is started again does not print them too.
+ * Moves the jobs of an earlier version from BullMQ's tables to their lanes, in their order and with their
+ * notes; ended jobs stay known. They are deleted there, so that an old version that is started again does not
+ * print them too.
  */
 const FROM_BULLMQ_JOBS = `
   DO $$

@@ -1,4 +1,4 @@
-/** The templates of the jobs that this process takes from PostgreSQL. It fetches each once. */
+/** Fetches the templates of the jobs that this process takes from PostgreSQL, each one once. */
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import type { QueuedJob } from '../contract/queued-job.ts';
@@ -18,7 +18,7 @@ export class PostgresTemplates {
   }
 
   /**
-   * By their names, `<tenant>/<hash>`; one that cannot be read is left out.
+   * Templates by their names, `<tenant>/<hash>`; a template that cannot be read is left out.
    * @throws when the database fails
    */
   async of(names: ReadonlySet<string>): Promise<Map<string, Template>> {

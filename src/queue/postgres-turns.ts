@@ -1,10 +1,11 @@
 /**
- * A turn in PostgreSQL (`lanes.turn_beside`), for all lanes of a process: a job's end, its last report and the next job of its lane
- * are one round trip and one commit.
+ * Makes a turn in PostgreSQL (`lanes.turn_beside`), for all lanes of a process: a job's end, its last report
+ * and the next job of its lane are one round trip and one commit.
  *
- * Nobody waits for the disk where the commit may be lost with what depends on it: a job that ended is delivered again if
- * that is lost, and its agent reports again. A lasting report whose job does not end in the same commit is waited for, and
- * so is every note: what it allows is sent to a printer.
+ * A turn does not wait for the disk where a lost commit also loses what depends on it: a job whose end is
+ * lost is delivered again, and its agent reports again. A turn waits for the disk if it has a lasting report
+ * of a job that does not leave the agent's hands in the same commit. So does every note, because a note
+ * allows bytes to be sent to a printer.
  */
 import type { Pool } from 'pg';
 import { z } from 'zod';
@@ -91,7 +92,7 @@ function takenOf(
   return { lane, id, delivery, term, json: json ?? '', template, ofRow: row.what === 'row', note };
 }
 
-/** Whether the report must not be lost while what is said of its job is kept. */
+/** Whether losing the report alone would lose it for good: its job does not go in the same commit. */
 function isLasting(report: Report, leaving: readonly InHand[]): boolean {
   if (report.kind !== 'job' || report.status === 'printing') return false;
   const id = queueId(report.jobId, report.round ?? 0);

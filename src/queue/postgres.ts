@@ -16,17 +16,17 @@ import type { ErrorLog } from './queue-log.ts';
 import { Turns } from './turns.ts';
 
 export interface PostgresOptions {
-  /** Where the database is; limits of its own are set here. */
+  /** Where the database is; the limits of its connections are set here. */
   database: PoolConfig;
   errors: ErrorLog;
-  /** How long to try at the start, ms. */
+  /** How long to try to connect at the start, ms. */
   startTimeoutMs: number;
   signal: AbortSignal | undefined;
 }
 
-/** A ring may get lost: how often all idle lanes are looked at, in one command, ms. */
+/** How often all idle lanes are looked at, in one command, ms: a ring may get lost. */
 const LOOK_MS = 5_000;
-/** How often jobs are forgotten that have ended, how many at a time, and how long they are known, ms and h. */
+/** How often ended jobs are deleted, ms; how many at a time; and how long they are known, h. */
 const FORGET_MS = 60_000;
 const FORGOTTEN = 2_000;
 /** Longer than callers repeat a request (24 h). */
@@ -47,7 +47,8 @@ const counted = z.object({ jobs: z.int() });
 
 /**
  * Connects, and brings the schema up to date.
- * @throws QueueError `refused` (password, database, permission), `unavailable` after `startTimeoutMs`; when aborted
+ * @throws QueueError `refused` (password, database, permission), `unavailable` after `startTimeoutMs`; the
+ *   signal's reason when aborted
  */
 export async function openPostgres(options: PostgresOptions): Promise<LaneStore> {
   const { errors } = options;
@@ -63,7 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
   };
   const pool = new Pool(config);
   pool.on('error', (error) => {
-    // `pool.end` does not wait for its connections' ends: a database that stops right after may still be heard.
+    // `pool.end` does not wait for its connections: one may still report that the database stopped.
     if (!pool.ending) errors.report('queue connection lost', error);
   });
   try {

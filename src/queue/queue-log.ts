@@ -1,6 +1,6 @@
 /**
- * The queue's errors in the log, and not too many of them: while a server is away, every worker says so at every
- * attempt. The same reason is written once in half a minute, with the count of those that were not.
+ * Logs the queue's errors, and limits their number: while a server is away, every worker fails at every
+ * attempt. The same reason is logged once in 30 s, with the count of those that were left out.
  */
 import { reasonOf } from './queue-error.ts';
 
@@ -21,7 +21,7 @@ export class ErrorLog {
     this.#logger = logger;
   }
 
-  /** Ports, process and job IDs in a message do not make it another one. */
+  /** Reasons that differ only in ports, process IDs or job IDs count as the same. */
   report(message: string, error: unknown, fields: object = {}): void {
     const reason = reasonOf(error);
     const alike = reason.replaceAll(/[0-9a-f-]+/gi, (word) => (/\d/.test(word) ? '#' : word));

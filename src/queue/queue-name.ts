@@ -1,9 +1,9 @@
-/** The names of queues and of what is in them, checked: BullMQ refuses some, late, and only on one of its stores. */
+/** Checks the names of lanes and jobs: BullMQ refuses some names, but late, and only on one of its stores. */
 import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
 import { parseQueueId, type QueuedJob } from '../contract/queued-job.ts';
 import { QueueError } from './queue-error.ts';
 
-/** The lane, if it is one. @throws QueueError `invalid-id` */
+/** Returns the lane, if its name is valid. @throws QueueError `invalid-id` */
 export function laneQueue(lane: Lane): Lane {
   if (!laneSchema.safeParse(lane).success) throw invalidId('lane', lane);
   return lane;

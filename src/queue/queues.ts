@@ -1,9 +1,9 @@
 /**
- * The queues between service and agents: one for each lane; and the reports that come back.
+ * The queues between service and agents: a lane of jobs for each printer, and the reports that come back.
  *
- * The service's database row is the truth of a job. A queue can lose what it acknowledged (Redis without
- * `appendfsync always`) or be away: every producing command ends in bounded time, and may be repeated, because
- * a job ID that is known is ignored.
+ * The service's database row is the truth about a job. A queue can lose what it acknowledged (Redis without
+ * `appendfsync always`) or be away: every producing command ends in bounded time, and may be repeated,
+ * because a job ID that is known is ignored.
  */
 import type { PoolConfig } from 'pg';
 import type { Lane, Scope } from '../contract/lane.ts';
@@ -25,15 +25,15 @@ export interface QueuesOptions {
   /** Where the PostgreSQL is, as `pg` takes it: `{connectionString}`, or host, port, user, … */
   database?: PoolConfig | undefined;
   logger: QueueLogger;
-  /** Of the keys in Redis, so that several deployments can share one. */
+  /** Prefix of the keys in Redis, so that several deployments can share one server. */
   prefix?: string;
-  /** How long to try at the start, ms. */
+  /** How long to try to connect at the start, ms. */
   startTimeoutMs?: number;
-  /** Gives the start up. */
+  /** When aborted, ends the attempt to connect. */
   signal?: AbortSignal | undefined;
   /** Longest wait for any producing command, ms. */
   commandTimeoutMs?: number;
-  /** On Redis: how long an agent's reports are their reader's, should it die, ms. */
+  /** On Redis: how long a service that dies keeps other services from reading an agent's reports, ms. */
   lockDurationMs?: number;
 }
 
@@ -45,7 +45,7 @@ export interface ConsumeOptions {
 type Stoppable = Pick<Consumer, 'stop'>;
 type Serving = { lane: Lane; term: string; lose(): void };
 
-/** Longest wait for an answer to whether the server is there, ms. */
+/** Longest wait for the answer to a ping, ms. */
 const PING_MS = 2_000;
 /** Jobs added in one command: bounds the command's size. */
 const BATCH = 100;
@@ -85,7 +85,8 @@ export class Queues {
 
   /**
    * Adds jobs to any lanes, those for one lane in the order given. As `enqueue`, in fewer commands.
-   * @param apart on Redis: lanes beside which templates are stored once, which agents of versions before do not understand
+   * @param apart on Redis: lanes whose templates are stored apart from the jobs; earlier agents cannot read
+   *   that
    */
   async enqueueMany(jobs: readonly QueuedJob[], apart: ReadonlySet<Lane> = new Set()): Promise<void> {
     for (const job of jobs) checkQueueId(queueIdOf(job));
@@ -98,7 +99,7 @@ export class Queues {
         await adding.finally(() => givenUp.abort());
       }
     });
-    // None goes on beside what the caller does about another's failure.
+    // Waits for all lanes even if one fails: none is added to any more while the caller handles the failure.
     await Promise.allSettled(lanes);
     await Promise.all(lanes);
   }
@@ -136,13 +137,13 @@ export class Queues {
     return await this.#command(what, () => run(laneQueue(lane), queueId));
   }
 
-  /** Has the answers about the lane's lease name the job as canceled, or stop doing so. */
+  /** Marks a job as canceled, or removes the mark; the lease holder is told with its next answer. */
   async markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void> {
     checkQueueId(queueId);
     await this.#mark(lane, queueId, canceled);
   }
 
-  /** Has the answers about the lane's lease say that a person holds it, or stop doing so. */
+  /** Marks a lane as held by a person, or removes the mark; the lease holder is told with its next answer. */
   async markHeld(lane: Lane, held: boolean): Promise<void> {
     await this.#mark(lane, HELD, held);
   }
@@ -163,9 +164,9 @@ export class Queues {
   }
 
   /**
-   * Hands a report to whichever service instance is next.
-   * @param scope of the agent's printers
-   * @returns where it is among the agent's reports, if the server may lose some of them
+   * Publishes a report, for any instance of the service to handle.
+   * @param scope the scope of the agent's printers
+   * @returns the report's place among the agent's reports, if the server may lose some of them
    * @throws QueueError `unavailable`, `closed`
    */
   async publish(report: Report, scope: Scope): Promise<ReportPlace | null> {
@@ -179,8 +180,8 @@ export class Queues {
   }
 
   /**
-   * Asks for the leases of lanes, once each, or to keep them: see `lease.ts`. No answer for one that the server
-   * refuses to us.
+   * Asks for the leases of lanes, or to keep them, each lane once: see `lease.ts`. The answers leave out
+   * lanes that the server does not let us ask about.
    * @throws QueueError `unavailable` (soon enough to ask again), `closed`
    */
   async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
@@ -200,14 +201,15 @@ export class Queues {
     await this.#command('giving a lease back', () => this.#store.leases.giveBack(agentId, lane, term));
   }
 
-  /** By lane, the agent that serves it at this moment. @throws QueueError `unavailable`, `closed` */
+  /** The agent that holds each lane's lease now, by lane. @throws QueueError `unavailable`, `closed` */
   async leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>> {
     for (const lane of lanes) laneQueue(lane);
     return await this.#command('reading leases', () => this.#store.leases.holders(lanes));
   }
 
   /**
-   * Handles a lane's jobs in order, one at a time, or two where the handler of the first says `follow`, for as long as its lease is of this term.
+   * Handles a lane's jobs in order while its lease is held under `term`: one at a time, or two once the first
+   * one's handler has called `follow`.
    * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
    */
   async consume(
@@ -284,10 +286,10 @@ export class Queues {
     return await this.#bounded(this.#commandTimeoutMs, what, run);
   }
 
-  /** Bounded in time, with the server's absence as a typed error. */
+  /** @throws QueueError `unavailable` when the server is away or does not answer in time, `closed` */
   async #bounded<R>(milliseconds: number, what: string, run: () => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
-    // A command given to ioredis now would be kept and run later, and there is no end to those.
+    // While the server is away, ioredis would keep any number of commands and run them later.
     if (!this.#store.answers()) throw new QueueError('unavailable', `${what}: the queue's server is away`);
     try {
       return await within(milliseconds, what, run());

@@ -1,7 +1,8 @@
 /**
- * Hears that there is something to take, for all lanes of a process: each has a channel of its own, so that an ACL can keep
- * tenants apart. It is on the connection that commands are on too (RESP3), or in a cluster on the one that the client has
- * for it. A ring may get lost: the answers about leases say which lanes have something.
+ * Hears that lanes of this process have something to take. Each lane has a channel of its own, so that an ACL
+ * can keep tenants apart. The subscriptions share the connection of the commands (RESP3), or in a cluster use
+ * the client's connection for them. A ring may get lost: the answers about leases also say which lanes have a
+ * job.
  */
 
 import type { ErrorLog } from './queue-log.ts';
@@ -17,13 +18,13 @@ export class RedisBell {
     this.#redis = redis;
     this.#errors = errors;
     redis.on('message', (channel: string) => this.ring(channel));
-    // It rang unheard while the connection was away.
+    // Rings while the connection was away were not heard.
     redis.on('ready', () => {
       for (const channel of this.#listeners.keys()) this.ring(channel);
     });
   }
 
-  /** Calls `ring` when somebody rings there, or may have. Returns what ends that. */
+  /** Calls `ring` when the channel is rung, or may have been. Returns a function that stops it. */
   listen(channel: string, ring: () => void): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(ring);
@@ -46,7 +47,7 @@ export class RedisBell {
 
   #tell(what: 'subscribe' | 'unsubscribe', channel: string, done: () => void = () => undefined): void {
     if (this.#closed) return;
-    // What came before it was heard.
+    // Rings before this moment were not heard, so `done` rings once.
     this.#redis[what](channel).then(done, (error: unknown) => {
       if (!this.#closed) this.#errors.report('the bell of a lane is not heard', error, { channel });
     });

@@ -1,5 +1,5 @@
 /**
- * The way to the Redis of the queues: one server, the one that Sentinels name, or a cluster.
+ * Connects to the Redis of the queues: one server, the one that Sentinels name, or a cluster.
  *
  *     redis://user:password@host:6379/0                                 rediss:// with TLS, ca= a file of its authority
  *     redis://user:password@sentinel:26379/0?sentinel=NAME&also=host:port,host:port
@@ -13,11 +13,11 @@ import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import type { Connection } from './redis-script.ts';
 
 export interface ConnectionOptions {
-  /** As above. */
+  /** In one of the forms above. */
   url: string;
   logger: QueueLogger;
   errors: ErrorLog;
-  /** How long to try at the start, ms. */
+  /** How long to try to connect at the start, ms. */
   startTimeoutMs: number;
   signal: AbortSignal | undefined;
 }
@@ -38,7 +38,7 @@ interface RedisPlace {
   sentinelAuth: boolean;
 }
 
-/** A server that does not answer for so long while something is asked is given up, and connected again, ms. */
+/** A server that leaves a command unanswered for so long is given up, and connected again, ms. */
 const SILENCE_MS = 15_000;
 const RETRY_CEILING_MS = 1_000;
 const MOST_NODES = 50;
@@ -102,7 +102,7 @@ export function readPlace(url: string): RedisPlace {
 }
 
 function addressOf({ hostname, port }: URL, usual: number): Address {
-  // IPv6 has brackets in a URL alone.
+  // Only a URL puts an IPv6 address in brackets.
   return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: Number(port || usual) };
 }
 
@@ -122,7 +122,7 @@ function readAuthority(file: string): Buffer {
   }
 }
 
-/** How it behaves, whatever it is. */
+/** Options that are the same for one server, Sentinels and a cluster. */
 interface Behaviour {
   lazyConnect: true;
   maxRetriesPerRequest: number | null;
@@ -133,7 +133,7 @@ interface Behaviour {
   retryStrategy(times: number): number | null;
 }
 
-/** Made without a connection. */
+/** Returns a client that has not connected yet. */
 export function redisAt(url: string, options: Behaviour): Connection {
   const { kind, nodes, name, options: own, sentinelAuth } = readPlace(url);
   const all = { ...options, ...own };
@@ -143,7 +143,7 @@ export function redisAt(url: string, options: Behaviour): Connection {
       lazyConnect: true,
       redisOptions,
       clusterRetryStrategy: (times) => retryStrategy(times),
-      // By their names: certificates may name nothing else, and `family` counts where a name is connected to.
+      // Connects by name: certificates may hold nothing else, and `family` has an effect on names only.
       dnsLookup: (name, done) => done(null, name),
     });
   }
@@ -161,14 +161,15 @@ export function redisAt(url: string, options: Behaviour): Connection {
 
 /**
  * Connects.
- * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`; when aborted
+ * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`; the
+ *   signal's reason when aborted
  */
 export async function connectRedis(options: ConnectionOptions): Promise<Connection> {
   const { logger, errors } = options;
   const address = readAddress(options.url);
   const redis = redisAt(options.url, {
     lazyConnect: true,
-    // BullMQ's condition: commands wait for the connection to come back. Ours have a time limit of their own.
+    // BullMQ requires null: commands wait until the connection is back. Our commands have a time limit.
     maxRetriesPerRequest: null,
     connectTimeout: 5_000,
     keepAlive: 10_000,
@@ -219,20 +220,20 @@ export function readAddress(url: string): string {
   return `${host}:${port}`;
 }
 
-/** An answer that trying again does not change. */
+/** Whether the server refuses us, which trying again does not change. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // What a cluster says when no server of it answers.
+  // When no server of a cluster answers, the cluster's error carries that of the last server.
   if ('lastNodeError' in error && isRefusal(error.lastNodeError)) return true;
   return /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index)/.test(error.message);
 }
 
-/** Another one like it. */
+/** A second connection with the same options. */
 export function duplicateOf(redis: Connection): Connection {
   return redis instanceof Cluster ? redis.duplicate() : redis.duplicate();
 }
 
-/** All servers that have keys of their own. */
+/** All servers that have keys of their own: the masters of a cluster. */
 export function nodesOf(redis: Connection): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }

@@ -1,6 +1,6 @@
 /**
- * The lanes in Redis: BullMQ adds their jobs, one queue for each, as versions before did, so that agents and services of
- * different versions share them. Taking is `redis-turns.ts`.
+ * The lanes in Redis, one BullMQ queue each. BullMQ adds their jobs, as in earlier versions, so that agents
+ * and services of different versions share them. `redis-turns.ts` takes jobs.
  */
 import { Queue } from 'bullmq';
 import { z } from 'zod';
@@ -29,11 +29,11 @@ export interface RedisLanesParts {
 
 type AddingQueue = { queue: Queue<StoredJob, null, string>; usedAt: number };
 
-/** Of an agent of a version before there were lanes. */
+/** The queue of the reports of agents from a version without lanes. */
 const OLD_REPORTS = 'reports';
-/** What adds to a lane is let go when nothing was added for so long, and how often that is looked for, ms. */
+/** A lane's BullMQ queue is closed when nothing was added for so long; how often that is looked for, ms. */
 const IDLE = 60_000;
-/** Fewer jobs are added one by one, so that none follows which the caller was told had failed. */
+/** Fewer jobs are added one by one, so that none is added after the caller was told of a failure. */
 const WORTH_BULK = 6;
 /** Nobody reads the event stream; by default Redis keeps 456 KB of it for each queue. */
 const STREAMS = { events: { maxLen: 100 } };
@@ -50,7 +50,7 @@ const LOOK = new RedisScript(`
   if state == 'waiting' and not kept then return {} end
   return {state, tonumber(job[1]) or 0, string.sub(job[2] or '', 1, 3), redis.call('PTTL', KEYS[1])}`);
 
-/** A job that a version before took has no term, and BullMQ's lock. */
+/** A job that an earlier version took has no term, but BullMQ's lock. */
 const TAKE_OUT = new RedisScript(`
   local job = redis.call('HMGET', KEYS[1], 'data', 'ended', 'finishedOn', 'term')
   if not job[1] or job[2] or job[3] then return 0 end
@@ -128,7 +128,7 @@ export class RedisLanes implements LaneStore {
     const found = looked.parse(await LOOK.run(this.#redis, keys, [queueId]));
     if (found.length === 0) return null;
     const [state, deliveries, progress, left] = found;
-    // What a version before has ended is kept without a limit at first.
+    // A job that an earlier version has ended does not expire at first.
     const endedMs = state === 'ended' && left >= 0 ? KNOWN - left : null;
     return { state, deliveries, begun: noteIn(progress) !== null, endedMs };
   }
@@ -199,7 +199,7 @@ export class RedisLanes implements LaneStore {
     return `${this.#parts.prefix}:{${lane}}:${name}`;
   }
 
-  /** A lane that is not added to costs nothing here. */
+  /** Closes the queues of lanes to which nothing was added for `idleMs`. */
   async #letGo(idleMs: number): Promise<void> {
     const before = performance.now() - idleMs;
     const idle = [...this.#adding].filter(([, { usedAt }]) => usedAt <= before);
@@ -217,7 +217,7 @@ export class RedisLanes implements LaneStore {
     try {
       await queue.waitUntilReady();
     } catch (error) {
-      // BullMQ remembers the failure for good: the next command makes another.
+      // BullMQ remembers the failure for good: the next command makes another queue.
       this.#adding.delete(lane);
       await queue.close().catch(() => undefined);
       throw error;

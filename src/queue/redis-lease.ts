@@ -1,6 +1,7 @@
 /**
- * Leases in Redis: `…:lease` holds `<agent>/<term>/<question>` and `…:rival` `<agent>/<reaches>`, each with its end;
- * `…:canceled` is the set of jobs that are not to be printed any more. All are beside the lane's queue, with the same prefix and hash tag: one slot, and one pattern for an ACL.
+ * Leases in Redis: `…:lease` holds `<agent>/<term>/<question>` and `…:rival` `<agent>/<reaches>`, each until
+ * it expires; `…:canceled` is the set of jobs that are not to be printed any more. They have the prefix and
+ * hash tag of the lane's queue: one slot, and one pattern for an ACL.
  */
 import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
@@ -9,8 +10,8 @@ import { isRefusal } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 
 /**
- * An agent's ID has no "/". Of each lane the milliseconds granted, or 0, whether a rival waits that reaches the printer, the
- * marks, and whether it has a job.
+ * Answers for each lane: the milliseconds granted, or 0; whether a rival that reaches the printer waits; the
+ * marks; and whether the lane has a job. An agent's ID has no "/".
  */
 const ASK = new RedisScript(`
   local me, contended, alone = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -47,19 +48,19 @@ const GIVE_BACK = new RedisScript(`
   return 1`);
 
 const answers = z.array(z.tuple([z.int(), z.int(), z.array(z.string()), z.int()]));
-/** Most in one command: bounds how long the server is at it. */
+/** Most lanes in one command: bounds how long the command holds up the server. */
 const MOST = 100;
-/** Characters of a lease in which its agent's ID ends. */
+/** An agent's ID ends within so many characters of its lease. */
 const LONGEST_ID = 64;
 
 export interface LeaseEvents {
-  /** Called for a lane of which the server refuses the keys, where it does not refuse all. */
+  /** Called for each lane whose keys the server refuses, unless it refuses those of all lanes. */
   onRefused(lane: Lane, error: Error): void;
   /** Called for a lane that was granted, and in which a job waits or is in hand. */
   onWaiting(lane: Lane): void;
 }
 
-/** @param keyOf the key of this name beside the lane's queue */
+/** @param keyOf the key with this name beside the lane's queue */
 export function redisLeases(
   redis: Connection,
   keyOf: (lane: Lane, name: string) => string,
@@ -88,7 +89,7 @@ export function redisLeases(
     });
   }
 
-  /** Where a key among many is refused, all are: then each is asked about alone. @throws the first error, if all failed */
+  /** A refused key fails the command: then each is asked about alone. @throws the first error, if all fail */
   async function ask(
     agentId: string,
     asks: readonly LeaseAsk[],
@@ -124,7 +125,7 @@ export function redisLeases(
     async holders(lanes) {
       const read = lanes.map((lane) => redis.getrange(keyOf(lane, 'lease'), 0, LONGEST_ID));
       const leases = await Promise.allSettled(read);
-      // Agents write their lanes, and may have made something else of one: that says nothing of the others.
+      // Agents write their lanes' keys, and may have broken one: the others can still be read.
       const [first] = leases;
       if (first?.status === 'rejected' && leases.every(({ status }) => status === 'rejected'))
         throw first.reason;

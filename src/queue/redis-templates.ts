@@ -1,9 +1,10 @@
 /**
- * Templates beside the lanes in Redis, each once for all jobs of its lane that print it, by the hash of its JSON: a large one
- * neither fills the server with each job that waits, nor comes again with each that is taken.
+ * Templates beside the lanes in Redis: each is stored once for all jobs of its lane that print it, by the
+ * hash of its JSON. So a large template neither fills the server with each job that waits, nor is sent with
+ * each job that is taken.
  *
- * One is stored before the first job that needs it, and kept for two weeks after anybody has last added or looked up such a job,
- * which the service does every few minutes with those that wait. Whoever takes a job reads what the hash says, or nothing.
+ * A template is stored before the first job that needs it, and kept for two weeks after such a job was last
+ * added or looked up, which the service does every few minutes with waiting jobs. Readers check the hash.
  */
 import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
@@ -14,7 +15,7 @@ import type { Connection } from './redis-script.ts';
 
 type Template = QueuedJob['template'];
 
-/** ms */
+/** How long a template is kept after its last use, ms. */
 export const KEPT = 14 * 24 * 3_600_000;
 
 export class RedisTemplates {
@@ -35,16 +36,16 @@ export class RedisTemplates {
     await this.#redis.set(key, JSON.stringify(own), 'PX', KEPT);
   }
 
-  /** Undefined: it is not there, or is another than it was. */
+  /** Undefined: the template is not there, or its text does not have this hash. */
   async of(lane: Lane, hash: string): Promise<Template | undefined> {
     return this.#known.get(hash) ?? (await this.#fetched(lane, hash));
   }
 
-  /** One at a time: a server cuts off a connection that hears bells and lets more than 32 MB wait for it. */
+  /** One at a time: a server cuts off a subscribed connection for which more than 32 MB of answers wait. */
   #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
     const fetched = this.#fetching.then(async () => {
       const json = (await this.#redis.get(this.#keyOf(lane, nameOf(hash)))) ?? '';
-      // Agents write their lanes.
+      // Agents write their lanes' keys.
       if (hashOf(json) !== hash) return undefined;
       const { data } = template.safeParse(JSON.parse(json));
       if (data !== undefined) this.#known.set(hash, data, { size: json.length });
@@ -55,7 +56,7 @@ export class RedisTemplates {
   }
 }
 
-/** Of its key, beside the lane's others. */
+/** The template's part of its key, beside the lane's other keys. */
 export function nameOf(hash: string): string {
   return `template:${hash}`;
 }

@@ -1,16 +1,18 @@
 /**
- * A turn of one lane in Redis, over what BullMQ keeps of it: the lists `wait` and `active`, and a hash for each job, to which
- * the `term` and the `turn` are added under which it was taken, the `order` of its last note, and that it has `ended`.
+ * Makes a turn of one lane in Redis, on BullMQ's own keys: the lists `wait` and `active`, and a hash for each
+ * job. The hash also gets the `term` and the `turn` under which the job was taken, the `order` of its last
+ * note, and whether it has `ended`.
  *
  *   wait ──taken: one more delivery──▶ active ──ended──▶ its hash alone, for 48 h, without its payload
  *     ▲                                  │
  *     └──handed back, to the front───────┘
  *
- * Both lists have their first job at the right: of two in hand, the one that was taken earlier. One that is handed back while
- * another is active keeps its place among those, with an empty term, by which it waits.
- * The lease is the fence: whoever has it is alone on the lane, and takes first what is active, whoever had it in hand. What
- * an agent says of a job names its term and the delivery, and counts only while the lane has that term, and the job that
- * delivery. Any command may be sent twice, when its answer was lost with the connection, and then counts once.
+ * Both lists have their first job at the right end: of two jobs in hand, the one that was taken earlier. A
+ * job that is handed back while another is active keeps its place in `active`; its empty term says that it
+ * waits. The lease is the fence: the agent that holds it is alone on the lane, and first takes the jobs that
+ * are active, whichever agent had them in hand. What an agent says of a job names its term and the delivery,
+ * and counts only while the lane has that term and the job that delivery. A command that is sent twice,
+ * because its answer was lost with the connection, counts once.
  */
 import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
@@ -22,8 +24,8 @@ import type { TakenJob, TurnServer } from './turns.ts';
 /** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
 export const KNOWN = 48 * 3_600_000;
 /**
- * A longer payload (bytes) comes in an answer of its own, one at a time: a server cuts off a connection that hears bells and
- * lets more than 32 MB wait for it.
+ * A longer payload (bytes) is fetched by a command of its own, one at a time: a server cuts off a subscribed
+ * connection for which more than 32 MB of answers wait.
  */
 const LONG = 65_536;
 
@@ -115,7 +117,7 @@ const answer = z.tuple([
   flags,
   z.union([z.tuple([z.string(), z.int(), z.string(), z.string()]), z.tuple([])]),
 ]);
-/** What BullMQ keeps of a job; `template`: the hash of the one that is not in its JSON. */
+/** What BullMQ keeps of a job; `template`: the hash of the template that is not in its JSON. */
 const storedJob = z.object({ template: z.string().optional(), json: z.string() });
 export type StoredJob = z.infer<typeof storedJob>;
 
@@ -177,12 +179,12 @@ export function storedIn(data: string): StoredJob {
   try {
     return storedJob.parse(JSON.parse(data));
   } catch {
-    // What is no payload is set aside like one that cannot be read.
+    // Data that is no payload is set aside like a payload that cannot be read.
     return { json: '' };
   }
 }
 
-/** BullMQ's own default is 0, or an empty object. */
+/** The job's note; null: none. BullMQ's own default of `progress` is 0, or an empty object. */
 export function noteIn(progress: string): string | null {
   return progress.startsWith('{') && progress !== '{}' ? progress : null;
 }

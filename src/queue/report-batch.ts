@@ -21,7 +21,7 @@ export type ReportHandler = (batch: readonly Reported[]) => Promise<void>;
 export interface ReportPlan {
   parse(json: string): Parsed<Report>;
   handle: ReportHandler;
-  /** How long an agent's reports are its reader's after each batch, ms: then somebody else goes on. */
+  /** How long a reader's lock on an agent's reports lasts after each batch, ms; then another may read. */
   lockMs: number;
   logger: QueueLogger;
   errors: ErrorLog;
@@ -37,8 +37,8 @@ export interface ReportSource {
 
 export interface ReportStore {
   /**
-   * Resolves when it is as durable as the server makes it. null: what is stored here is not lost, or without what it was
-   * reported of; or the server does not say.
+   * Resolves when the report is as durable as the server makes it. null: the server does not lose reports, or
+   * not without the jobs that they are about; or it does not say which report came before.
    */
   publish(report: Report, of: Scope): Promise<ReportPlace | null>;
   /** How many reports of an agent nobody has handled yet. */
@@ -49,7 +49,7 @@ export interface ReportStore {
 /** ms until the same is tried again, at first and at most. */
 export const BACKOFF = { first: 250, most: 30_000 };
 
-/** null: nothing that can be read, or not from the agent whose it should be; that is logged, and not for each of thousands. */
+/** null: the payload cannot be read, or names another agent; that is logged, not for each of thousands. */
 export function readable(
   plan: Pick<ReportPlan, 'parse' | 'errors'>,
   { name, id, json }: { name: string; id: string; json: string },

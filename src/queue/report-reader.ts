@@ -1,11 +1,11 @@
 /**
- * Reads the agents' streams (`report-stream.ts`). One service at a time reads a stream, in order, and deletes what it
- * has handled: if it dies, the next one goes on. A message on the bell names a stream with something to read; since
- * messages can be lost, and heartbeats are sent without, all known streams are looked at every few seconds, a hundred in one
- * command, and all streams searched for every minute.
+ * Reads the agents' streams (`report-stream.ts`). One service at a time reads a stream, in order, and deletes
+ * what it has handled: if it dies, another service goes on. A message on the bell names a stream with
+ * something to read. Messages can be lost, and heartbeats are sent without one; so all known streams are
+ * looked at every few seconds, a hundred in one command, and a search for all streams runs every minute.
  *
- * Whoever may write a stream may write anything into it, as much and as fast as it likes: what is read at once is bounded in
- * bytes, and a stream that does not end goes behind the others after some batches.
+ * Whoever may write a stream may write anything into it, as much and as fast as it likes. So what is read at
+ * once is bounded in bytes, and a stream that does not end waits behind the others after some batches.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,25 +17,26 @@ import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } 
 import { parseName, type ReportStreams } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
-/** Groups of streams that are read at the same time; streams of one group, and reports read at once. */
+/** Groups of streams read at the same time; streams in a group; and reports read at once. */
 const PARALLEL = 8;
 const GROUP = 100;
 const BATCH = 100;
-/** Bytes of reports read at once. One that is longer is set aside: 5,000 printers with ten formats each fit. */
+/** Most bytes read at once; a longer report is set aside: 5,000 printers with ten formats each fit. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Batches that are read of a stream before others have their turn. */
+/** Most batches that are read of a stream before other streams have their turn. */
 const ROUNDS = 10;
 /** Most names that wait to be read: anybody on Redis can ring the bell with any name. */
 const MOST_WAITING = 10_000;
-/** A stream that somebody else reads, or whose report could not be handled, is looked at again after so long, ms. */
+/** Intervals, ms: to a stream that another service reads, of looks at known streams, and of searches. */
 const TAKEN = 200;
 const LOOK = 5_000;
 const SEARCH = 60_000;
 
 /**
- * Of each stream: deletes what was handled, and reads on while there is something and nobody else reads it. Answers with whose
- * it is to read (0 too where there was no room for it), whether it is there, and what is read; and with the server's clock. Of
- * an entry counts its first value, empty where that is too long.
+ * For each stream: deletes the entries that were handled, and reads on unless another service reads the
+ * stream. Answers whether this reader may read it (0 also if the answer had no room for it), whether the
+ * stream exists, and the entries; and with the server's clock. Only the first value of an entry counts; it is
+ * empty if it was too long.
  */
 const READ = new RedisScript(`
   local me, ms, most, longest, at, answers = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 5, {}
@@ -95,9 +96,9 @@ export class ReportReader implements ReportSource {
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
   readonly #waiting = new Set<string>();
-  /** Somebody has rung for whom there was no room. */
+  /** A name was rung for which `#waiting` had no room. */
   #missed = false;
-  /** The streams that are being read; and the groups. */
+  /** The names of the streams that are being read; and the groups. */
   readonly #busy = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   readonly #failures = new Map<string, number>();
@@ -115,7 +116,7 @@ export class ReportReader implements ReportSource {
     const { errors } = this.#plan;
     this.#ear.on('error', (error) => errors.report('reports are not called out', error));
     this.#ear.on('message', (_channel, name: string) => this.#ring(name));
-    // The bell rang unheard while the connection was away.
+    // Rings while the connection was away were not heard.
     this.#ear.on('ready', () => this.#search());
     this.#ear
       .subscribe(this.#streams.bell)
@@ -152,7 +153,7 @@ export class ReportReader implements ReportSource {
 
   #await(name: string): void {
     if (this.#stopped.signal.aborted) return;
-    // However many others ring: what is known is not forgotten, and the rest is searched for.
+    // However many names ring: known streams always get their turn, and the rest is found by a search.
     if (this.#known.has(name) || this.#waiting.size < MOST_WAITING) {
       if (parseName(name) !== null) this.#waiting.add(name);
     } else this.#missed = true;
@@ -208,8 +209,9 @@ export class ReportReader implements ReportSource {
   }
 
   /**
-   * Never rejects. What could not be handled is tried again, each stream alone: one of them may be why.
-   * @param group the streams that are its own; one that is read to its end is not any more
+   * Never rejects. If handling fails, each stream of the group is tried again alone, because any of them may
+   * be the cause.
+   * @param group the streams that this call reads; a stream that is read to its end leaves it
    */
   async #look(group: Set<string>): Promise<void> {
     const { errors } = this.#plan;
@@ -265,7 +267,7 @@ export class ReportReader implements ReportSource {
     }
   }
 
-  /** Others of the group may have much more to read. */
+  /** Frees the stream at once: other streams of the group may have much more to read. */
   #leave(group: Set<string>, name: string): void {
     group.delete(name);
     this.#failures.delete(name);
@@ -273,7 +275,7 @@ export class ReportReader implements ReportSource {
     this.#next();
   }
 
-  /** @param ends only deletes what was handled, and lets the streams go */
+  /** @param ends only deletes what was handled, and gives the streams up */
   async #ask(reading: readonly Reading[], ends: boolean) {
     const keys = reading.flatMap(({ name }) => [this.#streams.keyOf(name, 'stream'), this.#lock(name)]);
     const handled = reading.flatMap(({ handled }) => [handled.length, ...handled]);
@@ -287,7 +289,6 @@ export class ReportReader implements ReportSource {
   }
 }
 
-/** A stream, and what of it was handled. */
 interface Reading {
   name: string;
   handled: string[];

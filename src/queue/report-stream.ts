@@ -1,7 +1,7 @@
 /**
- * The reports of one agent on Redis: a stream of its own, in the order in which it published them. Its name holds the
- * agent and its scope, so that an ACL can let an agent write this one and no other, and whoever reads it knows whose it
- * is, whatever is in it.
+ * The reports of an agent on Redis: a stream for each agent, in the order in which it published them. The
+ * stream's name holds the agent and its scope, so that an ACL can let an agent write its own stream only, and
+ * a reader knows whose reports they are, whatever they contain.
  *
  *   agent ── XADD, PUBLISH the name ──▶ `…:{@reports/<tenant>/<agent>}:stream` ── XRANGE, applied, XDEL ──▶ service
  */
@@ -16,31 +16,32 @@ export interface ReportOrigin {
   agentId: string;
 }
 
-/** Where a report is among its agent's others, which tells the agent what the server has lost of them. */
+/** A report's place among those of its agent: it tells the agent which reports the server has lost. */
 export interface ReportPlace {
-  /** Of which these are places. */
+  /** The name of the stream that `at` and `before` belong to. */
   stream: string;
-  /** Comes later in the order of texts than that of any report before. */
+  /** Sorts, as text, after the place of every earlier report. */
   at: string;
-  /** The newest that the server knew before: what came after it is lost. */
+  /** The newest place that the server knew before: reports after that place are lost. */
   before: string;
 }
 
-/** An agent that is gone, and whose reports nobody reads, is forgotten after this long, ms. */
+/** A stream to which nothing was published for so long is deleted, ms: its agent is gone. */
 const KEPT = 14 * 24 * 3_600_000;
-/** From so many unread reports on, older reports of the agent's own state are dropped: the newest is complete. */
+/** Above this many unread reports, an agent's older state reports are dropped: the newest is complete. */
 const BACKLOG = 50;
 
 const origin = z.object({ scope, agentId });
-/** Of both together: anybody on Redis can ring the bell, with megabytes. */
+/** Of scope and agent together: anybody on Redis can ring the bell, with megabytes. */
 const LONGEST_NAME = 200;
 
-/** Called out when the reader need not hurry: no stream's name. How many hear it, it says all the same. */
+/** Rung instead of the stream's name when the reader need not hurry; PUBLISH still counts who hears it. */
 const NO_HURRY = '';
 
 /**
- * A stream knows its newest ID also when that was deleted; a server that took the place of one that died may know an older
- * one. A user made for a version before must not ask.
+ * A stream knows its newest ID even after that entry was deleted. A server that took over from one that died
+ * may know an older ID only. A Redis user that was made for an earlier version may not use XINFO: then
+ * `before` is empty.
  */
 const PUBLISH = new RedisScript(`
   local before, about = '', redis.pcall('XINFO', 'STREAM', KEYS[1])
@@ -56,13 +57,13 @@ const published = z.tuple([entry, z.int(), z.int(), entry.or(z.literal(''))]);
 
 export class ReportStreams {
   readonly redis: Connection;
-  /** Where a name is called out when there is something to read. */
+  /** The channel on which the name of a stream with something to read is rung. */
   readonly bell: string;
   readonly #prefix: string;
   readonly #onPublished: (services: number) => void;
   readonly #lastState = new Map<string, { id: string; content: string }>();
 
-  /** @param onPublished told after each report how many services are there to hear of it */
+  /** @param onPublished called after each report with the number of services that hear of it */
   constructor(redis: Connection, prefix: string, onPublished: (services: number) => void) {
     this.redis = redis;
     this.#onPublished = onPublished;
@@ -88,13 +89,13 @@ export class ReportStreams {
   async publish(report: Report, of: Scope): Promise<ReportPlace | null> {
     const name = nameOf({ scope: of, agentId: report.agentId });
     const key = this.keyOf(name, 'stream');
-    // A heartbeat that says nothing new is read with all others, some seconds later.
+    // A heartbeat that says nothing new does not ring: it is read at the next look, some seconds later.
     const content = report.kind === 'agent' ? JSON.stringify({ ...report, at: '' }) : '';
     const before = report.kind === 'agent' ? this.#lastState.get(name) : undefined;
     const called = content !== '' && content === before?.content ? NO_HURRY : name;
     const told = await PUBLISH.run(this.redis, [key], [JSON.stringify(report), this.bell, called]);
     const [id, length, services, newest] = published.parse(told);
-    // In a cluster the server counts those alone that hear it from itself.
+    // A server of a cluster counts only its own subscribers.
     if (!this.redis.isCluster) this.#onPublished(services);
     if (report.kind === 'agent') {
       if (before !== undefined && length > BACKLOG) await this.redis.xdel(key, before.id);
@@ -109,7 +110,7 @@ export class ReportStreams {
   }
 }
 
-/** `<ms>-<number>`, both of 64 bits, so that the order of texts is theirs. */
+/** Pads a stream ID `<ms>-<number>`, both of 64 bits, so that IDs sort as texts. */
 function ordered(id: string): string {
   return id
     .split('-')
@@ -122,7 +123,7 @@ export function nameOf(of: ReportOrigin): string {
   return `${of.scope ?? ''}/${of.agentId}`;
 }
 
-/** null: no name of such a stream. */
+/** null: the text is no stream's name. */
 export function parseName(name: string): ReportOrigin | null {
   if (name.length > LONGEST_NAME) return null;
   const [tenant = '', agent, ...more] = name.split('/');

@@ -1,4 +1,4 @@
-/** How long an end may take: for what is in hand to be done, and after it was told to stop, ms. */
+/** Limits of a stop, ms: `timeoutMs` for work in hand to finish, `graceMs` for work that was told to stop. */
 export interface StopOptions {
   timeoutMs?: number;
   graceMs?: number;

@@ -1,7 +1,8 @@
 /**
- * What a consumer says to the server of its lanes, as few commands as that takes. One turn has everything that there is to
- * say at its moment: what comes while one is under way goes with the next. So a job's end and the next job of its lane are
- * one round trip. What a turn is made of: `postgres-turns.ts`, for all lanes of a process, and `redis-turns.ts`, for one.
+ * Batches what a consumer says to the server of its lanes, to need few commands. A turn says all that there
+ * is to say at its moment; what comes while a turn is under way goes with the next one. So a job's end and
+ * the next job of its lane are one round trip. `postgres-turns.ts` makes a turn for all lanes of a process,
+ * `redis-turns.ts` for one lane.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lane } from '../contract/lane.ts';
@@ -9,7 +10,7 @@ import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import type { ErrorLog } from './queue-log.ts';
 
-/** A delivery, as its fence is. */
+/** A delivery. What is said of it counts only while the lane has the term, and the job the delivery. */
 export interface InHand {
   lane: Lane;
   id: string;
@@ -19,34 +20,34 @@ export interface InHand {
 
 export interface TakenJob extends InHand {
   json: string;
-  /** Undefined: it is in the payload. */
+  /** Undefined: the payload contains the template. */
   template: QueuedJob['template'] | undefined;
-  /** Its payload is the service's own row: scope and printer are the lane's. */
+  /** The payload is the service's own row of the job: its scope and printer are those of the lane. */
   ofRow: boolean;
   note: string | null;
 }
 
 export interface NoteLeft {
   inHand: InHand;
-  /** Of the delivery's notes, from 1. */
+  /** The note's number among those of this delivery, from 1. */
   order: number;
   note: string;
 }
 
-/** All that there is to say. */
+/** All that one command says to the server. */
 export interface Turn {
-  /** Jobs that are done with. */
+  /** Jobs whose handling has ended. */
   ended: readonly InHand[];
   /** Jobs that go back to their place. */
   back: readonly InHand[];
   told: readonly { name: string; report: Report }[];
-  /** Lanes of which the first job is wanted that has not ended, and is none of these, which are in hand. */
+  /** Lanes from which the first job that has not ended is wanted, other than the jobs in hand (`beside`). */
   take: readonly { lane: Lane; term: string; beside: readonly string[] }[];
-  /** Higher than that of any turn of the process before. */
+  /** Higher than the number of any earlier turn of this process. */
   number: number;
 }
 
-/** In the order of what was said: whether it was still this one's, and what was taken. */
+/** In the order of the turn's lists: whether each job was still this consumer's, and the jobs taken. */
 export interface TurnAnswer {
   ended: readonly boolean[];
   back: readonly boolean[];
@@ -55,14 +56,14 @@ export interface TurnAnswer {
 
 export interface TurnServer {
   turn(turn: Turn): Promise<TurnAnswer>;
-  /** Whether each is stored, durably; false: the job or the lease is another's, or a later note is there. */
+  /** Whether each note is durably stored; false: the job or lease is another's, or a later note is there. */
   notes(notes: readonly NoteLeft[]): Promise<readonly boolean[]>;
   isAway(error: unknown): boolean;
 }
 
 /** How soon a turn is tried again, ms. */
 const RETRY_MS = 1_000;
-/** Most of each kind in one turn. */
+/** Most entries of each kind in one turn. */
 const MOST = 500;
 
 type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
@@ -84,26 +85,26 @@ export class Turns {
   #turning = false;
   #noting = false;
 
-  /** @param number the next turn's, of all that the process has */
+  /** @param number gives the number of the next turn, counted over the whole process */
   constructor(server: TurnServer, number: () => number, errors: ErrorLog) {
     this.#server = server;
     this.#number = number;
     this.#errors = errors;
   }
 
-  /** The job is done with. Tried until the server has answered; false: it was not this one's any more. */
+  /** The job is done with. Tried until the server answers; false: it was not this consumer's any more. */
   ended(inHand: InHand): Promise<boolean> {
     return this.#say(this.#ended, inHand);
   }
 
-  /** The job goes back to its place. As `ended`. */
+  /** The job goes back to its place in the lane. As `ended`. */
   handedBack(inHand: InHand): Promise<boolean> {
     return this.#say(this.#back, inHand);
   }
 
   /**
-   * The lane's first job that has not ended, but for those that are in hand. Tried until the server has answered; null: none waits, or the lease is not of
-   * this term, or `forget` was called.
+   * Takes the lane's first job that has not ended, other than those in hand (`beside`). Tried until the
+   * server answers; null: no job waits, the lease is not of this term, or `forget` was called.
    */
   take(lane: Lane, term: string, beside: readonly string[]): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
@@ -113,7 +114,7 @@ export class Turns {
     return promise;
   }
 
-  /** Nobody wants the lane's next job any more; one that is being taken comes all the same. */
+  /** Withdraws the request for the lane's next job. A job that is already being taken is still delivered. */
   forget(lane: Lane): void {
     this.#asked.get(lane)?.settle.resolve(null);
     this.#asked.delete(lane);
@@ -126,7 +127,7 @@ export class Turns {
     return promise;
   }
 
-  /** Resolves when it is durable; false: the job or the lease is another's, or a later note is there. */
+  /** Resolves when the note is durable; false: the job or lease is another's, or a later note is there. */
   note(inHand: InHand, order: number, note: string): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     this.#notes.push({ inHand, order, note, settle: { resolve, reject } });
@@ -134,7 +135,7 @@ export class Turns {
     return promise;
   }
 
-  /** What has not been said by now is not said. */
+  /** Says nothing more: what has not been said by now is dropped. */
   close(): void {
     this.#closed.abort();
   }
@@ -154,7 +155,7 @@ export class Turns {
 
   async #turns(): Promise<void> {
     const { signal } = this.#closed;
-    // What belongs together is said in one go: a job's end, its report, and the question for the next.
+    // A job's end, its report and the request for the next job come in one tick, and go in one turn.
     await new Promise(setImmediate);
     while (this.#ended.length + this.#back.length + this.#asked.size + this.#told.length > 0) {
       if (signal.aborted) return;

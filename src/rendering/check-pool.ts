@@ -1,9 +1,9 @@
 /**
- * The check threads of a service. What a stranger sent is drawn and measured here and nowhere else: with a deadline, a
- * bound on memory, and off the thread that serves sockets.
+ * The check threads of a service. What a stranger sent is drawn and measured here and nowhere else: with a
+ * deadline, a bound on memory, and off the thread that serves sockets.
  *
- * A thread has one check at a time; what waits takes turns by its owner (the tenant), and no owner has all threads, so
- * that a slow check delays its own owner's and nobody else's.
+ * A thread has one check at a time. Waiting checks take turns by their owner (the tenant), and no owner has
+ * all threads, so that a slow check delays its own owner's checks and no others.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -27,7 +27,7 @@ import { startThread } from './thread.ts';
 
 /** A thread's heap, MB. */
 const HEAP_MB = 256;
-/** In which a thread has to load its code, ms. */
+/** In this time a thread must load its code, ms. */
 const LOADING_MS = 60_000;
 /** Checks that one owner may have waiting. */
 const MOST_WAITING = 1_000;
@@ -68,7 +68,7 @@ export class CheckPool {
   readonly #size: number;
   readonly #logger: Logger;
   readonly #threads = new Set<CheckThread>();
-  /** By owner, in the order in which they take their turns. */
+  /** By owner, in the order in which the owners take turns. */
   readonly #waiting = new Map<string, Task[]>();
   readonly #running = new Map<string, number>();
   #stopped = false;
@@ -79,7 +79,7 @@ export class CheckPool {
     this.#logger = options.logger;
   }
 
-  /** One thread is ready before it is asked. */
+  /** Makes one thread ready before the first check. */
   start(): void {
     this.#thread();
   }
@@ -91,7 +91,7 @@ export class CheckPool {
     }
     this.#waiting.clear();
     const ended = Promise.all([...this.#threads].map((thread) => thread.stop('busy')));
-    // The drawing library's work goes on until it is done.
+    // A thread that draws ends only when the drawing library's work is done.
     await Promise.race([ended, delay(STOP_MS, undefined, { ref: false })]);
   }
 
@@ -119,7 +119,7 @@ export class CheckPool {
     return result.kind === 'records' ? result.verdict : misread(result);
   }
 
-  /** What a raw ZPL template prints beside its label. @throws CheckStopped */
+  /** What a raw ZPL template prints outside its label. @throws CheckStopped */
   async placement(
     owner: string,
     check: Omit<PlacementCheck, 'kind'>,
@@ -170,7 +170,7 @@ export class CheckPool {
       const thread = this.#thread();
       if (thread === undefined) return;
       const task = tasks.shift();
-      // Whoever had a turn goes behind those who wait.
+      // An owner that had a turn goes behind the owners that wait.
       this.#waiting.delete(owner);
       if (tasks.length > 0) this.#waiting.set(owner, tasks);
       if (task !== undefined) this.#begin(thread, task);
@@ -190,14 +190,14 @@ export class CheckPool {
     });
   }
 
-  /** One that is free, a new one where there may be; undefined: all are at work. */
+  /** A free thread, or a new one if there may be more; undefined: all are at work. */
   #thread(): CheckThread | undefined {
     let alive = 0;
     for (const thread of this.#threads) {
       if (thread.free) return thread;
       if (!thread.ending) alive += 1;
     }
-    // A thread ended while the drawing library works lives until that work is done: as many of those are let be.
+    // A thread ended while the drawing library works lives until that is done; `#size` of those are let be.
     if (alive >= this.#size || this.#threads.size >= 2 * this.#size || this.#stopped) return undefined;
     const thread = new CheckThread(this.#logger, () => {
       this.#threads.delete(thread);
@@ -248,7 +248,7 @@ class CheckThread {
 
   begin(check: Check, ms: number, settle: Settle): void {
     const id = ++this.#asked;
-    // That a thread takes long to start on a busy machine is no fault of what it is to check.
+    // A slow start of the thread on a busy machine must not count against its check.
     const timer = this.#loaded ? this.#deadline(ms) : setTimeout(() => this.#notLoaded(), LOADING_MS);
     this.#task = { id, ms, at: '', settle, timer };
     this.#worker.ref();

@@ -30,7 +30,7 @@ export interface RecordsCheck {
   readonly budget: number;
 }
 
-/** Is what a raw ZPL template prints on its label? */
+/** Does a raw ZPL template print inside its label only? */
 export interface PlacementCheck {
   readonly kind: 'placement';
   readonly template: Extract<Template, { language: 'zpl' }>;
@@ -42,12 +42,12 @@ export interface PictureCheck {
   readonly kind: 'picture';
   readonly template: Template;
   readonly dpi: number;
-  /** mm; of a raw template that does not say how large its label is. */
+  /** The label's size, mm, for a raw template that does not say it. */
   readonly media: { readonly width: number; readonly height: number };
   readonly orientation: Orientation;
   readonly job: JobFacts;
   readonly record: LabelRecord;
-  /** Of the record in its job, and of the label among the record's, from 0. */
+  /** Indexes from 0: of the record in its job, and of the label among the record's labels. */
   readonly index: number;
   readonly copy: number;
   /** Pixels; left out: one for each dot. */
@@ -59,7 +59,7 @@ export interface PictureCheck {
 export interface PictureResult {
   /** null: nothing can be drawn. */
   readonly png: Uint8Array | null;
-  /** Of the label, dots. */
+  /** The label's size, dots. */
   readonly width: number;
   readonly height: number;
   readonly problems: readonly TemplateProblem[];
@@ -68,12 +68,12 @@ export interface PictureResult {
 
 export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck;
 
-/** What cannot be printed; without a record it is the template that cannot, in this format. */
+/** What cannot be printed; without `record`, the template itself cannot be printed in this format. */
 export interface Unprintable {
   readonly code: JobFaultCode;
   readonly message: string;
   readonly record?: number;
-  /** The fields that the element prints; the one at fault alone where it is known. */
+  /** The fields that the element prints, or only the one at fault if that is known. */
   readonly fields: readonly string[];
   readonly reason?: Reason;
 }

@@ -1,7 +1,7 @@
 /**
- * A check thread: does for the service what printing does, as far as it takes to know whether something would print.
- * Templates and values are a stranger's, so it is a thread with a bound on its memory, which is ended when it takes too
- * long.
+ * A check thread: does for the service what printing does, as far as needed to know whether something would
+ * print. Templates and values come from strangers, so the thread has a bound on its memory, and is ended when
+ * it takes too long.
  */
 import { createHash } from 'node:crypto';
 import { getPriority, setPriority } from 'node:os';
@@ -27,24 +27,24 @@ import type {
 
 /** Nice value: requests come first. */
 const PRIORITY = 5;
-// Elsewhere a priority is that of the whole process. Nobody but root may take back what a service was started behind (`Nice=10`).
+// Elsewhere a priority is the whole process's. Only root may undo a higher one (`Nice=10`), so it is kept.
 if (process.platform === 'linux' && getPriority() < PRIORITY) setPriority(PRIORITY);
 
 const port = parentPort;
 if (port === null) throw new Error('check-worker.ts runs as a worker thread');
 
-/** Faults that are told; an answer lists no more. */
+/** Most faults that an answer lists. */
 const MOST_FAULTS = 100;
 /** Templates that are kept compiled, and how large they may be, characters of JSON. */
 const MOST_COMPILED = 16;
 const LARGEST_COMPILED = 200_000;
 
-/** Of an unforeseen error. */
+/** Most stack frames that are told of an unforeseen error. */
 const FRAMES = 10;
 
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
 
-/** The template compiled, or as it was kept; one that prints something of its job, such as the time, is compiled for each. */
+/** The template compiled, or as kept; one that prints something of its job, such as the time, is not kept. */
 async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): Promise<RecordCheck> {
   const source = JSON.stringify(template);
   const keeps = source.length <= LARGEST_COMPILED && !/\{\{\s*\$/.test(source);

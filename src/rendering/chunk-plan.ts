@@ -1,7 +1,7 @@
 /**
  * A job as a row of chunks. A chunk is one record, printed some number of times by the printer's own copy
- * command; many copies are split, so that the window ahead of the printer stays small, and copies that count are a
- * chunk each. For a printer that takes documents, a row of documents with some chunks each.
+ * command. Many copies are split, so that the window ahead of the printer stays small; copies that differ are
+ * a chunk each. A printer that takes documents gets a row of documents with some chunks each.
  */
 export interface PlannedChunk {
   record: number;
@@ -18,7 +18,7 @@ export interface PlannedLabels {
   /** The first label, from 0, and the one after the last. */
   from: number;
   upTo: number;
-  /** The labels of a record differ: no printer can make one from another. */
+  /** The copies of a record differ: no printer can make one from another. */
   copiesDiffer: boolean;
 }
 
@@ -34,9 +34,9 @@ export function* planChunks(labels: PlannedLabels, maxCopies: number): Generator
 }
 
 /**
- * The same in documents of at most `maxLabels` labels, and of whole pages, so of one page at least. Where the labels
- * begin, a page begins: what was printed before ended with one. A person may release a held job from a label in the
- * middle of a page; the rest then begins on a new sheet all the same.
+ * The same chunks in documents of at most `maxLabels` labels and of whole pages, so of one page at least. The
+ * first label begins a page, because what was printed before ended with one. If a person releases a held job
+ * from a label in the middle of a page, the rest begins on a new sheet too.
  */
 export function* planDocuments(
   labels: PlannedLabels,

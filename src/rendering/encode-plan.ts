@@ -1,9 +1,9 @@
-/** What was planned, as the bytes that a language makes of it. */
+/** Encodes planned chunks and documents as the bytes of a language. */
 import type { LabelEncoder } from '../../drivers/languages/language.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { PlannedChunk } from './chunk-plan.ts';
 
-/** A fault that the language threw without saying where still names the record. */
+/** Encodes a chunk; a fault that names no record gets the chunk's. */
 export async function encodeChunk(
   encoder: LabelEncoder,
   { record, count, copy }: PlannedChunk,
@@ -31,7 +31,7 @@ export async function encodeDocument(
   return joined([...parts, encoder.end()]);
 }
 
-/** In memory of their own, to be handed to the other thread. */
+/** Joined in memory of their own, which can be handed to another thread. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

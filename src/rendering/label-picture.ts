@@ -1,6 +1,6 @@
 /**
- * A label as a person looks at it: the printer's dots as a PNG, or fewer pixels in greys. Of a template that is being
- * made, with where each element is and what is wrong with it; what can be drawn is drawn.
+ * Draws a label as a PNG for a person: the printer's dots as pixels, or fewer pixels in greys. A preview of a
+ * template also says where each element is and what is wrong with it; it draws what can be drawn.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { nativeField } from '../../drivers/languages/zpl/designed.ts';
@@ -22,7 +22,7 @@ import { turnItem } from '../render/turn.ts';
 import { numbered } from '../values/built-ins.ts';
 import type { PictureCheck, PictureResult } from './check-protocol.ts';
 
-/** What a check says of a value that is a field's sample; here it is the record's. */
+/** A check says this of a field's sample; here the value is the record's, so this is cut out. */
 const OF_SAMPLES = 'with the samples of the fields: ';
 
 /** One label of a job. @throws JobFaultError what printing it would raise */
@@ -35,7 +35,7 @@ export async function labelPicture(check: PictureCheck): Promise<PictureResult> 
   return { png, width, height, problems, boxes: list.boxes };
 }
 
-/** For the picture and for what is wrong with it; undefined where nothing can be drawn, and the check says why. */
+/** For the picture and its problems; undefined if nothing can be drawn, and then the check says why. */
 function drawnElements({ template, dpi, job, record, index, copy }: PictureCheck): DrawnElements | undefined {
   if (template.language === 'zpl') return undefined;
   try {
@@ -69,7 +69,7 @@ async function listOf({
 
 type Preview = Omit<DisplayList, 'items'> & { items: readonly Item[] | null; boxes: ElementBox[] };
 
-/** Faults are told by `problemsOf`. */
+/** Leaves faults to `problemsOf`. */
 async function previewList(check: PictureCheck, drawn: DrawnElements | undefined): Promise<Preview> {
   const { template, dpi, media, orientation } = check;
   if (template.language !== 'zpl') return await designed(template, check, drawn);
@@ -102,20 +102,20 @@ async function designed(
     if (box !== undefined)
       boxes.push({ pointer: `/elements/${at}`, ...box, ...(ink && { ink }), ...(printer && { printer }) });
     items.push(...(orientation === 'landscape' ? its.map((item) => turnItem(item, 90, whole)) : its));
-    // Gives the memory back that pictures were drawn in.
+    // Lets the drawing library free the memory of pictures.
     await breathe();
   }
   return { ...media, items, boxes };
 }
 
-/** What a ZPL printer draws by itself; of fonts alone its dots are others. */
+/** What a ZPL printer draws by itself; only with its font do the dots differ from ours. */
 function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>[1]): ElementBox['printer'] {
   const own = items.filter((item) => nativeField(item, media) !== undefined);
   if (own.some(({ kind }) => kind === 'text')) return 'text';
   return own.some(({ kind }) => kind === 'bars') ? 'bars' : undefined;
 }
 
-/** None where the element cannot be made for this record. */
+/** The element's items; none if it cannot be made for this record. */
 async function elementItems(make: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
   try {
     return await make();
@@ -125,7 +125,7 @@ async function elementItems(make: () => Promise<readonly Item[]>): Promise<reado
   }
 }
 
-/** As the check of a template says them, with this record for the fields' samples. */
+/** Problems as the check of a template finds them, with this record in place of the fields' samples. */
 async function problemsOf(
   { template, dpi, record, job }: PictureCheck,
   drawn: DrawnElements | undefined,

@@ -1,12 +1,12 @@
 /**
- * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither hold
- * up the thread that keeps the queue's locks alive, nor bring the agent down.
+ * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither
+ * hold up the thread that keeps the queue's leases alive, nor bring the agent down.
  *
- * A thread starts with the first job that finds none free, and ends when none has come for a while. Jobs of a tenant share
- * threads with others' only when there are too many tenants: what one draws slowly holds up nobody else. A job's session
- * stays on one thread. A thread that dies, or that answers nothing for too long, is replaced;
- * its sessions fail with `RenderCrash`. Which of them was to blame is not known, so a job may try once more on a
- * thread of its own (`alone`), where it can hurt, and be hurt by, nobody else.
+ * A thread starts with the first job that finds none free, and ends when no job has come for a while. Tenants
+ * share threads only when there are too many tenants: what one tenant draws slowly holds up nobody else. A
+ * job's session stays on one thread. A thread that dies, or that answers nothing for too long, is replaced,
+ * and its sessions fail with `RenderCrash`. Nobody knows which session was to blame, so a job may try once
+ * more on a thread of its own (`alone`), where it can hurt, and be hurt by, no other job.
  */
 import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -16,11 +16,11 @@ import type { Logger } from '../log.ts';
 import { AHEAD, type Chunk, type Opening, type RenderAnswer, type RenderRequest } from './render-protocol.ts';
 import { startThread } from './thread.ts';
 
-/** What a check keeps of its work, bytes. */
+/** Most bytes of labels that a check keeps. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB. */
 const HEAP_MB = 1024;
-/** Threads, over those of the configuration, for tenants that would find all in others' hands. */
+/** Threads beyond those of the configuration, for tenants that would find all threads taken by others. */
 const MORE_FOR_OTHERS = 4;
 /** Templates that a thread keeps, and characters of their pictures and fonts. */
 const MOST_TEMPLATES = 16;
@@ -78,7 +78,7 @@ export class RenderPool {
     await Promise.all(threads.map((thread) => thread.stop()));
   }
 
-  /** Starts a job's labels on the thread with the fewest jobs of the tenant. Close the session in any case. */
+  /** Starts a job's labels, if possible on a free or a new thread. Close the session in any case. */
   open(job: QueuedJob, options: RenderSessionOptions): RenderSession {
     if (this.#stopped) throw new RenderCrash('the agent is stopping');
     if (options.alone) {
@@ -99,7 +99,7 @@ export class RenderPool {
     const byJobs = this.#threads.toSorted((a, b) => a.sessions - b.sessions);
     const own = byJobs.filter((thread) => thread.has(tenantId));
     const [least] = own;
-    // No tenant has more of them, however many it could get.
+    // No tenant gets more threads than are configured.
     if (least !== undefined && own.length >= threads) return least;
     const free = byJobs.find(({ sessions }) => sessions === 0);
     if (free !== undefined) return free;
@@ -134,7 +134,7 @@ function sizeOf(template: Template): number {
 
 type SessionOpening = Pick<Opening, 'from' | 'maxCopies' | 'documents' | 'cacheBytes'> & { job: QueuedJob };
 
-/** What becomes of a thread that no job has needed for that long. */
+/** What happens to a thread that no job has needed for `idleMs`. */
 interface Rest {
   idleMs: number;
   rests(): void;
@@ -146,7 +146,7 @@ class RenderThread {
   readonly #stuckMs: number;
   readonly #rest: Rest | null;
   #resting: NodeJS.Timeout | undefined;
-  /** Templates that it keeps, by the object that jobs share, and those that one job has brought. */
+  /** The numbers of templates that the thread keeps, by the object that jobs share; `#seen`: brought once. */
   readonly #templates = new LRUCache<Template, number>({
     max: MOST_TEMPLATES,
     maxSize: MOST_CHARACTERS,
@@ -200,8 +200,8 @@ class RenderThread {
   }
 
   /**
-   * A job's template as the thread needs it: it keeps one that comes a second time. Where every job has an object of its own,
-   * nothing is kept.
+   * A job's template as the thread needs it. The thread keeps a template whose object comes a second time;
+   * where every job has an object of its own, it keeps none.
    */
   #bringing(template: Template): Pick<Opening, 'template' | 'keptAs' | 'forget'> {
     const known = this.#templates.get(template);
@@ -217,7 +217,7 @@ class RenderThread {
     return { template, keptAs, forget };
   }
 
-  /** @param known the thread has something of it */
+  /** @param known the thread holds something of the session */
   leave(session: number, known: boolean): void {
     this.#receivers.delete(session);
     if (known && !this.dead) this.#worker.postMessage({ kind: 'close', session } satisfies RenderRequest);

@@ -15,20 +15,20 @@ export const AHEAD = 16;
 /** The labels of `job` from label `from` on, at most `maxCopies` in a chunk. */
 export interface Opening {
   job: Omit<QueuedJob, 'template'>;
-  /** Left out: the thread keeps it under the number. */
+  /** Left out: the thread has kept the template as `keptAs`. */
   template?: QueuedJob['template'] | undefined;
-  /** Under which the thread keeps the template; left out: it does not. */
+  /** The number under which the thread keeps the template; left out: it does not keep it. */
   keptAs?: number | undefined;
   /** Numbers of templates that it need not keep any more. */
   forget: readonly number[];
   from: number;
   maxCopies: number;
-  /** Each chunk is a document by itself, as many labels in it as may be; otherwise all together are. */
+  /** Each chunk is a document by itself, as many labels in it as may be; otherwise all are one document. */
   documents: boolean;
   cacheBytes: number;
 }
 
-/** A message costs a thread more than most labels do: a session opens with what is asked of it first. */
+/** A message costs a thread more than most labels do, so a session opens with its first question. */
 export type RenderRequest =
   /** Makes the first chunks, and looks at the other records; answered with `checked` and some of them, or `fault`. */
   | { kind: 'check'; session: number; opening?: Opening | undefined }
@@ -40,7 +40,7 @@ export type RenderRequest =
 export type RenderAnswer =
   /** No answer: a check goes on, label by label. A large one takes minutes. */
   | { kind: 'working'; session: number }
-  /** `ended`: these are all, and the session is over. */
+  /** `ended`: these are all chunks, and the session is over. */
   | { kind: 'checked'; session: number; chunks: Chunk[]; ended: boolean }
   | { kind: 'chunk'; session: number; chunk: Chunk }
   | { kind: 'end'; session: number }

@@ -1,8 +1,8 @@
 /**
  * A render thread: makes the bytes of labels, for several jobs at a time, one label each in turn.
  *
- * A check of a job makes its first labels, and keeps them for when they are due: of a small job, all. Whether the others
- * can be made is found without making them, which takes a hundredth of the time, where the language can tell.
+ * A check of a job makes its first labels (of a small job, all) and keeps them until they are due. If the
+ * language can tell, it only finds out whether the others can be made, which takes a hundredth of the time.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -24,14 +24,14 @@ interface LanguagesModule {
   LANGUAGES: Readonly<Partial<Record<LanguageId, Language>>>;
 }
 const { LANGUAGES }: LanguagesModule = await import(String(workerData));
-// What draws is loaded before the first job comes.
+// Loads all that draws before the first job comes.
 await Promise.all(Object.values(LANGUAGES).map((language) => language.encoder()));
 
 /** How often a check says that it goes on; much less than what counts as stuck, ms. */
 const WORKING_MS = 500;
-/** A check makes labels for so long, and then looks at the rest, ms. */
+/** How long a check makes labels before it only looks at the rest, ms. */
 const MAKING_MS = 250;
-/** It lets the other jobs of its thread go on after so long, ms. */
+/** How long a check runs before it lets the other jobs of its thread go on, ms. */
 const STRETCH_MS = 20;
 
 /** Templates that several jobs have brought: the labels of each are compiled once (`kept-labels.ts`). */
@@ -81,7 +81,7 @@ class Session {
     return made;
   }
 
-  /** Whether the labels from `from` on can be made. */
+  /** Finds out whether the labels from `from` on can be made. */
   async #look(encoder: LabelEncoder, from: number): Promise<void> {
     const { records, copies } = this.#job;
     let breathed = performance.now();
@@ -94,7 +94,7 @@ class Session {
     }
   }
 
-  /** That a check goes on, now and then. */
+  /** Says now and then that a check goes on. */
   #tell(): void {
     if (performance.now() - this.#told < WORKING_MS) return;
     this.#told = performance.now();
@@ -111,7 +111,7 @@ class Session {
     this.#closed = true;
   }
 
-  /** Opened once: what the check makes and what is made after it are one row of labels. */
+  /** Opened once: the labels of the check and those made after it are one sequence. */
   #open(): Promise<LabelEncoder> {
     const job = this.#job;
     this.#encoder ??= languageOf(job)
@@ -155,11 +155,11 @@ class Session {
       if (this.#closed) return;
       if (made++ < skip) continue;
       const parts = [await encodeChunk(encoder, chunk)];
-      // What goes before the labels and after them travels with the first and the last.
+      // The bytes before and after all labels travel with the first and the last chunk.
       if (first === from) parts.unshift(begin);
       if (first + count === total) parts.push(encoder.end());
       yield { bytes: joined(parts), first, count };
-      // Gives the other jobs of this thread a turn, and drawing its memory back.
+      // Gives the other jobs of this thread a turn, and lets the drawing library free memory.
       await breathe();
     }
   }

@@ -1,9 +1,9 @@
-/** A thread that labels are made or checked in. */
+/** Starts the threads in which labels are made or checked. */
 import { Worker } from 'node:worker_threads';
 
 /**
- * Of a thread's heap, for what is new, MB. Left to itself a thread takes four times as much before it cleans up, and
- * what the drawing library holds for objects that are garbage stays until then: memory would grow with the job.
+ * A thread's young generation, MB. By default it grows to four times as much before garbage is collected, and
+ * what the drawing library holds for dead objects stays until then: memory would grow with the job.
  */
 const YOUNG_MB = 12;
 
@@ -13,12 +13,12 @@ export interface ThreadOptions<Answer> {
   readonly heapMb: number;
   readonly workerData?: unknown;
   readonly answered: (answer: Answer) => void;
-  /** It has died, and by what; it exits next. */
+  /** The thread has died of this error; it exits next. */
   readonly failed: (error: Error, outOfMemory: boolean) => void;
   readonly exited: (code: number) => void;
 }
 
-/** Starts a thread that holds no process back from its end until it is told to (`ref`). */
+/** Starts a thread that does not keep the process alive until `ref` is called. */
 export function startThread<Answer>(options: ThreadOptions<Answer>): Worker {
   const worker = new Worker(options.file, {
     workerData: options.workerData,

@@ -1,9 +1,9 @@
 /**
  * Fields that no record carries: `{{$record}}` and the like.
  *
- * They come from the job and from nothing else, so that a label that is rendered again after a crash, on another
- * agent or a day later is the same label. `$now` is when the job was accepted. Copies are the printer's business as
- * long as they are copies; where a template counts them, each is a label of its own.
+ * They come from the job and from nothing else, so that a label that is rendered again after a crash, on
+ * another agent or a day later is the same label. `$now` is when the job was accepted. The printer makes the
+ * copies of a label; where a template counts them, each copy is a label of its own.
  */
 
 import { JobFaultError } from '../contract/fault.ts';
@@ -13,7 +13,7 @@ import { because, reasonText } from '../contract/reason.ts';
 import type { Template, TemplateField } from '../contract/template.ts';
 import { civilTime, isoText, requireZone } from './civil-time.ts';
 
-/** What of a job can stand on its labels. */
+/** The facts of a job that its labels can show. */
 export type JobFacts = Pick<QueuedJob, 'createdAt' | 'copies'> &
   Partial<Pick<QueuedJob, 'jobId' | 'printerCommands' | 'again'>> & {
     readonly records: { readonly length: number };
@@ -21,7 +21,7 @@ export type JobFacts = Pick<QueuedJob, 'createdAt' | 'copies'> &
 
 /** The record's number in its job, from 1. */
 const RECORD = '$record';
-/** What copies of a record differ by: the copy's number among them, and the label's in its job, from 1. */
+/** By which copies of a record differ: the copy's number, and the label's number in its job, from 1. */
 const COUNTERS = ['$copy', '$label'] as const;
 const CONSTANTS = ['$records', '$copies', '$labels', '$now', '$today', '$timeZone'] as const;
 
@@ -34,7 +34,7 @@ export function isNumber(field: string): boolean {
   return field === RECORD || countsCopies(field);
 }
 
-/** A label that prints it is no copy of another. */
+/** Copies of a record that print this field differ: each is a label of its own. */
 export function countsCopies(field: string): boolean {
   return COUNTERS.some((name) => name === field);
 }
@@ -81,7 +81,7 @@ export function templateScope(template: Template, job?: JobFacts): Scope {
 }
 
 /**
- * A record with the numbers of one of its labels; of a label that is printed again, those that it had.
+ * A record with the numbers of one of its labels; a label that is printed again keeps its numbers.
  * @param index of the record in its job, from 0
  * @param copy which of the record's labels, from 0
  */

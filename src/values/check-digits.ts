@@ -85,7 +85,7 @@ function mod37(value: string): string | undefined {
   return MOD37.charAt((38 - sum) % 37);
 }
 
-/** What the filter `checkdigit` knows, by its argument. Each is of the whole value; undefined: it cannot hold the value. */
+/** The kinds of the filter `checkdigit`, each of the whole value; undefined: there is none for the value. */
 export const CHECK_DIGITS: Readonly<Record<string, (value: string) => string | undefined>> = {
   gs1: (value) => (DIGITS.test(value) ? String(gs1(value)) : undefined),
   luhn: (value) => (DIGITS.test(value) ? luhn(value) : undefined),

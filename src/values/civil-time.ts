@@ -19,9 +19,9 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:(Z)|([+-])(\d\d):?(\d\d))?)?$/;
 const DAY = 86_400_000;
 
-/** A zone's clock; throws RangeError for a zone that ICU does not know. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
+/** @throws RangeError for a zone that ICU does not know */
 export function requireZone(zone: string): void {
   let clock = clocks.get(zone);
   if (clock === undefined) {
@@ -123,7 +123,7 @@ function weekOf({ year, month, day }: CivilTime): Week {
   };
 }
 
-/** What was made last: making one takes a hundred times as long as asking it. */
+/** Formatters that were made last: making one takes a hundred times as long as using it. */
 const naming = new LRUCache<string, Intl.DateTimeFormat>({ max: 64 });
 
 function nameFormat(part: 'month' | 'weekday', length: 'short' | 'long', locale: string) {
@@ -177,14 +177,14 @@ const TIME_TOKENS: Readonly<Record<string, (time: Time) => string>> = {
 };
 
 export interface DatePattern {
-  /** It shows hours, so a date alone does not do. */
+  /** It shows a time, so a value that is only a date cannot be printed with it. */
   readonly needsTime: boolean;
   format(civil: CivilTime, locale: string): string;
 }
 
 /**
  * Compiles a pattern: the tokens above; other characters stand for themselves, letters only inside [ ].
- * @returns the letters that are no token where there are such
+ * @returns the compiled pattern, or the first letters that are no token
  */
 export function datePattern(pattern: string): DatePattern | string {
   const steps: Token[] = [];

@@ -44,7 +44,7 @@ export function roundDecimal({ units, scale }: Decimal, places: number): Decimal
   return { units: (units + half) / step, scale: places };
 }
 
-/** A finite number's digits without an exponent, which a label shows to nobody: `1e-7` is 0.0000001. */
+/** A finite number in digits without an exponent: `1e-7` is 0.0000001. */
 export function numberText(number: number): string {
   const text = String(number);
   const [mantissa = '', exponent] = text.split('e');

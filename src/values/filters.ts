@@ -141,7 +141,7 @@ const FILTERS: Readonly<Record<string, FilterKind>> = {
 function casing(change: (value: string, locale: string | undefined) => string): FilterKind {
   return {
     takes: [0, 1],
-    // Without a language: the same everywhere, not the host's.
+    // Without a language, English rules: the same everywhere, not the host's.
     compile: ([language]) => {
       const locale = language === undefined ? 'en' : languageTag(language);
       return (value) => change(value, locale);
