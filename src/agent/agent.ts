@@ -41,7 +41,7 @@ export interface AgentOptions {
   drivers?: Drivers;
   /** IDs of printers whose next certificate counts, whatever they have shown before. */
   forgetCertificates?: readonly string[];
-  /** Told each time that its scans have gone round, with or without an answer: it lives. */
+  /** Called after each scan of a provider, with or without a result, as a sign that the agent is alive. */
   onTurn?: () => void;
   /** Besides the printers that the configuration names. */
   providers?: readonly DiscoveryProvider[];
@@ -67,7 +67,7 @@ interface Running {
   told: AgentStatus['told'];
   /** The newest report. */
   report: AgentStateReport | null;
-  /** That it has no printer has been said. */
+  /** The warning that there is no printer has been logged. */
   saidNone: boolean;
   telling: { timer: NodeJS.Timeout; at: number } | null;
   release: (() => void | Promise<void>)[];
@@ -219,7 +219,7 @@ export class Agent {
     this.#logger.info({ agent: running.agentId }, 'agent stopped');
   }
 
-  /** Once, and again after there was one: an agent alone says why nothing comes out. */
+  /** Warns once, and again after there was a printer: an agent alone has to say why nothing comes out. */
   #sayThatNoneIsThere(): void {
     const running = this.#running;
     if (running === null) return;
@@ -266,7 +266,7 @@ export class Agent {
         pool,
         window,
         timings,
-        // An ID tells people nothing. It is the name that it had when it came.
+        // An ID tells people nothing. The name stays the one that the printer had when it was added.
         logger: this.#logger.child({ printerName: printer.describe().name }),
       });
       running.stations.set(id, station);

@@ -10,7 +10,7 @@ import { tenantId } from '../contract/tenant-id.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
 import { confirmation, printerEntry } from './printer-entry.ts';
 
-/** One that can be driven, which what is merely found need not be. */
+/** A printer that can be driven; one that is merely found need not be. */
 const configuredPrinter = (transports: Transports) =>
   printerEntry.superRefine(({ uri }, context) => {
     try {
@@ -21,7 +21,7 @@ const configuredPrinter = (transports: Transports) =>
     }
   });
 
-/** How to get into a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
+/** Access to a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
 const accessEntry = z
   .strictObject({
     /** As in the printer's address, in any case: `labels.lab`, or `labels.lab:8631` for that port only. */
@@ -65,14 +65,14 @@ const ms = z
 
 export const timings = z.strictObject({
   scan: ms.default(10_000),
-  /** How often lists are looked at that cost next to nothing, and printers that are off are tried, ms. */
+  /** How often providers that cost next to nothing are asked, and printers that are off are tried, ms. */
   near: ms.default(1_000),
   /** Longest that one provider's scan may take. */
   scanTimeout: ms.default(8_000),
   heartbeat: ms.default(15_000),
   /**
-   * A printer that several agents reach goes to another one when the one that has it has not been heard of for this
-   * long; where no other had asked for it a little before, four times as long.
+   * An agent that serves a printer and is not heard of for this long loses the printer to another agent that
+   * reaches it; where no other agent had asked for the printer shortly before, after four times as long.
    */
   lease: ms.min(1_000).default(15_000),
   /** A printer that no provider lists is offline at once, and dropped after this long. */
@@ -98,7 +98,7 @@ export const timings = z.strictObject({
 });
 export type Timings = z.infer<typeof timings>;
 
-/** @param transports those that the addresses of printers may be of */
+/** @param transports those that the addresses of printers may use */
 export const agentConfigWith = (transports: Transports) =>
   z.strictObject({
     /** By default made at the first start and kept in the data directory. */

@@ -63,7 +63,7 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     db = new DatabaseSync(file);
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
-    // A directory of a version that knew no documents, or not what a queue has lost.
+    // A directory of an older version lacks the columns for documents, or for what a queue has lost.
     const columns = new Set(
       db
         .prepare('PRAGMA table_info(jobs)')
@@ -73,7 +73,7 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     for (const added of ['document', 'told_in', 'told_at'])
       if (!columns.has(added)) db.exec(`ALTER TABLE jobs ADD COLUMN ${added} TEXT`);
     db.exec('CREATE INDEX IF NOT EXISTS jobs_told ON jobs (told_in, told_at) WHERE told_in IS NOT NULL');
-    // Of a version that had other names for what is kept of a printer.
+    // An older version had other names for what is kept of a printer.
     db.exec(`UPDATE printers SET seen = replace(replace(seen, '"ways":', '"endpoints":'), '"candidate":', '"driver":')
       WHERE seen LIKE '%"ways":%'`);
     chmodSync(file, 0o600);

@@ -1,10 +1,11 @@
 /**
- * The wait for the disk, on one of the threads that the runtime has for files. What is written while one goes on shares the
- * next: one wait for many jobs, and none of it is the agent's own thread's.
+ * Waits for the disk, on one of the threads that the runtime has for files. Jobs that write while one wait
+ * goes on share the next one: one wait serves many jobs, and the agent's own thread never waits.
  *
- * It is what SQLite does itself at each commit with `synchronous = FULL`: the commit is in the log by then, and the log is
- * synced. All else SQLite goes on syncing by itself: the log's beginning; the log and the database, before it begins the log
- * anew. So the log stays one file, as long as the database is open, and what one of its syncs covers is durable.
+ * It does what SQLite itself does at each commit with `synchronous = FULL`: the commit is in the log by then,
+ * and the log is synced. SQLite goes on syncing all else by itself: the beginning of the log, and both log
+ * and database before it begins the log anew. So the log stays one file as long as the database is open, and
+ * what a sync of it covers is durable.
  *
  * Source: https://sqlite.org/pragma.html#pragma_synchronous, https://sqlite.org/wal.html#performance_considerations
  */
@@ -15,7 +16,7 @@ import { defineFaults } from '../contract/define-faults.ts';
 
 export class JournalError extends defineFaults('JournalError', { 'journal-not-synced': {} }) {}
 
-/** A disk that has not answered for so long is not waited for, ms. */
+/** A disk that has not answered for this long is not waited for any more, ms. */
 const LONGEST_MS = 30_000;
 
 const [opened, synced, closed] = [promisify(open), promisify(fdatasync), promisify(close)];
@@ -35,7 +36,7 @@ export class JournalSync {
   #durable = 0;
   #waiting: Waiting[] = [];
   #syncing: Promise<void> | null = null;
-  /** One that took too long goes on. */
+  /** The sync under way; one that took too long for those who waited goes on. */
   #underWay: Promise<void> | null = null;
   /** Nothing counts as durable any more, until another process reads what is there. */
   #failed: JournalError | null = null;
@@ -98,7 +99,7 @@ export class JournalSync {
       await synced(file);
       this.#durable = upTo;
     } catch (error) {
-      // The system may have let go of what it could not write: the next sync would succeed without it.
+      // The system may have dropped what it could not write: the next sync would then succeed without it.
       this.#failed = notSynced(log, error);
       throw this.#failed;
     } finally {

@@ -1,13 +1,14 @@
 /**
  * What this agent has sent to hardware, one row a job, durable before the fact.
  *
- * `intent` is committed before the first byte of the labels it covers, so after a crash no label at or beyond it
- * can have reached the printer. `printed` is what the printer itself confirmed, so no label before it needs to be
- * sent again. What lies between is uncertain, and for the odometer to tell, unless another job of ours has used the
- * printer since. A final report is committed together with the job's end, and stays until it is published; and again, if the
- * queue should lose it.
+ * `intent` is committed before the first byte of the labels it covers, so after a crash no label at or beyond
+ * it can have reached the printer. `printed` is what the printer itself confirmed, so no label before it
+ * needs to be sent again. The labels between the two are uncertain: the odometer tells which are out, unless
+ * another job of ours has used the printer since. A final report is committed together with the job's end. It
+ * stays until it is published, and is published again if the queue loses it.
  *
- * The wait for the disk (`journal-sync.ts`) is not the process's: what all printers have written by then goes together.
+ * The process does not wait for the disk: one wait (`journal-sync.ts`) covers what all printers have written
+ * by then.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
@@ -26,8 +27,8 @@ export interface JournalEntry {
   delivery: number;
   total: number;
   /**
-   * Labels printed when `odometer` was read; `odometer`: null where the printer has none. Beyond `printed` only for
-   * a queue that confirms nothing: labels that it has delivered.
+   * Labels done with when `odometer` was read; `odometer`: null where the printer has none. Beyond `printed`
+   * only for a queue that confirms nothing: then these are labels that it has delivered.
    */
   base: number;
   odometer: number | null;
@@ -63,7 +64,7 @@ function text(report: JobReport): string {
 const PAGE = 100;
 const unpublishedRows = z.array(z.object({ unpublished: z.string(), updated_at: z.int(), number: z.int() }));
 
-/** A report to be published, and its place among such. */
+/** A report to be published, and its place in the order of these. */
 export interface Unpublished {
   report: JobReport;
   updatedAt: number;
@@ -74,7 +75,7 @@ export interface JournalRecord {
   entry: JournalEntry;
   /** The job's outcome, when it has one. */
   final: JobReport | null;
-  /** Labels of the job behind, at most, that were sent before it was known what became of this one's. */
+  /** The most labels of the job behind that were sent before it was known what became of this job's. */
   followed: number;
 }
 
@@ -97,7 +98,8 @@ export class Journal {
     this.#db = db;
     this.#sync = new JournalSync(db.location());
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
-    // Another job that began at a higher count, or at the same and was about to send something; or it had no count.
+    // Another job that began at a higher count, or at the same one and was about to send something, or had no
+    // count.
     this.#since = db.prepare(`
       SELECT 1 FROM jobs AS mine JOIN jobs AS other
         ON other.printer_id = mine.printer_id AND other.job_id <> mine.job_id AND other.updated_at >= mine.updated_at
@@ -145,8 +147,8 @@ export class Journal {
   }
 
   /**
-   * The job's entry, by its ID in the queue; without its odometer where what the printer has counted since is not this job's,
-   * and after it that of the one job behind it.
+   * The job's entry, by its ID in the queue. Without its odometer where the printer has since counted labels
+   * of jobs other than this one and the one job behind it.
    * @param perPage labels that the printer counts as one
    */
   look(id: string, perPage = 1): JournalRecord | null {
@@ -207,7 +209,7 @@ export class Journal {
     return this.#sync.done();
   }
 
-  /** Nothing is waited for any more. */
+  /** To be called when nothing is written or waited for any more. */
   close(): Promise<void> {
     return this.#sync.close();
   }
@@ -224,8 +226,9 @@ export class Journal {
   }
 
   /**
-   * Ends the duty to publish this report, unless a newer one has taken its place. Not durable before the next write
-   * is: a report that is out twice changes nothing, and a wait for the disk less is a job's time.
+   * Ends the duty to publish this report, unless a newer one has taken its place. Not durable before the next
+   * write is: a report that is published twice changes nothing, and another wait for the disk would slow each
+   * job down.
    */
   published(report: JobReport, place: ReportPlace | null): void {
     const id = queueId(report.jobId, report.round ?? 0);
@@ -243,8 +246,8 @@ export class Journal {
   }
 
   /**
-   * Makes it a duty again to publish the final reports that the queue does not know any more, as the place of a newer one
-   * says. Returns how many.
+   * Makes it a duty again to publish the final reports that the queue has lost, as the place of a newer
+   * report shows. Returns how many.
    */
   lost({ stream, before }: ReportPlace): number {
     if (this.#told.get(stream, before) === undefined) return 0;

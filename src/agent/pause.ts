@@ -1,9 +1,10 @@
-/** Waiting: bounded, abortable, and spread out so that many printers do not all knock at once. */
+/** Pauses: bounded, abortable, and spread out so that many printers are not all tried at once. */
 /** Resolves after `ms`, at once where that is 0, or as soon as one of the signals is aborted: then the caller looks at its signals. */
 export function pause(ms: number, ...signals: AbortSignal[]): Promise<void> {
   if (ms <= 0 || signals.some(({ aborted }) => aborted)) return Promise.resolve();
   return new Promise((resolve) => {
-    // A signal that is made of several is the dearest thing in a pause, of which an idle agent has some every second.
+    // Not `AbortSignal.any`: it is the most expensive part of a pause, and an idle agent has some every
+    // second.
     const end = () => {
       clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener('abort', end);

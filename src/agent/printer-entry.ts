@@ -51,9 +51,9 @@ export const printerEntry = z.strictObject({
   ...printerSettings,
   /** All formats of the printer; without it, those that dpi, width and height make. */
   formats: z.array(formatEntry).min(1).max(200).optional(),
-  /** Without it, as the model's line in `discovery.fingerprints` says, or else the agent. */
+  /** Left out: as the model's line in `discovery.fingerprints` says, or else the agent's setting. */
   confirmation: confirmation.exactOptional(),
-  /** It is driven wherever something says that it is this printer; otherwise at the addresses named only. */
+  /** It is driven wherever a device says that it is this printer; otherwise at the addresses named only. */
   mayMove: z.boolean().exactOptional(),
 });
 export type PrinterEntry = z.infer<typeof printerEntry>;

@@ -1,6 +1,6 @@
 /**
- * What the agent knows of itself, kept beside its journal for whoever asks on its own machine: `platen doctor`, where no
- * service can be asked, and an update that has to know whether the new version works.
+ * The agent's own status, in a file beside its journal, for programs on the same machine: `platen doctor`,
+ * where no service can be asked, and an update that has to know whether the new version works.
  */
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { agentReport } from '../contract/report.ts';
 
 const STATUS_FILE = 'agent-status.json';
-/** It is written with every heartbeat; one that is older tells of a process that stands still, ms. */
+/** The file is written with every heartbeat; an older one is of a process that stands still, ms. */
 const FRESH_MS = 60_000;
 
 const agentStatus = z.object({
@@ -31,7 +31,7 @@ export class StatusFile {
     this.#file = join(directory, STATUS_FILE);
   }
 
-  /** Soon, and only the newest. It never fails: a disk that is full keeps no agent from printing. */
+  /** Writes the newest status soon. Never fails: a full disk must not keep the agent from printing. */
   write(status: AgentStatus): void {
     this.#next = status;
     this.#writing ??= this.#drain();

@@ -24,7 +24,7 @@ import { inStretches, type Long } from './stretches.ts';
 import { Turns } from './turns.ts';
 import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
-/** What the request's log line tells besides the request itself: IDs, never contents. */
+/** What a request's log line holds besides the request itself: IDs, never contents. */
 export type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
 
 declare module 'fastify' {
@@ -37,36 +37,36 @@ declare module 'fastify' {
 
 /** ms for a whole request to arrive. */
 const REQUEST_TIMEOUT = 30_000;
-/** ms for its headers. */
+/** ms for the headers of a request to arrive. */
 const HEADERS_TIMEOUT = 10_000;
 /** ms without a byte either way, while a request or its answer is under way. */
 const IDLE_TIMEOUT = 60_000;
 /** ms that an idle connection is kept: longer than load balancers keep theirs (60 s). */
 const KEEP_ALIVE = 65_000;
 
-/** Bytes of large bodies in hand; one account may have half of them. */
+/** Bytes of large bodies that may be in memory at once; one account may have half of them. */
 const BODIES = 32 * 1024 * 1024;
-/** Characters of a body that take about as long to read as a record. */
+/** `inStretches` counts work in records: reading this many characters takes about as long as one record. */
 const RECORD = 500;
 
-/** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
+/** Refuses what is not UTF-8: a name in Latin-1 would otherwise be printed with U+FFFD, without an error. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** An empty body is undefined. @throws TypeError for what is not UTF-8, and as `readJson` */
+/** An empty body gives undefined. @throws TypeError for what is not UTF-8, and what `readJson` throws */
 function* readBody(body: Buffer, most: { values: number; holders: number }): Long<unknown> {
   const text = utf8.decode(body);
   yield;
   return text.trim() === '' ? undefined : yield* readJson(text, most);
 }
 
-/** In Fastify's form; with a count, hop 0 is the proxy nearest to the service. */
+/** The setting in Fastify's form. Fastify numbers the proxies from 0, the one nearest to the service. */
 function trusted(
   proxies: ServerConfig['trustProxy'],
 ): string[] | ((address: string, hop: number) => boolean) {
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
-/** Fastify's own log lines: only warnings and errors, as each request has one line of ours. */
+/** Fastify's own logger: only warnings and errors, because each request has one line of ours. */
 function ofRequests(logger: Logger): FastifyBaseLogger {
   return logger.child({}, { level: logger.isLevelEnabled('warn') ? 'warn' : logger.level });
 }
@@ -96,7 +96,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   });
   app.decorateRequest('failure');
   app.decorateRequest('facts');
-  // A deployment that takes more records takes more values.
+  // A deployment that allows more records per request also allows more values.
   const most = {
     values: Math.max(MOST_VALUES, 60 * config.limits.records),
     holders: Math.max(MOST_HOLDERS, 3 * config.limits.records),
@@ -131,7 +131,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   const turns = new Turns(app.server);
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
-    // Who watches over the process asks whether it answers, not how many others there are.
+    // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.
     if (request.routeOptions.url !== '/healthz') await turns.take(request.ip);
     reply.headers({
       'x-request-id': request.id,
@@ -141,10 +141,10 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'cache-control': 'no-store',
     });
-    // Before the body is read: nobody needs to send one to an address that does not exist.
+    // Refused before the body is read: nobody needs to send one to an address that does not exist.
     if (request.is404) throw notFound(app, request);
   });
-  // After who calls is known: a stranger's body is not read at all.
+  // In `preParsing` the caller has been identified already: a stranger's body is not read at all.
   const room = new BodyRoom({
     total: Math.max(BODIES, config.limits.bodyBytes),
     perAccount: Math.max(BODIES / 2, config.limits.bodyBytes),
@@ -153,7 +153,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     if (!hasUnreadBody(request.raw)) return;
     const limit = request.routeOptions.bodyLimit ?? config.limits.bodyBytes;
     const length = Number(request.headers['content-length'] ?? limit);
-    // Larger ones are refused before a byte is read.
+    // Fastify refuses a larger body before it reads a byte of it.
     if (length > limit) return;
     const gone = new AbortController();
     const { raw } = reply;
@@ -163,7 +163,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     if (raw.destroyed) giveBack();
     else raw.once('close', giveBack);
   });
-  // A connection that is kept alive would hold up the stop until it idles out.
+  // A connection that is kept alive would delay the stop until it idles out, so each answer closes its own.
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -179,7 +179,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     logger[facts.status >= 500 ? 'error' : 'info'](
       {
         method: request.method,
-        // The route and not the URL: a query may hold anything.
+        // The route, not the URL: a query string may hold anything.
         route: request.routeOptions.url ?? 'none',
         ...facts,
         requestId: request.id,
@@ -190,11 +190,11 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     );
   };
   app.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
-    // Asked every few seconds by who watches over the process: it would fill the log.
+    // Health probes come every few seconds and would fill the log.
     if (request.routeOptions.url === '/healthz') return;
     log(request, { status, ms: Math.round(elapsedTime * 10) / 10 });
   });
-  // As proxies write of a caller who went away.
+  // 499 is the status that proxies log for a caller who went away.
   app.addHook('onRequestAbort', async (request) => log(request, { status: 499 }));
   app.setErrorHandler((error, request, reply) => {
     if (isAbandoned(request.raw, reply)) return;
@@ -212,7 +212,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, error: Proble
   void reply.code(error.status).headers(error.headers).type(PROBLEM_TYPE).send(error.body(request.id));
 }
 
-/** Of a syntax error only its place: the message repeats parts of the body. */
+/** The place of a syntax error, without its message, because that repeats parts of the body. */
 function whereInText(error: unknown): string {
   if (error instanceof ForbiddenKey) return `: ${error.message}`;
   if (!(error instanceof SyntaxError)) return ' in UTF-8';
@@ -220,12 +220,12 @@ function whereInText(error: unknown): string {
   return position === undefined ? '' : ` (at character ${position})`;
 }
 
-/** SQLSTATE of a text with a NUL, which PostgreSQL stores and compares nowhere. */
+/** SQLSTATE for a text with a NUL, which PostgreSQL can neither store nor compare. */
 const UNSTORABLE = '22021';
 
 const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string().optional() });
 
-/** Errors that are not ours: Fastify's about the request are the caller's fault, all others are internal. */
+/** Of foreign errors, Fastify's about the request are the caller's fault, and all others are internal. */
 function asProblem(error: unknown, config: ServerConfig): ProblemError {
   if (error instanceof ProblemError) return error;
   if (sqlState(error) === UNSTORABLE) {

@@ -1,12 +1,12 @@
 /**
- * A file that is the same for every caller: kept and compressed once, with an ETag. All readers share its bytes, so that
- * slow ones cost no memory.
+ * A file that is the same for every caller: kept and compressed once, with an ETag. All readers share its
+ * bytes, so that slow readers cost no memory.
  */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What a file may be sent as besides itself, the smallest first. */
+/** The content codings that a file may be sent in, the one with the smallest result first. */
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
@@ -16,7 +16,7 @@ export type AssetParts = {
   tag: string;
   gzip?: Uint8Array;
   br?: Uint8Array;
-  /** Its name has its hash in it: whoever has it need not ask again. */
+  /** The file's name contains a hash of its content: a browser that has the file need not ask again. */
   lasting?: true;
 };
 
@@ -51,7 +51,7 @@ export class Asset {
     this.#caching = lasting ? 'public, max-age=31536000, immutable' : 'no-cache';
   }
 
-  /** 200, or 304 where the caller has it. */
+  /** Answers 200 with the file, or 304 where the caller has it already. */
   send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const taken = codingsIn(request.headers['accept-encoding']);
     const coding = CODINGS.find((each) => taken.includes(each) && this.#coded.has(each));
@@ -64,7 +64,7 @@ export class Asset {
   }
 }
 
-/** Of the same bytes. */
+/** A Buffer on the same bytes, not a copy. */
 function view({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,10 +1,10 @@
 /**
- * Bounds the memory of request bodies: only so many bytes in all, and half of them for one account, are in hand at a
- * time. A request that finds no room waits, and nothing of it is read meanwhile.
+ * Bounds the bytes of request bodies that are in memory at a time, in all and for one account. A request that
+ * finds no room waits, and its body is not read meanwhile.
  */
 import { ProblemError } from './problems.ts';
 
-/** Bytes: smaller bodies are not counted, as a connection costs as much anyway. */
+/** Bytes up to which a body is not counted, because a connection costs as much anyway. */
 const SMALL = 64 * 1024;
 /** ms that a request waits for room. */
 const PATIENCE = 10_000;
@@ -19,15 +19,15 @@ export class BodyRoom {
   readonly #waiting = new Set<Waiting>();
   #total = 0;
 
-  /** An account's body that is larger than its share is taken when it has no other in hand. */
+  /** A body larger than its account's share is admitted when the account has no other body in memory. */
   constructor(options: RoomOptions) {
     this.#options = options;
   }
 
   /**
    * Resolves when there is room for a body.
-   * @returns gives the room back; harmless when called again
-   * @throws ProblemError `overloaded` after 10 s; the signal's reason
+   * @returns a function that gives the room back; calling it again does nothing
+   * @throws ProblemError `overloaded` after 10 s; the signal's reason when it aborts
    */
   async take(account: string, bytes: number, signal: AbortSignal): Promise<() => void> {
     if (bytes <= SMALL) return () => undefined;
@@ -55,7 +55,7 @@ export class BodyRoom {
     else this.#taken.set(account, own);
   }
 
-  /** First come, first served, except that nobody waits for another account's share. */
+  /** First come, first served, except that a body that does not fit yet holds up none of those behind it. */
   #admit(): void {
     for (const waiting of this.#waiting) {
       if (!this.#fits(waiting.account, waiting.bytes)) continue;

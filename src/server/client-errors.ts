@@ -1,6 +1,6 @@
 /**
- * What comes in and is no HTTP request, or not all of one: nobody's route, and told in the same form as every other error.
- * Which is said of the connection, that is closed with it.
+ * Answers a connection that brings no HTTP request, or only part of one. No route sees it, but the answer has
+ * the same form as every other error. The connection is closed after it.
  */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';

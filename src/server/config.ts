@@ -15,7 +15,7 @@ function withoutSlashes(text: string): string {
   return text.endsWith('/') ? withoutSlashes(text.slice(0, -1)) : text;
 }
 
-/** https, or this very machine. */
+/** Whether nobody on the way can read or change what this URL returns: https, or this machine itself. */
 function isSecret(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -24,25 +24,28 @@ function isSecret(text: string): boolean {
 
 /** An OpenID provider (OpenID Connect Core 1.0), by authorization code with PKCE. */
 const singleSignOn = z.strictObject({
-  /** As the provider names itself; what it is capable of is read below this address. */
+  /** The provider's issuer identifier; its metadata is read from below this address. */
   issuer: url.refine(isSecret, {
     error: 'expected an https URL: whoever can change what comes over http can sign in as anybody',
   }),
   clientId: z.string().min(1).max(500),
-  /** Left out by a public client. */
+  /** A public client has none. */
   clientSecret: z.string().min(1).max(2_000).optional(),
-  /** The tenant that its people belong to. */
+  /** The tenant of the people who sign in with the provider. */
   tenant: tenantId.default('default'),
-  /** What the button says. */
+  /** The label of the sign-in button. */
   name: z.string().trim().min(1).max(60).default('SSO'),
   scope: z
     .string()
     .regex(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, { error: 'expected "openid" and scopes behind it' })
     .max(500)
     .default('openid email profile'),
-  /** The claim that is the login. `email` counts where the provider says that it has been verified. */
+  /** The claim that is the login. `email` counts only where the provider says that it is verified. */
   loginClaim: z.string().min(1).max(200).default('email'),
-  /** With `roles`: the claim that lists groups. Who is in one of `roles` needs no invitation, everybody else is kept out. */
+  /**
+   * With `roles`: the claim that lists groups. A member of a group in `roles` needs no invitation; everybody
+   * else is kept out.
+   */
   roleClaim: z.string().min(1).max(200).default('groups'),
   roles: z.record(z.string().min(1).max(300), role).optional(),
 });
@@ -62,19 +65,19 @@ export const serverConfig = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{24,500}$/, { error: 'expected 24 to 500 visible ASCII characters' })
     .optional(),
-  /** Seals what is secret in the database. Without one a key is made that ends with the process. */
+  /** Encrypts secrets in the database. Without it, a random key is used that ends with the process. */
   secretKey: z
     .string()
     .regex(/^[\x21-\x7e]{32,500}$/, { error: 'expected 32 to 500 visible ASCII characters' })
     .optional(),
-  /** Tokens of an external authorization server instead of our own. */
+  /** Accept the tokens of an external authorization server instead of issuing our own. */
   externalAuth: z
     .strictObject({
       issuer: z.string().min(1),
       jwksUrl: url.refine(isSecret, {
         error: 'expected an https URL: whoever can change what comes over http can sign tokens',
       }),
-      /** The `typ` of its access tokens: RFC 9068's, or `JWT` for a server that does not keep to it. */
+      /** The `typ` of its access tokens: RFC 9068's, or `JWT` for a server that does not follow that RFC. */
       tokenType: z.enum(['at+jwt', 'JWT']).default('at+jwt'),
       /** The claim that holds the tenant ID, or a list of them. */
       tenantClaim: z.string().min(1).default('tenant'),
@@ -82,9 +85,9 @@ export const serverConfig = z.strictObject({
     .optional(),
   /** People of one tenant sign in at an OpenID provider. */
   singleSignOn: singleSignOn.optional(),
-  /** Whose X-Forwarded-For is believed: so many proxies, or those with these addresses. */
+  /** Which proxies' X-Forwarded-For is believed: the number of proxies, or their addresses. */
   trustProxy: trustedProxies.default(0),
-  /** Serve `GET /v2/jobs/{id}`: what a deployment exposes beside the two routes of the interface. */
+  /** Serve `GET /v2/jobs/{id}`, which a deployment may offer besides the two job routes of the interface. */
   publicJobStatus: z.boolean().default(true),
   limits: z
     .strictObject({
@@ -95,11 +98,11 @@ export const serverConfig = z.strictObject({
         .default(LIMITS.bodyBytes),
       records: z.int().min(1).max(1_000_000).default(LIMITS.records),
       labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
-      /** Of HTTP; over it the one that is idle for longest is closed. */
+      /** HTTP connections; for one more, the connection that has been idle for longest is closed. */
       connections: z.int().min(10).max(100_000).default(1_000),
-      /** Of one tenant to `/v2`, at each instance. */
+      /** Requests of one tenant to `/v2`, at each instance. */
       requestsPerSecond: z.int().min(1).max(1_000_000).default(1_000),
-      /** Of one tenant: jobs that have not ended, those of them at one printer, and bytes of their data. */
+      /** Of one tenant: jobs that are not over, those of them at one printer, and bytes of their data. */
       waitingJobs: z.int().min(1).max(100_000_000).default(100_000),
       waitingJobsPerPrinter: z.int().min(1).max(100_000_000).default(50_000),
       waitingBytes: z
@@ -109,7 +112,7 @@ export const serverConfig = z.strictObject({
         .default(2 * 1024 ** 3),
     })
     .prefault({}),
-  /** Failed token requests in `window` s after which more are refused. */
+  /** How many failures within `window` s are allowed; token requests and sign-ins are counted separately. */
   tokenFailures: z
     .strictObject({
       /** One client from one address. */
@@ -125,13 +128,13 @@ export const serverConfig = z.strictObject({
     .strictObject({
       perTenant: z.int().min(1).default(250),
       perPerson: z.int().min(1).default(16),
-      /** s between two signs of life; whether the session has ended is looked at as often, and every 5 s at least. */
+      /** s between two heartbeats; as often, and at least every 5 s, a stream's session is checked. */
       heartbeat: z.int().min(1).max(50).default(20),
     })
     .prefault({}),
   /** Connections to the database. */
   poolSize: z.int().min(4).max(500).default(16),
-  /** How long is kept what is over; a job that is under way or held is kept until it has ended. */
+  /** How long jobs that have ended are kept; a job that is under way or held is always kept. */
   retention: z
     .strictObject({
       /** h after a job's end for which its records are kept, for pictures and reprints. */
@@ -207,7 +210,7 @@ function parse(variable: Variable, text: string): { value: unknown } | { expecte
   return value === undefined ? { expected: 'expected true or false' } : { value };
 }
 
-/** `warehouse=operator, it=admin`; the last `=` counts, since a group may be named with one. */
+/** Parses `warehouse=operator, it=admin`. The last `=` separates, since a group's name may contain one. */
 function pairs(text: string): { value: unknown } | { expected: string } {
   const found = text.split(',').map((pair) => /^\s*(\S.*)=\s*(\w+)\s*$/.exec(pair));
   if (found.includes(null)) return { expected: 'expected group=role, separated by commas' };
@@ -215,8 +218,8 @@ function pairs(text: string): { value: unknown } | { expected: string } {
 }
 
 /**
- * The configuration from environment variables; `overrides` (command-line flags) win over them, and they over what a
- * file says.
+ * The configuration from environment variables. `overrides` (command-line flags) take precedence over them,
+ * and they over the configuration file.
  * @throws ConfigError naming every variable that is wrong.
  */
 export function configFromEnv(

@@ -1,7 +1,7 @@
 /**
- * A bound on connections that nobody can use to shut others out: where there are too many, the one that has been
- * idle or slow for longest is closed for the new one. A request that has come in whole, and is being worked on,
- * keeps its connection.
+ * Bounds the number of connections without letting anybody shut others out: at the bound, the connection that
+ * has been idle or slow for longest is closed for the new one. A request that has come in whole, and is being
+ * worked on, keeps its connection.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,14 +11,14 @@ const ANSWER_TIMEOUT = 60_000;
 
 /** Keeps the server at `most` connections. */
 export function boundConnections(server: Server, most: number): void {
-  /** All, the longest idle first: a set keeps the order in which its members came. */
+  /** Idle or slow connections, the longest idle first: a set keeps the order in which members came. */
   const idle = new Set<Socket>();
   const working = new Set<Socket>();
 
   server.on('connection', (socket: Socket) => {
     if (idle.size + working.size >= most) {
       const [oldest] = idle;
-      // All of them at work: no room.
+      // Requests are being worked on for all connections: there is no room for the new one.
       if (oldest === undefined) {
         socket.destroy();
         return;
@@ -47,7 +47,7 @@ export function boundConnections(server: Server, most: number): void {
       idle.delete(socket);
       working.add(socket);
     });
-    // From here on only the reader can hold it up.
+    // The answer is complete: from here on only a slow reader can keep the connection.
     response.once('prefinish', () => {
       rest();
       const timer = setTimeout(() => socket.destroy(), ANSWER_TIMEOUT);

@@ -1,6 +1,6 @@
 /**
  * The console's pages at `/console/`: files that the set-up has built and compressed, and nothing else. Their content
- * security policy lets them run no script and ask no server but this one.
+ * security policy allows scripts and requests from and to this server only.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.webmanifest': 'application/manifest+json',
 };
-/** As esbuild names what it makes: `main-2SVNHV6S.js`. */
+/** esbuild puts a hash into the names of the files that it makes: `main-2SVNHV6S.js`. */
 const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 
 /** @param built the directory of the pages: for tests */
@@ -48,7 +48,7 @@ export function consoleRoutes(app: FastifyInstance, built: URL = BUILT): void {
   });
   app.get('/console', async (_request, reply) => reply.redirect('/console/', 301));
 
-  // Read when somebody looks: most services of a site are looked at by nobody.
+  // The files are read at the first request: nobody opens the console of most services of a site.
   let files: Promise<ReadonlyMap<string, Asset>> | undefined;
   app.get('/console/*', async (request, reply) => {
     files ??= read(built).catch((cause: unknown) => {
@@ -64,7 +64,7 @@ export function consoleRoutes(app: FastifyInstance, built: URL = BUILT): void {
   });
 }
 
-/** All files of the directory, by their path in it: names that callers send are only looked up. */
+/** All files of the directory, by their path in it. Paths in requests are only looked up, never opened. */
 async function read(directory: URL): Promise<ReadonlyMap<string, Asset>> {
   const names = await readdir(directory, { recursive: true });
   const paths = new Set(names.map((name) => name.replaceAll('\\', '/')));

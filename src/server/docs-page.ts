@@ -1,6 +1,6 @@
 /**
- * Makes the page of `/docs/`, as a worker thread: its package is 4 MB of script in one string, which this way is
- * read and compressed beside the service, and is none of its memory afterwards.
+ * Makes the page of `/docs/`, in a worker thread. The page's package is 4 MB of script in one string, which
+ * the thread reads and compresses beside the service; its memory is freed when the thread ends.
  */
 import { parentPort } from 'node:worker_threads';
 import reference from '@scalar/fastify-api-reference';
@@ -33,7 +33,7 @@ for (const url of PATHS) {
   if (statusCode !== 200) throw new Error(`the page has no ${url}`);
   files[url] = assetParts(String(headers['content-type'] ?? 'text/plain'), rawPayload);
 }
-// Handed over without a copy, unless it shares its memory with something else.
+// A buffer is handed over without a copy, unless it shares its memory with something else.
 const handed = Object.values(files)
   .flatMap(({ body, gzip }) => [body, gzip])
   .filter(({ buffer, byteLength }) => buffer.byteLength === byteLength)

@@ -31,7 +31,7 @@ export function docsRoutes(app: FastifyInstance, document: () => object): void {
     return api.send(request, reply);
   });
 
-  // Made when somebody looks, not at every start.
+  // The page is made at the first request, not at every start.
   let page: Promise<ReadonlyMap<string, Asset>> | undefined;
   app.get('/docs', async (_request, reply) => reply.redirect('/docs/', 301));
   app.get('/docs/*', async (request, reply) => {

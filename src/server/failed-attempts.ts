@@ -1,6 +1,6 @@
 /**
- * Counts failed token requests and sign-ins in the database, for all instances together, and tells who fails too often
- * to slow down.
+ * Counts failed token requests and sign-ins in the database, for all instances together, so that callers who
+ * fail too often are told to slow down.
  */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
@@ -20,7 +20,7 @@ export class FailedAttempts {
   /** Until when a key is over its limit, ms since 1970. */
   readonly #over = new Map<string, number>();
 
-  /** @param of what they are attempts at: others are counted by themselves */
+  /** @param of what is attempted: failures at tokens and at sign-ins are counted separately */
   constructor(pool: Pool, limits: ServerConfig['tokenFailures'], of: 'tokens' | 'sign-ins') {
     const prefix = of === 'tokens' ? '' : `${of} `;
     this.#pool = pool;
@@ -31,7 +31,7 @@ export class FailedAttempts {
         schemaName: 'platen',
         tableName: 'token_failures',
         tableCreated: true,
-        // Its timer cannot be stopped; `forget` does the same.
+        // The library's clean-up timer cannot be stopped; `forget` does the same work.
         clearExpiredByTimeout: false,
         keyPrefix,
         points,
@@ -46,7 +46,7 @@ export class FailedAttempts {
 
   /**
    * Counts one failure.
-   * @returns s for which this client, or this address, has to be told to slow down; 0: it has not failed too often
+   * @returns for how many s this client or address has to wait; 0 if it has not failed too often
    */
   async count(clientId: string, address: string): Promise<number> {
     const each = this.#each(clientId, address);
@@ -66,7 +66,7 @@ export class FailedAttempts {
     return Math.ceil(Math.max(...states) / 1000);
   }
 
-  /** Takes back what was counted of an attempt that turned out well. */
+  /** Takes back a failure that was counted in advance for an attempt that then succeeded. */
   async forgive(clientId: string, address: string): Promise<void> {
     await Promise.all(this.#each(clientId, address).map(({ limiter, key }) => limiter.reward(key)));
   }

@@ -1,8 +1,8 @@
-/** What the schema finds in a body, as a reason that a page says in its own language. */
+/** Turns what a schema finds wrong in a body into a reason, which a page can say in its own language. */
 import type { z } from 'zod';
 import { because, type Reason, type ReasonCode, readableReason, saidBySchema } from '../contract/reason.ts';
 
-/** How the schema library begins its own messages; ours say more than a code could. */
+/** How zod's own messages begin. Any other message is one of ours, which says more than zod's issue code. */
 const ITS_OWN = /^(?:Invalid (?:input|option): expected|Too (?:big|small): expected)/;
 
 const EXPECTED = new Map<string, ExpectedCode>([
@@ -17,7 +17,7 @@ const EXPECTED = new Map<string, ExpectedCode>([
 
 type ExpectedCode = Exclude<Extract<ReasonCode, `expected-${string}`>, 'expected-one-of'>;
 
-/** @param found what is there; undefined: nothing */
+/** @param found the value in the body; undefined where there is none */
 export function reasonOfIssue(issue: z.core.$ZodIssue, found: unknown): Reason {
   return known(issue, found) ?? because('other', { said: issue.message.slice(0, 1_000) });
 }

@@ -1,15 +1,15 @@
 /**
- * JSON bodies, read without losing anything. `JSON.parse` turns 340123450000000018123 into another number and says
- * nothing; on a label that is another parcel. Such a number is replaced by an `InexactNumber`, which no schema
- * accepts, so that the answer points at it. Of a name that an object has twice it would keep the last: which of two
- * values is meant nobody knows, so such a body is refused.
+ * Reads JSON bodies without losing anything. `JSON.parse` turns 340123450000000018123 into another number and
+ * says nothing; on a label that is another parcel. Such a number is replaced by an `InexactNumber`, which no
+ * schema accepts, so that the answer points at it. Where an object has a name twice, `JSON.parse` would keep
+ * the last value; nobody knows which of the two is meant, so such a body is refused.
  *
  * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
 import { because, type Reason } from '../contract/reason.ts';
 import type { Long } from './stretches.ts';
 
-/** A number in the body that a double does not hold. */
+/** A number in the body that a double cannot hold exactly. */
 export class InexactNumber {
   readonly source: string;
 
@@ -29,13 +29,13 @@ export class ForbiddenKey extends Error {}
 
 /** Characters: more than any double has when it is written out without an exponent. */
 const LONGEST_NUMBER = 400;
-/** Most such numbers that the answer points at. */
+/** Most inexact numbers that the answer points at. */
 const MOST_FAULTS = 100;
-/** Tokens between two pauses, and characters. */
+/** Tokens between two pauses, and characters between two pauses. */
 const PAUSE = 2_000;
 const LONG = 100_000;
 
-/** Only a text with one of these can hold such a number or key; most bodies skip the slower look. */
+/** Only a text that matches can hold an inexact number or a `__proto__` key; others skip the slower scan. */
 const SUSPICIOUS = /\d[\d.]{15}|\de[+-]?\d{3}|__proto__|\\u00/i;
 
 /** A body of so many small values that parsing it would take a hundred times its length in memory. */
@@ -44,7 +44,7 @@ export class BodyTooRich extends Error {}
 /** Most values in a body, names in one object, and levels of nesting. */
 export const MOST_VALUES = 600_000;
 const MOST_NAMES = 2_000;
-/** Objects and arrays: each costs as much as ten values, and `JSON.parse` makes them all at one stretch. */
+/** Most objects and arrays: each costs as much as ten values, and `JSON.parse` makes them without a pause. */
 export const MOST_HOLDERS = 30_000;
 const DEEPEST = 100;
 /** Characters of a name that an error repeats. */
@@ -74,12 +74,12 @@ export function* readJson(
 }
 
 /**
- * Counts what there is before any of it is made. The text may be anything yet: what is no JSON is counted too.
+ * Counts the values in a text before `JSON.parse` makes any of them. The text need not be valid JSON.
  * @returns how many names the objects of a valid text have, repeated ones too
  * @throws BodyTooRich
  */
 function* checkRichness(text: string, mostValues: number, mostHolders: number): Long<number> {
-  /** Members so far of each object or array around the place, and whether it is an object. */
+  /** For each object or array around the current place: its members so far, and whether it is an object. */
   const members: number[] = [];
   const objects: boolean[] = [];
   let values = 0;
@@ -117,7 +117,7 @@ function* checkRichness(text: string, mostValues: number, mostHolders: number): 
   return names;
 }
 
-/** How many names the objects in it have. */
+/** How many names all objects in the value have together. */
 function* countNames(value: unknown): Long<number> {
   const holders = [value];
   let names = 0;
@@ -167,7 +167,7 @@ function replace(root: object, path: readonly Step[], by: InexactNumber): void {
   if (typeof holder === 'object' && holder !== null && last !== undefined) Reflect.set(holder, last, by);
 }
 
-/** Where the scan is: in an array at an index, in an object at a key. */
+/** The current place of the scan: in an array at an index, in an object at a key. */
 type Frame = { key: Step; array: boolean };
 
 const [QUOTE, COMMA, COLON, MINUS, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x2d, 0x5c];
@@ -187,12 +187,12 @@ function* numbers(text: string): Generator<NumberToken | undefined> {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      // Only the colon that follows tells that it is a name.
+      // Only a colon behind it shows that this string is a name.
       string = frame?.array === false ? text.slice(at, end + 1) : '';
       at = end;
     } else if (code === COLON && frame !== undefined) {
       const name: unknown = JSON.parse(string);
-      // zod drops it in silence, so a field of that name would not be printed.
+      // zod drops this key without an error, so a field of that name would not be printed.
       if (name === '__proto__') throw new ForbiddenKey('the key "__proto__" is not allowed');
       frame.key = String(name);
     } else if (code === OBJECT || code === ARRAY) {
@@ -215,7 +215,7 @@ function* numbers(text: string): Generator<NumberToken | undefined> {
   }
 }
 
-/** Where the string that begins at `start` ends; the text's end, where it does not. */
+/** The index of the quote that ends the string at `start`; the text's length where there is none. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     if (end < 0) return text.length;

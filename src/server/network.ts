@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** Whose an address is, for counting: an IPv6 host owns a /64 at least, so addresses within one are the same. */
+/** The network that an address counts for. An IPv6 host owns a /64 at least, which counts as one address. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.toLowerCase().startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');

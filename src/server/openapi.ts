@@ -163,8 +163,9 @@ function tokenOperation(config: ServerConfig): ZodOpenApiOperationObject {
 }
 
 /**
- * What zod's own translation leaves out: that one of the two routes is needed. And a `default` is said in words:
- * generators take a field that has one for a field that is always there, and would have callers send it.
+ * Adds what zod's translation leaves out: that `printerId` or `printer` is required. A `default` moves into
+ * the description: generators take a field with a default for one that is always there, and have callers send
+ * it.
  */
 function describePrintRequest(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   jsonSchema.anyOf = [{ required: ['printerId'] }, { required: ['printer'] }];

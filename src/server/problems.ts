@@ -1,6 +1,6 @@
 /**
- * Every error that the HTTP interface answers with, from one table, as RFC 9457 problem details. `code` is stable
- * and what a program tells errors apart by; `title` belongs to the code; `detail` says what it was this time.
+ * Every error that the HTTP interface answers with, from one table, as RFC 9457 problem details. `code` is
+ * stable, for programs; `title` belongs to the code; `detail` says what was wrong this time.
  *
  * The token endpoint is the exception: RFC 6749 §5.2 lays down its own errors (`oauth/token-endpoint.ts`).
  */
@@ -10,7 +10,7 @@ import { because, type Reason, reason, reasonIn, reasonText } from '../contract/
 import { reasonOfIssue } from './issue-reason.ts';
 import { InexactNumber } from './json-body.ts';
 
-/** What an answer of this code always says. `retrySafe`: as `FaultKind` has it. */
+/** The parts of an answer that its code determines. `retrySafe`: see `FaultKind`. */
 function kind(status: number, title: string, retrySafe?: true) {
   return { status, title, ...(retrySafe && { retrySafe }) };
 }
@@ -46,7 +46,7 @@ export const PROBLEMS = {
   'too-many-requests': kind(429, 'The tenant sends too many requests', true),
   'too-many-waiting': kind(429, 'Too many jobs of the tenant wait to be printed', true),
   'enqueue-failed': kind(500, 'The job could not be enqueued', true),
-  // The interface knows no other status for it than 500.
+  // The interface defines no other status than 500 for this.
   overloaded: kind(500, 'The service has too much in hand', true),
   'job-not-found': kind(404, 'The job does not exist'),
   'job-not-queued': kind(409, 'The job can no longer be canceled'),
@@ -133,7 +133,10 @@ type Extra = {
   cause?: unknown;
 };
 
-/** Codes that leave open what is wrong this time, or what to do: a page in another language needs the reason, or the faults. */
+/**
+ * Codes that do not say by themselves what is wrong this time, or what to do: a page in another language
+ * needs the reason or the faults as well.
+ */
 type Open =
   | 'payload-invalid'
   | 'data-unprintable'
@@ -196,7 +199,7 @@ export class ProblemError extends defineFaults('ProblemError', PROBLEMS) {
   }
 }
 
-/** Its detail is a sentence of the table of reasons. */
+/** A problem whose detail is the reason's sentence in the table of reasons. */
 export function refusedBecause(
   code: ProblemCode,
   reason: Reason,
@@ -205,7 +208,7 @@ export function refusedBecause(
   return new ProblemError(code, reasonText(reason), { ...extra, reason });
 }
 
-/** A fault of one place of a body. @param found what is there, if that helps to find it */
+/** A fault at one place of a body. @param found the value there, if it helps to find the place */
 export function faultAt(pointer: string, reason: Reason, found?: unknown): Fault {
   const value = found === undefined ? {} : { value: shorten(found) };
   return { pointer, detail: reasonText(reason), ...value, reason };
@@ -223,7 +226,7 @@ export function shorten(value: unknown): string {
   return json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
 }
 
-/** What is there in a body; undefined: nothing. */
+/** The value at a path of a body; undefined where there is none. */
 export function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
   let value = body;
   for (const key of path) {
@@ -259,7 +262,7 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Fa
   return faults;
 }
 
-/** @throws ProblemError `payload-invalid` with the faults; else returns the parsed body. */
+/** Returns the parsed body. @throws ProblemError `body-missing`; `payload-invalid` with the faults */
 export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   if (body === undefined) throw new ProblemError('body-missing', 'the request needs a JSON body');
   const result = schema.safeParse(body);
@@ -267,7 +270,7 @@ export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.outp
   throw payloadInvalid(faultsOf(result.error.issues, body), result.error.issues.length);
 }
 
-/** The refusal of a body. `count`: the faults there are, where they are more than those given. */
+/** The refusal of a body. @param count how many faults there are, if more than those in `errors` */
 export function payloadInvalid(errors: readonly Fault[], count = errors.length): ProblemError {
   const [first] = errors;
   const where = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `;

@@ -1,6 +1,6 @@
 /**
- * Which proxies' `X-Forwarded-For` is believed. The caller can write anything before the entries of the operator's own
- * proxies, so those are counted or named; there is no "all".
+ * Which proxies' `X-Forwarded-For` is believed. A caller can write anything before the entries of the
+ * operator's own proxies, so these are counted or named in the setting; there is no "all".
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ export const trustedProxies = z
     { error: EXPECTED },
   );
 
-/** As the environment has it: a number, or a list with commas. What is neither is left as it is, to be refused. */
+/** Parses the variable's text: a number, or a list with commas. `trustedProxies` refuses what is neither. */
 export function proxiesFromText(text: string): unknown {
   if (/^\d{1,3}$/.test(text)) return Number(text);
   return text.toLowerCase() === 'false' ? 0 : text.split(',').map((part) => part.trim());

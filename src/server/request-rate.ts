@@ -1,11 +1,11 @@
-/** How many requests a tenant may send in a second to this instance, so that one that sends without pause leaves others room. */
+/** Bounds a tenant's requests per second to this instance, so that none leaves the others without room. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ProblemError } from './problems.ts';
 
 export class RequestRate {
   readonly #limiter: RateLimiterMemory;
 
-  /** @param perSecond requests of a tenant */
+  /** @param perSecond requests allowed for each tenant */
   constructor(perSecond: number) {
     this.#limiter = new RateLimiterMemory({ points: perSecond, duration: 1 });
   }

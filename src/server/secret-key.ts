@@ -1,6 +1,6 @@
 /**
- * The deployment's own key, which is kept outside of the database (`PLATEN_KEY`, or a file in the data directory): who
- * reads the database, or a copy of it, does not read what was sealed with it.
+ * The deployment's own key, which encrypts secrets in the database. It is kept elsewhere (`PLATEN_KEY`, or a
+ * file in the data directory): whoever reads the database, or a copy of it, cannot read these secrets.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -9,7 +9,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export class SecretKey {
-  /** Tells keys apart without telling what they are. */
+  /** Tells keys apart without revealing them. */
   readonly fingerprint: string;
   readonly #key: Buffer;
 
@@ -19,7 +19,7 @@ export class SecretKey {
     this.fingerprint = Buffer.from(hkdfSync('sha256', secret, '', 'platen: fingerprint', 12)).toString('hex');
   }
 
-  /** @param name what it is the secret of: a sealed text opens under no other */
+  /** @param name what the secret belongs to: a sealed text opens only under the same name */
   seal(text: string, name: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#key, iv).setAAD(Buffer.from(name));
@@ -27,7 +27,7 @@ export class SecretKey {
     return Buffer.concat(sealed).toString('base64url');
   }
 
-  /** @throws Error for what was sealed with another key, under another name, or was changed since */
+  /** @throws Error for a text that was sealed with another key or under another name, or was changed since */
   open(sealed: string, name: string): string {
     const bytes = Buffer.from(sealed, 'base64url');
     const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, IV_BYTES), {

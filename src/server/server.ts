@@ -1,6 +1,6 @@
 /**
- * The service: the HTTP interface, the way of accepted jobs into the queue, and the way of reports out of it. It
- * keeps no state of its own, so any number may run on one database and queue.
+ * The service: its HTTP interface, the dispatch of accepted jobs into the queue, and the intake of reports
+ * from it. It keeps no state of its own, so any number of instances may run on one database and queue.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -82,12 +82,12 @@ export type ServerOptions = {
   /** As `pg` takes it: `{connectionString}`, or host, port, user, … */
   database: PoolConfig;
   queues: JobQueue;
-  /** Asked for when somebody looks: they start after the service. */
+  /** The virtual printers of this process; a function, because they start after the service. */
   virtual?: () => OwnVirtuals | undefined;
   logger: Logger;
 };
 
-/** Connections that wait to be accepted: beyond that, a client's first attempt is lost and its second comes after 1 s. */
+/** Connections that may wait to be accepted. Beyond this, a first attempt is lost and retried after 1 s. */
 const BACKLOG = 4_096;
 /** ms that requests in hand may take after a stop was asked for. */
 const CLOSE_TIMEOUT = 10_000;
@@ -116,7 +116,7 @@ export class Server {
   /**
    * Migrates the database, then listens.
    * @returns the address that it listens on, which is the public one only where no proxy stands before it
-   * @throws when the database cannot be reached or the port is taken; nothing remains then
+   * @throws when the database cannot be reached or the port is taken; nothing is left running then
    */
   async start(): Promise<{ url: string }> {
     if (this.#stack !== undefined) throw new Error('the server is started already');
@@ -136,7 +136,7 @@ export class Server {
     await stack?.disposeAsync();
   }
 
-  /** For `platen up`: the tenant, made if it is not there. */
+  /** For `platen up`: creates the tenant if it does not exist. */
   async ensureTenant(tenant: { id: string; name?: string }): Promise<void> {
     await this.#started().tenants.ensure(tenant);
   }
@@ -154,7 +154,7 @@ export class Server {
     await this.#started().rotateSigningKey();
   }
 
-  /** What there is under `/app`, and what each of it needs. */
+  /** The routes under `/app`, and what each of them needs. */
   get appRoutes(): readonly AppRoute[] {
     return this.#started().appRoutes;
   }
@@ -164,7 +164,7 @@ export class Server {
     return this.#running;
   }
 
-  /** Everything in the order in which it needs each other; the stack ends it in reverse. */
+  /** Starts each part after those that it depends on; the stack stops them in reverse order. */
   async #build(stack: AsyncDisposableStack): Promise<Running> {
     const { config, queues, logger } = this.#options;
     await migrate(this.#options.database, logger).catch((cause: unknown) => {
@@ -270,7 +270,7 @@ export class Server {
     app.server.once('listening', () => {
       address.url = urlOf(app, config.host);
     });
-    // Read where a session is looked for, and nowhere else.
+    // No hook: cookies are parsed only where a session is looked for.
     await app.register(cookies, { hook: false });
     const cookie = new SessionCookie(config.publicUrl);
     const appRoutes = guardApp(app, {
@@ -352,7 +352,7 @@ export class Server {
   }
 }
 
-/** Waits for requests in hand, and after a time no longer. */
+/** Waits for requests in hand, but no longer than `CLOSE_TIMEOUT`. */
 async function close(app: FastifyInstance): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT);
   try {

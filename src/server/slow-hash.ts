@@ -1,6 +1,6 @@
 /**
- * scrypt, in the thread pool: 32 MiB and tens of ms of a thread each. One at a time, so that a flood of wrong passwords
- * takes neither the memory nor the threads that others need.
+ * Hashes secrets with scrypt in the thread pool. Each hash takes 32 MiB and tens of ms of a thread, so only
+ * one runs at a time: a flood of wrong passwords takes neither the memory nor the threads that others need.
  */
 import { scrypt } from 'node:crypto';
 
@@ -9,7 +9,7 @@ const HASH_BYTES = 32;
 /** Hashes that may wait. */
 const MOST_WAITING = 64;
 
-/** Too many of them at once. */
+/** Too many hashes are waiting already. */
 export class HashingBusy extends Error {
   override readonly name = 'HashingBusy';
 }

@@ -1,23 +1,23 @@
 /**
- * Long work on one request's data, on the thread that serves all others: it is done in stretches of a few
- * milliseconds, one request after the other, and everybody else is served between them.
+ * Splits long work on a request's data, on the thread that serves all requests, into stretches of a few ms.
+ * Long works are done one after the other, and other requests are served between the stretches.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 
 /** Work that can pause wherever it yields. */
 export type Long<T> = Generator<undefined, T>;
 
-/** ms at a stretch. */
+/** ms of a stretch. */
 const STRETCH = 10;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Records of a request that are done with at once. */
+/** Work on up to this many records is done at once, without stretches. */
 const FEW = 30;
 
 /**
- * Does it when what was asked for before is done: side by side, their stretches would add up.
- * @param records how much work it is: that of few records does not wait
+ * Does the work after all earlier work has ended: the stretches of works side by side would add up.
+ * @param records the amount of work; work on `FEW` records or less does not wait
  */
 export async function inStretches<T>(work: Long<T>, records: number): Promise<T> {
   if (records <= FEW) return whole(work);
@@ -37,7 +37,7 @@ async function stretches<T>(work: Long<T>): Promise<T> {
   }
 }
 
-/** All at once: for what is known to be short. */
+/** Does the work without a pause; for work that is known to be short. */
 export function whole<T>(work: Long<T>): T {
   for (;;) {
     const step = work.next();

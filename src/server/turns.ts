@@ -1,22 +1,23 @@
 /**
- * Who is served next when many come at once. Node accepts one connection in each round of its loop, and works in the
- * same round on all that has come in: hundreds of connections or requests at once would keep everybody else waiting
- * until all of them have begun, a probe of the service's health included. So
+ * Decides which connection or request is served next when many come at once. Node accepts one connection in
+ * each round of its loop, and works in the same round on all that has come in: hundreds of connections or
+ * requests at once would keep everybody else waiting until all of them have begun, a probe of the service's
+ * health included. So
  *
- * - in a round one connection is read for the first time, and one request begins;
- * - none while connections still come in, unless somebody has waited long enough;
- * - turns go round by address: whoever comes a thousand times waits for himself.
+ * - in each round one connection is read for the first time, and one request begins;
+ * - nothing begins in a round while connections still come in, unless it has waited for 50 ms (`PATIENCE`);
+ * - turns go round by network: a caller who comes a thousand times delays only himself.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from './network.ts';
 
-/** ms after which a turn no longer lets new connections go first. */
+/** ms after which a waiting connection or request no longer lets new connections go first. */
 const PATIENCE = 50;
 
 type Turn = { begin: () => void; since: number };
 
-/** Those who wait, by network; whose turn it is comes first. */
+/** The waiting turns by network; the network whose turn is next comes first. */
 class Rotation {
   readonly #waiting = new Map<string, Turn[]>();
 
@@ -32,7 +33,7 @@ class Rotation {
     else others.push(turn);
   }
 
-  /** @param cameIn connections did, in the round before */
+  /** @param cameIn whether connections came in during the round before */
   begin(cameIn: boolean): void {
     const [first] = this.#waiting;
     if (first === undefined) return;
@@ -52,16 +53,16 @@ export class Turns {
   #cameIn = false;
   #round: NodeJS.Immediate | undefined;
 
-  /** Takes the server's connections over from Node, which gets each in its turn. */
+  /** Takes over the server's new connections, and passes each to Node's own listeners in its turn. */
   constructor(server: Server) {
     const serve = server.listeners('connection');
     server.removeAllListeners('connection');
-    // Of net.Server: a connection is not read before `resume`.
+    // An option of net.Server: a connection is not read before `resume`.
     Object.assign(server, { pauseOnConnect: true });
     server.on('connection', (socket: Socket) => {
       this.#cameIn = true;
       this.#connections.add(socket.remoteAddress ?? '', () => {
-        // A service that stops has closed those that Node knows of.
+        // A stopping service has closed the connections that Node knows of, and this one is not among them.
         if (!server.listening) socket.destroy();
         if (socket.destroyed) return;
         for (const listener of serve) Reflect.apply(listener, server, [socket]);
@@ -75,14 +76,14 @@ export class Turns {
   async take(address: string): Promise<void> {
     const alone = this.#round === undefined;
     this.#next();
-    // It is the one of this round.
+    // No round is scheduled, so no other request waits: this one begins at once.
     if (alone) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#requests.add(address, resolve);
     await promise;
   }
 
-  /** Looks again in the next round; one in which nobody waits is the last. */
+  /** Schedules the next round; rounds stop after one in which nobody waits. */
   #next(): void {
     this.#round ??= setImmediate(() => {
       this.#round = undefined;

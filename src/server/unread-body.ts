@@ -1,25 +1,25 @@
 /**
- * An answer that goes out before the request's body is in: a client that writes all of it before it reads would
- * find the connection broken, and never learn why. So the rest is read and thrown away, within bounds, and only
- * then is the answer ended.
+ * Sends an answer before the request's body has arrived. A client that writes its whole body before it reads
+ * would find the connection broken, and never learn why. So the rest of the body is read and thrown away,
+ * within bounds, and only then is the answer ended.
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
-/** Bytes that are thrown away at most, and ms. */
+/** Bytes that are thrown away at most, and ms that it may take. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const DEADLINE = 10_000;
 
-/** Whether something of the request's body is still to come. */
+/** Whether part of the request's body is still to come. */
 export function hasUnreadBody(request: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
   return !request.complete && (coding !== undefined || length !== '0');
 }
 
 /**
- * Ends a request whose caller went away before its body was in: hundreds may do so at once, and an answer costs more than
- * nothing although nobody reads it.
+ * Ends a request without an answer if its caller went away before the body was in: hundreds may do so at
+ * once, and each answer costs something although nobody reads it. @returns whether the caller went away
  */
 export function isAbandoned(request: IncomingMessage, reply: FastifyReply): boolean {
   if (!request.destroyed || request.complete) return false;
@@ -27,7 +27,7 @@ export function isAbandoned(request: IncomingMessage, reply: FastifyReply): bool
   return true;
 }
 
-/** The answer's body: all of `payload` at once, its end when the request has ended too. */
+/** The answer's body: all of `payload` at once; it ends only when the request has ended too. */
 export function answerWithRest(request: IncomingMessage, payload: Uint8Array): Readable {
   async function* parts(): AsyncGenerator<Uint8Array> {
     yield payload;

@@ -5,6 +5,6 @@ import { providerSettings } from './providers/index.ts';
 
 export const discoveryConfig = z.strictObject({
   ...providerSettings,
-  /** What models are, where they do not say it themselves; looked at before what Platen knows. */
+  /** The operator's table of models that do not say what they are; it comes before Platen's own. */
   fingerprints: z.array(fingerprint).max(1_000).default([]),
 });

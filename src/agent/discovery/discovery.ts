@@ -1,11 +1,11 @@
 /**
- * What there is to print on: providers list endpoints, each endpoint is asked who is there, and what both say tells
- * which endpoints lead to one printer, and what its ID is.
+ * Finds what there is to print on: providers list endpoints, each endpoint is asked who is there, and both
+ * together tell which endpoints lead to one printer, and what its ID is.
  *
  *   scans ─▶ sightings ─▶ endpoints, each is asked ─▶ merge ─▶ proposals
  *
- * It proposes. Which proposal becomes a printer, and by which endpoint that is driven, is decided where it is known
- * what is being printed (`../printer/printers.ts`).
+ * Discovery only proposes. Which proposal becomes a printer, and by which endpoint it is driven, is decided
+ * where it is known what is being printed (`../printer/printers.ts`).
  */
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { Logger } from '../../log.ts';
@@ -26,7 +26,7 @@ export interface DiscoveryOptions extends EndpointsOptions {
   fingerprints: readonly Fingerprint[];
   transports: Transports;
   timings: { scan: number; near: number; scanTimeout: number };
-  /** A round of a provider's is over, whatever became of it. */
+  /** A provider's scan is over, with or without a result. */
   onTurn?: () => void;
   logger: Logger;
 }
@@ -54,7 +54,7 @@ export class Discovery {
     });
   }
 
-  /** As each provider last said. */
+  /** What each provider last said. */
   get news(): ProviderNews[] {
     return [...this.#scans.news.values()];
   }
@@ -71,13 +71,13 @@ export class Discovery {
     await Promise.all(this.#options.providers.map((provider) => provider.stop?.()));
   }
 
-  /** Not everybody has had a say yet: who is there may still become clearer. */
+  /** Not all providers and new endpoints have been asked yet: evidence that changes an ID may still come. */
   get isFirstLook(): boolean {
     if (performance.now() - this.#startedAt > this.#options.timings.scanTimeout) return false;
     return !this.#scans.complete || [...this.endpoints].some((endpoint) => endpoint.isNew(FIRST_ANSWER));
   }
 
-  /** It was in a list that is all there is, and is not in it any more. */
+  /** The endpoint was in an exhaustive list, and is not in it any more. */
   isUnlisted({ provider, uri }: KnownEndpoint): boolean {
     return this.#scans.isExhaustive(provider) && !this.endpoints.at(uri)?.listed.has(provider);
   }

@@ -158,7 +158,7 @@ export class Endpoint {
     return this.driven ? scan : scan * SPARE;
   }
 
-  /** Where this changes, other endpoints may make up a printer. */
+  /** When this text changes, the endpoints may have to be merged into printers anew. */
   get news(): string {
     const { reached, unreached, refused, vouched, identity, said, answers, ready } = this;
     return JSON.stringify([reached, unreached !== null, refused, vouched, identity, said, answers, ready]);

@@ -4,9 +4,10 @@
  *   a printer is driven by it, and it works    each scan (10 s): that it is still there
  *   works, and no printer is driven by it      every sixth scan
  *   cannot be reached                          each second where the list is near, each scan elsewhere
- *   connects, says nothing                     at three seconds, before its address is all there is to know
+ *   connects, says nothing                     each second, until three questions in a row were not answered
  *
- * Those that cannot be reached wait behind those that can: a site's printers that are off are all waited for to the end.
+ * Endpoints that cannot be reached are asked after those that can: each printer that is off takes the whole
+ * timeout.
  */
 import { LRUCache } from 'lru-cache';
 import type { DeviceStatus } from '../../../drivers/device.ts';
@@ -19,9 +20,9 @@ import { CONFIGURED } from './providers/configured.ts';
 
 /** Devices asked at the same time. */
 const AT_ONCE = 32;
-/** Addresses that nobody lists any more whose last device is remembered. */
+/** The most addresses, not listed any more, whose last device is remembered. */
 const MOST_LAST = 10_000;
-/** How often it is said that a printer at work says the same as before, ms. */
+/** How often an unchanged status that jobs read is passed on, ms. */
 const STILL_MS = 1_000;
 
 export interface EndpointsOptions {
@@ -30,7 +31,7 @@ export interface EndpointsOptions {
   probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult>;
   /** What is listed, reached or said has changed, so that other endpoints may make up a printer. */
   onNews(): void;
-  /** The status at this endpoint was read, and is another one or a while after the last. */
+  /** The status at this endpoint was read, and has changed or was last told a while ago. */
   onStatus(endpoint: Endpoint): void;
   logger: Logger;
 }
@@ -192,7 +193,7 @@ export class Endpoints {
     const before = endpoint.news;
     const { asked, refused } = endpoint;
     endpoint.found(result);
-    // Only this tells of a configured printer that was never there; printers that are merely found come and go.
+    // Only this warning tells of a configured printer that was never there; printers found come and go.
     const expected = !asked && endpoint.listed.has(CONFIGURED);
     if (!result.reachable && (endpoint.refused ? !refused : expected)) {
       const what = endpoint.refused ? 'printer refused' : 'printer cannot be reached';
@@ -209,7 +210,7 @@ export class Endpoints {
   }
 }
 
-/** People are told the same. */
+/** Whether people are told the same of both. */
 function isAlike(before: DeviceStatus | null, after: DeviceStatus | null): boolean {
   if (before === null || after === null) return before === after;
   const { state, reasons } = before;

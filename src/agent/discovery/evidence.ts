@@ -155,7 +155,7 @@ export function toldAndSaid(told: Evidence, said: Evidence): Evidence {
   return contradict(told, said) ? said : { ...told, ...said };
 }
 
-/** Whether they are of two devices. */
+/** Whether what was told and what was said are of two devices. */
 export function contradict(told: Evidence, said: Evidence): boolean {
   return (['serial', 'uuid'] as const).some(
     (kind) =>

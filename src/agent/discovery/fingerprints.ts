@@ -82,7 +82,7 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
 
 /**
  * What a table says of a printer: each property from the first line that matches and has it.
- * @param name what people call it: counts too where it is given
+ * @param name what people call the printer: where it is given, a line may match it too
  */
 export function fingerprintOf(
   { make, model }: Pick<Evidence, 'make' | 'model'>,
@@ -131,7 +131,7 @@ export function chooseDriver(
   };
 }
 
-/** A device takes pictures where each goes with its format's name; without, it may print their bytes as text. */
+/** Pictures need a transport that names their format: without it, a device may print their bytes as text. */
 function isPrintedBy({ namesFormats = false }: TransportTraits, language: string): boolean {
   return namesFormats || !PICTURES.some((picture) => picture === language);
 }

@@ -1,12 +1,12 @@
 /**
  * Which of the endpoints that were found lead to the same printer, and what its ID is. A pure function.
  *
- * Evidence in the order in which it is trusted. Each kind first joins what shares a value of it, unless what is
- * trusted more says that these are different devices:
+ * The kinds of evidence, the most trusted first. Each joins the endpoints that share a value of it, unless a
+ * kind that is trusted more says that they are different devices:
  *
  *   kind        joins                                                kept apart by
  *   fixed       the operator gave these the same ID                  nothing
- *   same        the same URI, of which the very same is said         fixed
+ *   same        the same URI, with the very same evidence            fixed
  *   serial      the same number                                      fixed, another maker
  *   uuid        the same                                             fixed, serial
  *   device-id   the same, of what is plugged into one computer       fixed, serial, uuid
@@ -14,18 +14,19 @@
  *   queue       the same queue of the same server                    fixed, serial, uuid
  *   address     the same URI, or one is the other's device URI       fixed, serial, uuid
  *
- * Two printers that the configuration names are one only where what is at their addresses says so.
+ * Two printers that the configuration names are one only where the evidence at their addresses says so.
  *
  * A UUID of a queue joins but keeps nothing apart: it changes when the queue is made anew. `device-id` and `mac`
  * join nothing when one provider has them for two devices: every unit of a model has the same device ID, and all
  * printers at one print server have its MAC address.
  *
  * The ID comes from the most trusted kind of which the printer has a value that no other printer has. So two
- * printers never share one: where the evidence does not tell them apart, neither gets an ID from it. A printer
- * that was known keeps its ID until there is better evidence than that ID was made from, and nobody else gets it.
+ * printers never share one: where the evidence does not tell them apart, neither gets an ID from it. A
+ * printer that was known keeps its ID until there is better evidence than that ID was made from, and no other
+ * printer gets it.
  *
- * Addresses on this computer (USB, loopback, its own queues) are only this computer's: they are made into IDs
- * together with its name.
+ * Addresses on this computer (USB, loopback, its own queues) are only this computer's: IDs are made from them
+ * together with the agent's ID.
  */
 import { isLoopback } from '../../../drivers/address.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
@@ -179,8 +180,9 @@ function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
 }
 
 /**
- * Of those that share a value, those that may be one: all, unless more trusted evidence tells them apart. Then those
- * that agree in that are one, and those that lack it, or contradict themselves in it, are left alone: they could be any.
+ * Groups the clusters that share a value into those that may be one printer: all of them, unless evidence
+ * that is trusted more tells them apart. Then those that agree in it are one group, and those that lack it,
+ * or contradict themselves in it, are in none: they could belong to any.
  */
 function compatible(
   kind: Kind,
@@ -310,7 +312,7 @@ function evidenceOf(id: string): IdentityEvidence {
   return identityEvidence.options.find((kind) => id.startsWith(`${kind}-`)) ?? 'address';
 }
 
-/** Stands before a queue's name, in the IDs that are made from it: only what it is everywhere counts. */
+/** Stands before a queue's name in the IDs made from it. Any scheme would do, if it is always the same. */
 const QUEUE = 'ipp://';
 
 function onThisComputer(uri: string, { host, transports }: Surroundings): string {

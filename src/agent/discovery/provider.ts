@@ -29,7 +29,7 @@ export interface DiscoveryProvider {
   readonly id: string;
   /** Its list is all there is: a printer that it does not list any more is gone at once, not offline. */
   readonly exhaustive: boolean;
-  /** Asking it again costs next to nothing, and nobody tells when something has changed: it is asked each second. */
+  /** A scan costs next to nothing, and nobody tells when something has changed: it is asked each second. */
   readonly near?: boolean;
   /** Its list never changes: `near` counts for the printers in it alone. */
   readonly fixed?: boolean;
@@ -46,7 +46,7 @@ export interface ProviderKind<Settings extends z.ZodRawShape> {
   asked(config: z.output<z.ZodObject<Settings>>, transports: Transports): DiscoveryProvider[];
 }
 
-/** The same, with its settings' types. */
+/** Returns `kind` with the types of its settings inferred. */
 export function providerKind<Settings extends z.ZodRawShape>(
   kind: ProviderKind<Settings>,
 ): ProviderKind<Settings> {

@@ -16,7 +16,7 @@ export interface ScansOptions {
   timings: { scan: number; near: number; scanTimeout: number };
   /** A provider's whole list. */
   onList(provider: DiscoveryProvider, found: readonly Sighting[]): void;
-  /** A round is over, whatever became of it. */
+  /** A provider's scan is over, with or without a result. */
   onTurn?: () => void;
   logger: Logger;
 }
@@ -27,7 +27,7 @@ const REST = 10;
 export class Scans {
   readonly #options: ScansOptions;
   readonly #stopped = new AbortController();
-  /** As each provider last said. */
+  /** What each provider last said. */
   readonly news = new Map<string, ProviderNews>();
   #loops: Promise<void>[] = [];
 
@@ -40,7 +40,7 @@ export class Scans {
     return this.news.size >= this.#options.providers.length;
   }
 
-  /** It lists all there is, and has done so. */
+  /** The provider lists all there is, and its last scan has succeeded. */
   isExhaustive(provider: string): boolean {
     const exhaustive = this.#options.providers.some(({ id, exhaustive }) => exhaustive && id === provider);
     return exhaustive && this.news.get(provider)?.error === null;

@@ -1,4 +1,4 @@
-/** One job's place behind another, which the printer still prints (`succession.ts`). */
+/** The job behind: follows another job while the printer still prints that one's labels (`succession.ts`). */
 import { TransportError } from '../../../drivers/connection.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
@@ -14,7 +14,6 @@ export interface FollowingParts {
   sender: Sender;
   labels: Labels;
   stop: Stop;
-  /** A person holds the printer. */
   held(): boolean;
 }
 
@@ -23,7 +22,7 @@ export class Following implements Behind {
   readonly #parts: FollowingParts;
   #preparing: Promise<boolean> = Promise.resolve(false);
   #first: Chunk[] = [];
-  /** Some of it may have been sent. */
+  /** Some of its labels may have been sent. */
   #driven = false;
 
   constructor(succession: Succession, parts: FollowingParts) {
@@ -39,7 +38,7 @@ export class Following implements Behind {
   async turn(): Promise<Chunk[] | null> {
     const { ledger, sender, labels, stop, held } = this.#parts;
     for (;;) {
-      // It has not begun: it waits with the others.
+      // The job has not begun: it goes back to its queue, and waits there with the others.
       const waits = !this.#driven && this.#succession.over && (held() || this.#succession.goesBack);
       if (stop.leave.aborted || waits) throw new Interrupted();
       if (this.#succession.over) return null;
@@ -60,14 +59,14 @@ export class Following implements Behind {
 
   async join(): Promise<boolean> {
     this.#preparing = this.#prepare();
-    // Who waits for its turn hears of what went wrong.
+    // `turn` awaits the same promise, and throws what went wrong.
     return await this.#preparing.catch(() => false);
   }
 
   async #prepare(): Promise<boolean> {
     const { ledger, sender, labels } = this.#parts;
     if (ledger.uncertain) return false;
-    // What it had sent may have been settled meanwhile, on another connection.
+    // Labels that it had sent may have been settled meanwhile, on another connection.
     if (ledger.base < ledger.total) labels.renew(ledger.base);
     this.#first = await sender.collect(false);
     if (this.#first.length === 0 || !this.#succession.joins) return false;
@@ -86,18 +85,18 @@ export class Following implements Behind {
     if (ledger.uncertain) ledger.settleBehind(odometer);
   }
 
-  /** The printer has said how far it is, or that its count fits neither. */
+  /** The printer has said how far it is: tells the job ahead, while this one drives. */
   told(stuck: boolean, reasons: Outcome['reasons']): void {
     if (this.#succession.driven) this.#succession.say({ kind: 'told', stuck, reasons });
   }
 
-  /** Where the labels of both are concerned. */
+  /** Tells the job ahead of a fault that concerns the labels of both jobs. */
   fails(error: unknown): void {
     if (this.#succession.driven && error instanceof JobFaultError)
       this.#succession.say({ kind: 'fault', error });
   }
 
-  /** The wheel is the other one's again. @returns false: there is no other one, it has the wheel, or has done with the printer */
+  /** Lets the job ahead drive again. @returns false where it does, has ended, or is done with the printer */
   givesBack(error: Error | null): boolean {
     if (!this.#succession.driven) return false;
     this.#parts.ledger.leave();
@@ -105,14 +104,14 @@ export class Following implements Behind {
     return true;
   }
 
-  /** The job goes while the other one is there. @param clean nothing unfinished is on the connection */
+  /** The job leaves, perhaps before the job ahead. @param clean nothing unfinished is on the connection */
   leaves(clean: boolean): void {
     const unclear = new TransportError('connection-lost', 'the job behind has left it');
     this.givesBack(clean ? null : unclear);
     this.#succession.leave();
   }
 
-  /** The other one has the printer, and this one may not touch it. */
+  /** The job ahead has the printer, and this job must not use it. */
   get waits(): boolean {
     return !this.#succession.over && !this.#succession.handedOver;
   }

@@ -1,12 +1,13 @@
 /**
- * What is left with a job in the queue while this agent prints it, for the agent that gets it next: which labels are
- * certainly out, which may be, and what the printer's counter showed. It is stored before what it allows is sent, so
- * that no label beyond it ever was.
+ * The notes that this agent leaves with a job in the queue while it prints the job, for the agent that gets
+ * the job next: which labels are certainly out, which may be, and what the printer's counter showed. A note
+ * is stored before the labels that it allows are sent, so no label beyond the note was ever sent.
  *
- * While nobody else wants the printer, the first note allows the whole job: it costs one command, and the job goes on
- * while the queue is away. While another agent does, a note allows one window beyond what is certainly out. The next
- * one is stored when half a window of that is out, while the other half keeps the printer busy: with a window of 16
- * labels, one command for every eight labels beyond the first 16.
+ * While no other agent wants the printer, the first note allows the whole job: that costs one command, and
+ * the job goes on while the queue is away. While another agent wants it, a note allows one window beyond the
+ * labels that are certainly out. The next note is stored when half a window of those is out, while the other
+ * half keeps the printer busy: with a window of 16 labels, one command for every eight labels beyond the
+ * first 16.
  */
 
 import { Backoff } from '../pause.ts';
@@ -19,9 +20,9 @@ export interface HandoverOptions {
   ledger: Pick<Ledger, 'total' | 'intent' | 'sent' | 'printed'>;
   /** Labels. */
   window: number;
-  /** Nobody else wants the printer. */
+  /** No other agent wants the printer. */
   alone(): boolean;
-  /** Where the job stands, for whoever has it next; `odometer`: null where what the printer counts does not tell. */
+  /** Where the job stands, for the next agent; `odometer`: null where the printer's counter does not tell. */
   standing(): UnderWay;
   /** ms */
   retry: { min: number; max: number };
@@ -34,7 +35,7 @@ export class Handover {
   #left = false;
   #tried = false;
   #allowed = 0;
-  /** The counter that the last note begins with. */
+  /** The reading of the counter in the last note. */
   #odometer: number | null = null;
   #storing: Promise<void> | null = null;
   #notBefore = 0;
@@ -60,8 +61,9 @@ export class Handover {
   }
 
   /**
-   * Stores another note where that is worth a command: what is allowed is about to hold the job up, or is more than
-   * it has to be, or the counter does not tell any more what it says. Resolves when the one under way, if there is one, has been stored or refused; never rejects.
+   * Stores another note where that is worth a command: the last one is about to hold the job up, or allows
+   * more than it has to, or has a reading of the counter that does not hold any more. Resolves when the note
+   * under way, if there is one, has been stored or refused; never rejects.
    * @param from the label from which on the window counts
    */
   follow(from: number): Promise<void> | null {
@@ -108,7 +110,7 @@ export class Handover {
     const { agentId, delivery, standing } = this.#options;
     const underWay = { ...standing(), intent: upTo };
     const note: HandoverNote = { agentId, resumeAt: null, underWay };
-    // From now on it may be there, whatever becomes of the answer.
+    // From now on the note may be in the queue, even if no answer comes.
     this.#tried = true;
     this.#allowed = Math.min(this.#allowed, upTo);
     await delivery.setNote(note);

@@ -1,4 +1,7 @@
-/** The labels of one delivery of a job, made in a render thread, in order; once more on a thread of its own, where one crashes. */
+/**
+ * Has the labels of one delivery of a job made in a render thread, in order. Where that crashes, it is tried
+ * once more on a thread of the job's own.
+ */
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import {
   RenderCrash,
@@ -33,7 +36,7 @@ export class Labels {
     return this.#position;
   }
 
-  /** The next ones are there without waiting. */
+  /** The next chunk is there without waiting. */
   get available(): boolean {
     return this.#session?.available === true;
   }

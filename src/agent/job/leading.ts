@@ -1,4 +1,4 @@
-/** One job's place ahead of another, which follows it while the printer still prints its last labels (`succession.ts`). */
+/** The job ahead: lets the next job follow while the printer prints its last labels (`succession.ts`). */
 import type { PrinterLink } from '../printer/link.ts';
 import type { PickedUpJob } from '../source/job-source.ts';
 import type { Ledger } from './ledger.ts';
@@ -17,9 +17,8 @@ export interface LeadingParts {
   sender: Sender;
   outcome: Outcome;
   stop: Stop;
-  /** Nobody else wants the printer: another agent could not tell the two jobs' labels apart. */
+  /** No other agent wants the printer: one that took over could not tell the two jobs' labels apart. */
   alone(): boolean;
-  /** A person holds the printer. */
   held(): boolean;
 }
 
@@ -37,12 +36,12 @@ export class Leading {
     return this.#lets && this.#behind === null && !this.#parts.stop.lost;
   }
 
-  /** It has done with the printer. @returns whether the job behind, which drives it, has it from now on */
+  /** The job is done with the printer. @returns whether the job behind drives, and has it from now on */
   handsOver(): boolean {
     return this.#behind?.handOver() === true;
   }
 
-  /** All of it was sent. Where jobs wait, the next one is made ready while the printer is asked about this one. */
+  /** Labels were sent. After the last one, where jobs wait, the next is prepared while this one prints. */
   sentAll(): void {
     if (this.#parts.delivery.waited && this.#mayBeFollowed) this.#let();
   }
@@ -58,7 +57,7 @@ export class Leading {
 
   /**
    * Lets the next job follow at a printer that is busy with the last labels of this one.
-   * @returns whether all of them are out by then, while the other one is at the printer
+   * @returns whether all labels of this job are out by then; the job behind keeps the printer
    * @throws JobFaultError, TransportError, Interrupted
    */
   async gaveWay(pace: Pace): Promise<boolean> {
@@ -75,7 +74,7 @@ export class Leading {
 
   get #mayBeFollowed(): boolean {
     const { ledger, link, stop, alone, held } = this.#parts;
-    // Without a counter, a cut would leave both uncertain instead of one.
+    // Without a counter, a cut connection would leave two jobs uncertain instead of one.
     const counted = !link.documents && ledger.odometer !== null;
     return ledger.sent === ledger.total && counted && alone() && !held() && !stop.leave.aborted;
   }
@@ -85,7 +84,7 @@ export class Leading {
     this.#lets = true;
   }
 
-  /** Until all of its labels are out, or it has the wheel again. */
+  /** Listens to the job behind until all labels of this job are out, or this job drives again. */
   async #ride(behind: Succession): Promise<void> {
     const { ledger, sender, outcome, stop } = this.#parts;
     let stuck = false;
@@ -100,22 +99,23 @@ export class Leading {
       }
       stuck = word.stuck;
       outcome.progress(word.reasons);
-      // Where labels are missing, the counter tells whoever has the job next as little as it tells this one.
+      // Where labels are missing, the counter does not tell which, and the note to the next agent must say
+      // so.
       void sender.handover.follow(ledger.printed);
     }
   }
 
-  /** What became of its labels is about to be found out. */
+  /** Called before it is found out what became of this job's labels. */
   recovers(): void {
     if (this.#behind !== null) this.#parts.ledger.followedBy(this.#behind.pages);
   }
 
-  /** Its labels are settled by this reading of the counter of a printer at rest. */
+  /** This job's labels are settled by this counter reading of a printer at rest. */
   settled(odometer: number | null): void {
     this.#behind?.settle(odometer);
   }
 
-  /** @param goesBack to its queue, to be delivered again */
+  /** @param goesBack whether the job goes back to its queue, to be delivered again */
   end(goesBack: boolean): void {
     this.#behind?.end(goesBack);
   }

@@ -1,19 +1,19 @@
 /**
- * How far one job is, and what is on record of it: the only owner of its counts, and the only writer of the journal.
- * What would break a rule below throws, and changes nothing.
+ * How far one job is, and what is on record of it: the ledger is the only owner of the job's counts, and the
+ * only writer of its entry in the journal. A call that would break a rule below throws, and changes nothing.
  *
  *   0 ≤ base ≤ sent ≤ intent ≤ total      0 ≤ printed ≤ intent      printed only grows
  *
- *   base     labels done with when the printer's counter was read (`odometer`): what is counted since are the next
+ *   base     labels done with when the printer's counter was read (`odometer`); it counts later labels since
  *   intent   no label from here on was sent. Durable before the bytes of the labels that it covers go out
- *   sent     the printer's connection took them
- *   printed  the printer said that they are out
+ *   sent     labels that the printer's connection took
+ *   printed  labels of which the printer said that they are out
  *
- * Labels between `printed` and `intent` may be out or not. `base` beyond `printed`: the labels between were delivered,
- * by a queue that confirms nothing, and nobody knows whether they are out.
+ * Labels between `printed` and `intent` may be out or not. Where `base` is beyond `printed`, a queue that
+ * confirms nothing has delivered the labels between the two, and nobody knows whether they are out.
  *
- * Of several jobs under way at one printer each has its ledger, and its range in the row that they share (`row.ts`):
- * one reading of the counter tells all of them.
+ * Where several jobs are under way at one printer, each has its own ledger, and its range in the row that
+ * they share (`row.ts`): one reading of the counter tells how far each of them is.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { faultFor } from '../../contract/fault.ts';
@@ -52,12 +52,12 @@ export class Ledger implements RowMember, LinkBook {
   readonly #journal: Journal;
   readonly #row: Row;
   #entry: JournalEntry;
-  /** The first page of this job in the row: where `base` is. */
+  /** The page of the row at which the label `base` begins. */
   #start = 0;
   #arrived: number;
   #short = false;
   #blocked = false;
-  /** Pages of the job behind, at most, that may be out besides. */
+  /** The most pages of the job behind that may be out as well. */
   #followed = 0;
 
   constructor({ journal, row, queueId, printerId, delivery, total, from, perPage }: LedgerOptions) {
@@ -68,7 +68,7 @@ export class Ledger implements RowMember, LinkBook {
     this.#followed = this.found?.followed ?? 0;
     this.#arrived = from;
     const counts = { total, base: from, odometer: null, intent: from, sent: from, printed: from };
-    // A queue that had lost the job counts from 1 again; what is reported now is newer all the same.
+    // A queue that has lost the job counts from 1 again, but what is reported now must count as newer.
     const newest = Math.max(delivery, (this.found?.entry.delivery ?? 0) + 1);
     this.#entry = ruled({ queueId, printerId, delivery: newest, ...counts });
   }
@@ -85,7 +85,7 @@ export class Ledger implements RowMember, LinkBook {
     return this.#entry.base;
   }
 
-  /** What the counter showed, or will show, before the first label from `base` on; null: it does not tell. */
+  /** What the counter showed, or will show, before the label at `base` is out; null: it does not tell. */
   get odometer(): number | null {
     return this.#entry.odometer;
   }
@@ -106,44 +106,44 @@ export class Ledger implements RowMember, LinkBook {
     return this.#entry.document;
   }
 
-  /** What the labels from `base` to `intent` take. */
+  /** Pages that the labels from `base` to `intent` take. */
   get pages(): number {
     return pagesOf(this.intent - this.base, this.perPage);
   }
 
-  /** Pages that may have come out since the counter showed `odometer`: its own, and those of the job behind. */
+  /** The most pages that may be out since the counter showed `odometer`: this job's and the job behind's. */
   get most(): number {
     return this.pages + this.#followed;
   }
 
-  /** Labels that were in the printer, or out, when all of them last added up. */
+  /** Labels that were in the printer, or out, when what was sent, pending and counted last added up. */
   get arrived(): number {
     return this.#arrived;
   }
 
-  /** All of it is out, by all that the printer says, whatever it does with the job behind. */
+  /** All labels are out, by the counter and by what is pending, whatever becomes of the job behind. */
   get cleared(): boolean {
     const { base, sent, printed, total } = this.#entry;
     const upTo = this.#start + pagesOf(sent - base, this.perPage);
     return printed === total && this.#row.cleared >= upTo;
   }
 
-  /** Labels may be out of which nobody knows. */
+  /** Some labels may be out that the printer has not confirmed. */
   get uncertain(): boolean {
     return this.intent > this.printed;
   }
 
-  /** Something was sent, or is about to be, of which the printer may still say what became of it. */
+  /** Something was sent, or is about to be, and the printer may still say what became of it. */
   get underWay(): boolean {
     return this.document !== undefined || this.intent > Math.max(this.base, this.printed);
   }
 
-  /** Where labels are missing, the counter does not tell any more which ones are out. */
+  /** The entry to keep. Without the odometer where labels are missing: it cannot tell any more which ones. */
   get lasting(): JournalEntry {
     return this.#short ? { ...this.#entry, odometer: null } : this.#entry;
   }
 
-  /** For whoever has the job next. @param counts whether what the printer counts will tell that one */
+  /** Where the job stands, for the next agent. @param counts whether the printer's counter will tell it */
   standing(counts: boolean): UnderWay {
     const { base, odometer, printed, intent } = this.lasting;
     const sent = Math.max(printed, this.#arrived);
@@ -151,25 +151,25 @@ export class Ledger implements RowMember, LinkBook {
     return { ...(told ? { base, odometer } : { base: printed, odometer: null }), printed, sent, intent };
   }
 
-  /** Whether this agent has sent other jobs to the printer since its counter showed what the job goes by. */
+  /** Whether this agent has sent other jobs to the printer since its counter showed this job's `odometer`. */
   get sentOthersSince(): boolean {
     return this.#journal.hasSentSince(this.#entry);
   }
 
-  /** Goes on from where an earlier delivery was. */
+  /** Takes over the counts of an earlier delivery. */
   restore(left: Partial<Omit<JournalEntry, 'delivery' | 'total'>>): void {
     const { delivery, total } = this.#entry;
     this.#entry = ruled({ ...this.#entry, ...left, delivery, total });
     this.#arrived = this.#entry.sent;
   }
 
-  /** Nothing of the row is under way, and the counter shows this: it counts what is sent from now on. */
+  /** Begins the row with this job, at what the counter shows now. Nothing may be under way. */
   begin(odometer: number | null): void {
     this.#must(!this.underWay, 'the counter is read anew while labels are under way');
     this.#alone(Math.max(this.base, this.printed), this.printed, odometer);
   }
 
-  /** The job follows those in the row, of which all labels have been sent. */
+  /** Puts the job into the row behind the jobs there, all of whose labels have been sent. */
   join(): void {
     this.#must(!this.underWay, 'it is under way already');
     const { counter, sent } = this.#row;
@@ -179,14 +179,14 @@ export class Ledger implements RowMember, LinkBook {
     this.#row.join(this);
   }
 
-  /** So many pages of the job behind may be out too, when what became of this one's is found out. */
+  /** Up to `pages` pages of the job behind may be out too. Called before this job's labels are recovered. */
   followedBy(pages: number): void {
     this.#followed = pages;
   }
 
   /**
-   * The labels of the job ahead are settled by what the counter of the printer at rest shows; so are these, which are not in
-   * the row any more.
+   * Settles this job's labels, which are not in the row any more, by the counter of the printer at rest: the
+   * same reading has settled the labels of the job ahead.
    */
   settleBehind(odometer: number): void {
     const { base, printed, intent, odometer: start } = this.#entry;
@@ -197,19 +197,19 @@ export class Ledger implements RowMember, LinkBook {
     this.keep();
   }
 
-  /** Resolves when all that is written down is durable. @throws JournalError */
   committed(): Promise<void> {
     return this.#journal.committed();
   }
 
-  /** Writes down where it stands. */
+  /** Writes down where the job stands. */
   keep(): void {
     this.#journal.write(this.lasting);
   }
 
   /**
-   * The labels before `upTo` are about to be sent, as soon as that is durable.
-   * @param name what the printer's own job is about to be called, where it keeps jobs
+   * Writes down that the labels before `upTo` are about to be sent. They may go out as soon as that is
+   * durable.
+   * @param name of the job that the printer is about to make, where the printer keeps jobs
    */
   intend(upTo: number, name?: string): void {
     this.#must(upTo > this.sent, `label ${upTo} was sent before`);
@@ -220,31 +220,30 @@ export class Ledger implements RowMember, LinkBook {
     this.#entry = next;
   }
 
-  /** Of what was intended and not taken, no byte has gone out. */
+  /** Takes `intent` back to `sent`: no byte of the labels between them has gone out. */
   withdraw(): void {
     this.#must((this.document?.printerJob ?? null) === null, 'the printer has a job for it');
     this.#entry = { ...this.#entry, intent: this.sent, document: undefined };
   }
 
-  /** The printer has made a job for the document. */
   made(printerJob: string): void {
     this.#document({ printerJob });
     this.keep();
   }
 
-  /** We are about to ask the printer to end its job: on record, since a person may cancel jobs there too. */
+  /** We are about to ask the printer to end its job. On record, since a person may cancel jobs there too. */
   canceling(): void {
     this.#document({ canceled: true });
     this.keep();
   }
 
-  /** The chunk is about to be sent: it comes next, and is covered by what is on record. */
+  /** The chunk is about to be sent. @throws LedgerError where it is not the next one, or beyond `intent` */
   sends({ first, count }: Chunk): void {
     this.#must(first === this.sent, `label ${first} is not the next one`);
     this.#must(first + count <= this.intent, `label ${first + count - 1} is not written down`);
   }
 
-  /** The printer's connection took the chunk; of a document, the printer has said that it has all of it. */
+  /** The printer's connection took the chunk. Of a document: the printer has said that it has all of it. */
   took(chunk: Chunk, now: number): void {
     this.sends(chunk);
     this.#must(
@@ -256,48 +255,49 @@ export class Ledger implements RowMember, LinkBook {
     this.#row.took(this, chunk, now);
   }
 
-  /** What the printer says of the row. @throws JobFaultError `outcome-unknown` */
+  /** Takes over what the printer says, for all jobs in the row. @throws JobFaultError `outcome-unknown` */
   confirm(status: DeviceStatus, now: number): void {
     const stops = isBlocked(status) && !this.#blocked;
     this.#blocked = isBlocked(status);
     this.#row.confirm(status, now);
-    // For after a crash: how many were in a printer that stands still, at which somebody may do something meanwhile.
+    // For after a crash: how many labels were in a stopped printer, since a person may do something at it.
     if (stops) this.keep();
   }
 
-  /** For the row. */
+  /** Called by the row, for each of its jobs, when the printer has said something. */
   told(): void {
     const { base, sent } = this.#entry;
     const out = (pages: number) =>
       base + labelsOn(Math.max(0, pages - this.#start), sent - base, this.perPage);
     if (base <= this.printed) this.#print(Math.max(this.printed, out(this.#row.certain)));
     this.#arrived = Math.max(this.#arrived, out(this.#row.arrived));
-    // For after a crash: labels are missing, or are no more.
+    // For after a crash: whether labels are missing.
     if (this.#row.short === this.#short) return;
     this.#short = this.#row.short;
     this.keep();
   }
 
-  /** So many pages of the document under way are out, as the printer's job says. */
+  /** Takes over how many pages of the document under way are out, as the printer's own job says. */
   count(pages: number): void {
-    // What lies between was delivered, and may not be out.
+    // The labels between `printed` and `base` were only delivered, and may not be out.
     if (this.base > this.printed) return;
     this.#row.countTo(Math.min(pages, this.#row.sent));
     this.#print(Math.max(this.printed, this.base + labelsOn(pages, this.intent - this.base, this.perPage)));
   }
 
-  /** All that was sent counts as printed: for a printer that cannot say, where the operator accepts that. */
+  /** Counts all labels sent as printed, for a printer that cannot say, where the operator accepts that. */
   trust(): void {
     this.#row.countTo(this.#start + pagesOf(this.sent - this.base, this.perPage));
   }
 
   /**
-   * Labels printed, by the counter of a printer at rest, when the job was cut off between its start and now.
-   * @throws JobFaultError `outcome-unknown` when it says less than was confirmed or more than was sent
+   * Labels printed of a job that was cut off, by the counter of the printer at rest.
+   * @throws JobFaultError `outcome-unknown` without a counter, or when it shows less than was confirmed or
+   * more than was sent
    */
   printedAtRest(odometer: number | null): number {
     const { base, printed, intent, odometer: start } = this.lasting;
-    // What was delivered before tells nothing by this counter.
+    // Of labels that were only delivered (`base` beyond `printed`), this counter tells nothing.
     if (start === null || odometer === null || base > printed) {
       throw faultFor('outcome-unknown', because('sending-cut-off', {}));
     }
@@ -310,15 +310,15 @@ export class Ledger implements RowMember, LinkBook {
     return told;
   }
 
-  /** The first `upTo` labels are out, the others are neither out nor under way; the counter shows this. */
+  /** The first `upTo` labels are out, the others neither out nor under way; the counter shows `odometer`. */
   settle(upTo: number, odometer: number | null = null): void {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
     this.#alone(upTo, upTo, odometer);
   }
 
   /**
-   * So many pages from `base` on are done with, and nothing is under way any more. Labels that were only delivered
-   * stay uncertain, and with them what follows.
+   * The document under way has ended: `pages` pages from `base` on are done with. Labels that were only
+   * delivered stay uncertain, and so do all labels after them.
    * @throws JobFaultError `outcome-unknown` when there are fewer than were said to be out
    */
   done(pages: number, confirmed: boolean): void {
@@ -330,25 +330,25 @@ export class Ledger implements RowMember, LinkBook {
     } else this.#alone(upTo, this.printed, null);
   }
 
-  /** The job's outcome and the duty to report it, in one commit. Nobody is told before that is durable. */
+  /** Writes the outcome and the duty to report it, in one commit. Nobody is told before that is durable. */
   finish(report: JobReport): void {
     this.leave();
     this.#journal.finish(this.#entry, report);
   }
 
-  /** The job went back to its queue: where it stands and, unless nobody is told, the duty to report it. */
+  /** The job goes back to its queue: writes where it stands and, with a report, the duty to publish that. */
   handBack(report: JobReport | null): void {
     this.leave();
     if (report === null) this.keep();
     else this.#journal.handBack(this.lasting, report);
   }
 
-  /** What is left of it is not the row's any more. */
+  /** Takes the job out of the row. */
   leave(): void {
     this.#row.leave(this);
   }
 
-  /** Begins the row anew, with nothing under way. */
+  /** Begins the row anew with this job alone, and nothing under way. */
   #alone(base: number, printed: number, odometer: number | null): void {
     this.#must(!this.#row.holdsOthers(this), 'labels of another job are under way');
     this.#rebase(base, printed, odometer);

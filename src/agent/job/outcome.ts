@@ -1,6 +1,6 @@
 /**
- * What is told of one delivery of a job: how far it is, and how it ends. What is lasting goes to the journal first,
- * with the duty to report it, and is reported from there.
+ * Reports one delivery of a job: how far it is, and how it ends. An end or a hand-back goes to the journal
+ * first, with the duty to report it, and is reported once it is durable there.
  */
 import { faultFor, type JobFault } from '../../contract/fault.ts';
 import { endedBy } from '../../contract/job-life.ts';
@@ -27,7 +27,7 @@ export interface OutcomeContext {
 const ALL = 2 ** 31 - 1;
 
 export class Outcome {
-  /** Why it does not go on. */
+  /** Why the job does not go on. */
   reasons: readonly PrinterReason[] = [];
   readonly #context: OutcomeContext;
   readonly #log: Logger;
@@ -47,7 +47,7 @@ export class Outcome {
     this.#job = { jobId: job.jobId, ...(job.round ? { round: job.round } : {}) };
   }
 
-  /** Finished in an earlier delivery: reports that again. */
+  /** Reports the outcome again where an earlier delivery has finished the job. @returns whether one has */
   async repeat(): Promise<boolean> {
     const { found, delivery } = this.#ledger;
     if (!found?.final) return false;
@@ -73,7 +73,7 @@ export class Outcome {
     await this.end(endedBy(fault, this.#ledger));
   }
 
-  /** A person canceled it; `error`: what kept it from its end besides. */
+  /** A person canceled the job; `error`: the fault that it ended with, if there was one. */
   async cancel(error?: JobFault): Promise<void> {
     await this.end({ status: 'canceled', ...(error === undefined ? {} : { error }), ...this.#uncertain() });
   }
@@ -130,7 +130,7 @@ export async function endUnreadable(
   if (id === null) return;
   const log = logger.child({ job: id.jobId, printer: printerId });
   log.error({ issues }, 'job cannot be read');
-  // How many labels it has, the service knows.
+  // Only the service knows how many labels the job has.
   const counts = { delivery: 0, total: ALL, from: 0, perPage: 1 };
   const ledger = new Ledger({ journal, row: new Row(), queueId, printerId, ...counts });
   const outcome = new Outcome(context, log, ledger, id);

@@ -1,4 +1,4 @@
-/** How the printing goes, on one connection, by what the printer says: when to ask it again, and when labels are gone. */
+/** Judges by what a printer says, on one connection, when to ask it again, and when labels are gone. */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { Timings } from '../config.ts';
 import type { PrinterLink } from '../printer/link.ts';
@@ -18,7 +18,7 @@ export interface PaceOptions {
 export class Pace {
   readonly #options: PaceOptions;
   readonly #started = performance.now();
-  /** Labels sent before. */
+  /** Labels of the job that were done with before this connection. */
   readonly #from: number;
   #moved = this.#started;
   /** When the printer last had something to print, or had printed something. */
@@ -44,7 +44,7 @@ export class Pace {
     this.#outstanding = this.#options.row.outstanding;
   }
 
-  /** The ledger has taken over what the printer says. @throws JobFaultError `outcome-unknown` where labels are gone */
+  /** The ledger has taken over the status. @throws JobFaultError `outcome-unknown` where labels are gone */
   told(status: DeviceStatus, now: number): void {
     const { row, timings } = this.#options;
     const { outstanding, short } = row;
@@ -67,7 +67,7 @@ export class Pace {
     const perLabel = (this.#moved - this.#started) / Math.max(1, sent - row.outstanding - this.#from);
     const needed = sent === total ? 1 : Math.ceil(window.labels / 2);
     const spare = ((row.outstanding - needed) * perLabel) / 2;
-    // What arrived before a cut has to be known: where some of it is gone after that, it was canceled.
+    // Labels that arrived before a cut have to be known: where some are gone after it, they were canceled.
     const settling = odometer !== null && since < timings.settle && !row.short && arrived < sent;
     const longest = this.stuck ? timings.pollWaiting : timings.pollMax;
     return Math.min(longest, link.pollAfter(since, spare, settling));

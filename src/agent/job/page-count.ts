@@ -1,6 +1,7 @@
 /**
- * What a printer counts are pages; what everybody else counts are labels. On sheets of labels the two differ: a page
- * that is out, or uncertain, is all of its labels. The pages of a job are full but for the last.
+ * Converts between pages, which a printer counts, and labels, which everything else counts. On sheets of
+ * labels the two differ: where a page is out, or uncertain, so are all its labels. All pages of a job but the
+ * last are full.
  */
 
 /** Pages that `labels` labels take. */

@@ -1,12 +1,12 @@
-/** Whether a job leaves the printer set as it is for the labels of the job ahead, which may still wait in it. */
+/** Whether a job keeps the printer's settings for labels of the job ahead that still wait in the printer. */
 import { printerSettings } from '../../contract/format.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 
 const SETTINGS = Object.keys(printerSettings);
 
 /**
- * Darkness (~SD), cutter or speed are set for all labels that are not out yet, whoever sent them. What a raw template may
- * set at the printer nobody knows, nor what it leaves behind.
+ * Darkness (~SD), cutter and speed are set for all labels that are not out yet, whoever sent them. Nobody
+ * knows what a raw template sets at the printer, nor what it leaves set.
  */
 export function keepsSetUp(ahead: QueuedJob, behind: QueuedJob): boolean {
   if ([ahead, behind].some(setsWhatItLikes)) return false;

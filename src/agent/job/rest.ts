@@ -1,12 +1,12 @@
 /**
- * Waiting for a printer to be at rest, to be told by its counter which labels of a job that was cut off came out.
+ * Waits for a printer to be at rest: then its counter tells which labels of a job that was cut off came out.
  *
- * What did not come out is the end of what was sent: it never arrived, or the printer lost its power. That does not
- * hold for labels that the printer has, and that are gone while it goes on with the ones behind them: those were
- * deleted at its panel, or dropped.
+ * Labels that did not come out are the last ones that were sent: they never arrived, or the printer lost its
+ * power. That does not hold for labels that the printer had, and that are gone while it goes on with later
+ * ones: those were deleted at its panel, or dropped.
  *
- * What it cannot see: some labels, not the last ones, deleted between the last answer before the cut and the first one
- * after it, with all the others out by then. That looks like a loss of power.
+ * One case cannot be seen: some labels, not the last ones, were deleted between the last answer before the
+ * cut and the first one after it, and all others are out by then. That looks like a loss of power.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { faultFor, type JobFaultError } from '../../contract/fault.ts';
@@ -18,7 +18,7 @@ import { pagesOf } from './page-count.ts';
 export interface RestOptions {
   /** How long the printer must be idle, its counter standing still, ms. */
   settleMs: number;
-  /** Pages, at most, of one format that waits. */
+  /** The most pages of one pending format. */
   perFormat: number;
 }
 
@@ -67,9 +67,9 @@ export class Rest {
     const { perFormat } = this.#options;
     const counted = odometer - start;
     if (counted < this.#due) throw gone(this.#due - counted);
-    // A printer that has nothing pending may have lost its power before.
+    // A printer that has nothing pending may have lost its power before it answered.
     const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : 0;
-    // What waits may be more than labels: a format that only stores another.
+    // A pending format need not be a label: it may only store another format.
     this.#had = Math.max(this.#had, Math.min(counted + labelsPending, most), had);
     this.#due = this.#had - (labelsPending - formatsPending) - formatsPending * perFormat;
   }

@@ -13,14 +13,14 @@ export function restore(ledger: Ledger, note: HandoverNote | null, agentId: stri
   const own = note === null || note.agentId === agentId;
   if (own && ledger.found !== null) {
     ledger.restore(ledger.found.entry);
-    // Another kind of device may have had it, which counted from elsewhere.
+    // The job may have been at another kind of device, whose counter began elsewhere.
     if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(Math.max(ledger.base, ledger.printed)) });
   } else if (note?.resumeAt === null) {
     const left = note.underWay;
     ledger.restore({ ...left, intent: Math.min(left?.intent ?? ledger.total, ledger.total) });
     const counted = left !== undefined && left.odometer !== null;
     if (counted && note.agentId !== agentId && !ledger.sentOthersSince) return;
-    // Which labels are out, only the agent that had it could tell.
+    // Only the agent that had the job could tell which labels are out.
     const agent = note.agentId;
     throw faultFor('outcome-unknown', own ? because('journal-lost', {}) : because('taken-over', { agent }));
   } else if (note !== null) {

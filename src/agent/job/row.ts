@@ -1,16 +1,19 @@
 /**
- * The row of pages that were sent to a printer, job after job, by what the printer says of them. No input or output
- * here: only arithmetic. A page is what the printer counts; labels that are not on sheets are a page each.
+ * How many of the pages that were sent to a printer, job after job, are out, by what the printer says. No
+ * input or output here: only arithmetic. A page is what the printer counts; labels that are not on sheets are
+ * a page each.
  *
- * With a counter, what it has counted since the row began is how many came out, and they are the first ones as long
- * as what is pending, what is counted and what was sent add up. Where they do not, pages are gone (CANCEL at the
- * panel, a format that the printer dropped), and which ones, no later answer tells: the row is `short` from then on,
- * and counts as out no more than when they last added up. They are compared for bytes that were sent a while ago,
+ * With a counter: the pages that it has counted since the row began are out, and they are the first ones of
+ * the row as long as pending and counted pages add up to those sent. Where they do not, pages are gone
+ * (CANCEL at the panel, a format that the printer dropped), and no later answer tells which ones: the row is
+ * `short`, and no more pages count as out than when the numbers last added up. That ends only where they add
+ * up again while the printer still prints, or just after. Only bytes that were sent a while ago are compared,
  * since a printer may not have looked at the newest ones yet when it answers.
  *
- * Without one, what was sent less what the printer says is pending, and then twice: at once, to keep the printer busy
- * (the window), and only for bytes that were sent a while ago, as what counts (`certain`). A page that is gone cannot
- * be told from one that is out. What waits as a whole counts with all its copies.
+ * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
+ * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
+ * while ago, to confirm labels (`certain`). A page that is gone cannot be told from one that is out. A
+ * pending format counts with all its copies.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { faultFor, type JobFaultError } from '../../contract/fault.ts';
@@ -47,7 +50,7 @@ export class Row {
   readonly #settleMs: number;
   readonly #members = new Set<RowMember>();
   #counter: number | null = null;
-  /** Not certainly out, oldest first. */
+  /** Those that are not certainly out, oldest first. */
   #parts: Part[] = [];
   #sent = 0;
   #certain = 0;
@@ -57,9 +60,9 @@ export class Row {
   #pending = false;
   #doubtful = false;
   #short = false;
-  /** Pages that must have been counted when the counter is read next, for the last answer to add up. */
+  /** Pages that the counter must show when it is read next, if the last answer adds up. */
   #due: number | null = null;
-  /** Since when it has not added up with nothing more to come, ms. */
+  /** Since when pages are missing and nothing is pending, ms. */
   #shortSince = 0;
 
   /** @param settleMs after which time a printer has looked at the bytes it took */
@@ -72,32 +75,32 @@ export class Row {
     return this.#counter;
   }
 
-  /** Pages, from the first of the row on: sent. */
+  /** Pages sent, counted from the first page of the row, as all counts of pages here are. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** Certainly out. */
+  /** Pages that are certainly out. */
   get certain(): number {
     return this.#certain;
   }
 
-  /** Certainly out, and by what the printer says is pending too: what it has counted is not a stranger's label. */
+  /** Pages that are out by the counter and by what is pending: none that it counted is a stranger's label. */
   get cleared(): number {
     return Math.min(this.#certain, this.#cleared);
   }
 
-  /** In the printer, or out, when all of them last added up. */
+  /** Pages that were in the printer, or out, when the numbers last added up. */
   get arrived(): number {
     return this.#arrived;
   }
 
-  /** Pages are pending in the printer, as far as it says: with all of the row out, they are not ours alone. */
+  /** The printer says that pages are pending. With all of the row out, they are not this agent's alone. */
   get pending(): boolean {
     return this.#pending;
   }
 
-  /** By the last answer pages are neither pending nor counted; the next one, at once, says whether that is so. */
+  /** By the last answer pages are neither pending nor counted. The next, at once, says whether that is so. */
   get doubtful(): boolean {
     return this.#doubtful;
   }
@@ -107,19 +110,19 @@ export class Row {
     return this.#short;
   }
 
-  /** Labels that were sent and most likely are not out: what the window goes by. */
+  /** Labels that were sent and most likely are not out yet. The window limits these. */
   get outstanding(): number {
     return this.#ahead().reduce((sum, { of, first, labels }) => {
       return sum + labels - labelsOn(Math.max(0, this.#estimated - first), labels, of.perPage);
     }, 0);
   }
 
-  /** Labels of another job that is still in the row are not known to be out. */
+  /** Whether another job in the row has labels that are not known to be out. */
   holdsOthers(member: RowMember): boolean {
     return this.#parts.some(({ of }) => of !== member && this.#members.has(of));
   }
 
-  /** Begins again with this job alone, at what the counter shows. */
+  /** Begins the row again with this job alone, at what the counter shows. */
   begin(member: RowMember, counter: number | null): void {
     this.#clear();
     this.#members.add(member);
@@ -131,7 +134,7 @@ export class Row {
     this.#members.add(member);
   }
 
-  /** The job goes by the row no more; what it has sent is ahead of the others' all the same. */
+  /** Takes the job out of the row. The pages that it has sent stay ahead of those of the other jobs. */
   leave(member: RowMember): void {
     this.#members.delete(member);
     if (this.#members.size === 0) this.#clear();
@@ -153,14 +156,14 @@ export class Row {
     this.#parts.push({ of, first, upTo: this.#sent, labels, bytes: chunk.bytes.length, at });
   }
 
-  /** So many are out by another word than a status: the printer's own job, or the connection where that counts. */
+  /** Counts pages as out without a status: by the printer's own job, or by delivery where that counts. */
   countTo(pages: number): void {
     this.#certain = Math.max(this.#certain, pages);
     this.#out(this.#certain);
     this.#told();
   }
 
-  /** @throws JobFaultError `outcome-unknown` when the printer's counter cannot be the row's alone */
+  /** @throws JobFaultError `outcome-unknown` when something else than this row has moved the counter */
   confirm(status: DeviceStatus, now: number): void {
     this.#pending = (status.labelsPending ?? 0) > 0;
     if (this.#counter === null) this.#byPending(status, now);
@@ -202,8 +205,8 @@ export class Row {
     const pending = this.#pendingOf(this.#sent, status);
     this.#cleared = this.#sent - pending;
     const addsUp = counted + pending >= this.#sent;
-    // As long as it prints it may find what it had not looked at, or count what it has printed. After that, what is
-    // counted is something else.
+    // While it prints, it may still find bytes that it had not looked at, or count pages that it has printed.
+    // Pages that it counts after that are somebody else's.
     if (pending > 0) this.#shortSince = now;
     if (addsUp && now - this.#shortSince < this.#settleMs) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
@@ -224,7 +227,7 @@ export class Row {
     this.#out(Math.max(this.#certain, out(this.#sent)));
   }
 
-  /** Pages at which the printer has looked by now. */
+  /** Pages that the printer has looked at by now. */
   #settled(now: number): number {
     const part = this.#parts.findLast(({ at }) => at + this.#settleMs <= now);
     return part?.upTo ?? this.#certain;

@@ -1,4 +1,4 @@
-/** What the run of a job has to do with: its printer, the row of what was sent there, and where what is made of it is written down. */
+/** What the run of a job works with: its printer, the row of pages sent there, and where its outcome goes. */
 import type { LanguageId } from '../../contract/format.ts';
 import type { RenderPool } from '../../rendering/render-pool.ts';
 import type { Timings } from '../config.ts';
@@ -13,17 +13,17 @@ export interface RunContext extends OutcomeContext {
   pool: Pick<RenderPool, 'open'>;
   timings: Timings;
   window: WindowSize;
-  /** What was sent to the printer, and is not known to be out. */
+  /** The pages that were sent to the printer and are not known to be out. */
   row: Row;
   device: PrinterDevice;
   /** Whether the printer takes bytes of this language by the way that it is driven. */
   speaks(language: LanguageId): boolean;
   confirmation(): Confirmation;
   stop: Stop;
-  /** Nobody else wants the printer. */
+  /** No other agent wants the printer. */
   alone(): boolean;
   /** A person holds the printer: no further job begins there. */
   held(): boolean;
-  /** The job ahead, which the printer still prints. */
+  /** What the job shares with the job ahead, which the printer still prints; null: there is none. */
   succession: Succession | null;
 }

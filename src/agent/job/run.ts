@@ -1,21 +1,22 @@
 /**
- * One delivery of one job, from where journal and queue say that it stands to its end: with a result for the queue,
- * never with an exception. The only loop that prints, whatever kind of printer it is (`../printer/link.ts`).
+ * Prints one delivery of one job, from where journal and queue say that it stands to its end, which is a
+ * result for the queue; it throws only where the journal cannot be written. This is the only loop that
+ * prints, whatever kind of printer it is (`../printer/link.ts`).
  *
  *   restore ─┬─ finished before ─────────────▶ report again, done
  *            ├─ never sent ──▶ check ────────▶ (fault: failed, nothing printed)
  *            ├─ cut off ─────▶ recover ──────▶ (what is out cannot be known: held)
- *            └─ sent by who knows whom ──────▶ held
+ *            └─ sent, no usable record ──────▶ held
  *   check ─▶ connect ─▶ recover ─▶ ready ─▶ send ⇄ progress ─▶ printed
  *               ▲                   ▲ next document │  │ connection lost
  *               │                   └───────────────┘  │
  *               └──────────── back-off ◀───────────────┘
  *
- * A printer that is off, out of paper or unreachable fails nothing: the job waits, says why, and goes on. What
- * is not certain is never printed again by guess: the job is held, with the labels that may be out.
+ * A printer that is off, out of paper or unreachable fails no job: the job waits, says why, and goes on.
+ * Labels that may be out are never printed again by guess: the job is held, and names them.
  *
- * What is on record, in which order, and what follows from it after a crash: `sender.ts`. Once all of it is sent, the next
- * job may follow while the printer still prints: `succession.ts`.
+ * `sender.ts` says what is on record, in which order, and what follows from it after a crash. Once all labels
+ * of a job are sent, the next job may follow while the printer still prints: `succession.ts`.
  *
  * When the agent stops, or the printer is another agent's, a job that is waiting for its printer is handed back at once;
  * one that is printing has the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for
@@ -60,10 +61,10 @@ const MUTE_LIMIT = 5;
 
 export class JobRun {
   readonly delivery: PickedUpJob;
-  /** What it is driven with. */
+  /** The device that the job is printed with. */
   readonly device: PrinterDevice;
   readonly ledger: Ledger;
-  /** Its place ahead of the next job. */
+  /** What the job does as the one ahead of the next job. */
   readonly leading: Leading;
   readonly #context: RunContext;
   readonly #stop: Stop;
@@ -72,17 +73,17 @@ export class JobRun {
   readonly #link: PrinterLink;
   readonly #labels: Labels;
   readonly #sender: Sender;
-  /** Copies of a label, at most, that go out as one. */
+  /** The most copies of a label in one chunk. */
   readonly #maxCopies: number;
   readonly #backoff: Backoff;
-  /** While the printer is busy with others. */
+  /** For a printer that takes no job now. */
   readonly #busy: Backoff;
   /** The printer was found ready for what is sent next. */
   #ready = false;
   /** The printer cannot say what becomes of labels. */
   #blind = false;
   #mute = 0;
-  /** Its place behind the job ahead. */
+  /** What the job does as the one behind another job; null: it follows none. */
   readonly #following: Following | null;
 
   constructor(context: RunContext, delivery: PickedUpJob) {
@@ -131,11 +132,11 @@ export class JobRun {
     try {
       if (await this.#outcome.repeat()) return 'done';
       await this.#print();
-      // What the next one writes down is after this end, which gets to the disk meanwhile.
+      // The next job goes on while this end gets to the disk: what that job writes is durable only after it.
       await this.#outcome.end({ status: 'printed' }, () => this.leading.end(false));
       return 'done';
     } catch (error) {
-      // Nothing may be told of it: what is on the disk, a later delivery goes by.
+      // No outcome may be told: a later delivery goes by what is on the disk.
       if (error instanceof JournalError) throw error;
       if (stop.canceled && !stop.lost) {
         await this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
@@ -159,7 +160,7 @@ export class JobRun {
     const link = this.#link;
     restore(ledger, this.delivery.note, this.#context.agentId);
     this.#mustTake();
-    // Another kind of link had it, of which this one cannot tell what became.
+    // Another kind of link had sent the labels, and this one cannot tell what became of them.
     if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);
     const { delivery, total: labels, printed: from } = ledger;
     this.#log.info({ delivery, labels, from }, 'job started');
@@ -187,7 +188,7 @@ export class JobRun {
     }
   }
 
-  /** When the job was queued, the printer was driven another way, or by another agent. @throws JobFaultError */
+  /** The printer may have changed its endpoint or agent since the job was queued. @throws JobFaultError */
   #mustTake(): void {
     const { language } = this.delivery.job.format;
     if (!this.#link.takes(language))
@@ -195,7 +196,8 @@ export class JobRun {
   }
 
   /**
-   * Sends what is left, never further ahead of the printer than the window, until it is known what is out.
+   * Sends the labels that are left, never further ahead of the printer than the window, until it is known
+   * which are out.
    * @param prepared the first labels, which follow those of another job that is still being printed
    */
   async #carry(prepared: Chunk[] | null): Promise<void> {
@@ -209,7 +211,7 @@ export class JobRun {
     const pace = new Pace({ ...this.#context, ledger, link });
     if (prepared !== null) await this.#send(prepared, pace);
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
-      // A printer with jobs of its own ends this one even where it stands still, and has a moment for it.
+      // A printer that keeps jobs can end this one even where it stands still, and gets a moment for that.
       if (this.#stop.canceled && ledger.underWay && (await link.cancel())) pace.stuck = false;
       this.#stop.leaveIfTold(ledger.underWay, pace.stuck || this.#blind);
       if (!this.#ready && !ledger.underWay) await this.#beReady();
@@ -229,7 +231,7 @@ export class JobRun {
       if (!until.aborted) await this.#told(await link.progress(), pace);
       if (await this.leading.gaveWay(pace)) return;
     }
-    // All of it was delivered, maybe before the operator said that this counts.
+    // All labels were delivered, maybe before the operator set that this counts as printed.
     if (!ledger.uncertain) return;
     if (!this.#trusted) throw unconfirmed();
     ledger.settle(ledger.total);
@@ -293,8 +295,8 @@ export class JobRun {
   }
 
   /**
-   * The status of a printer whose counter the job goes by: without the counter it is no answer.
-   * @throws TransportError `query-timeout`, so that it is asked again on a new connection
+   * Where the job goes by the printer's counter, a status without the counter is no answer.
+   * @throws TransportError `query-timeout`, so that the printer is asked again on a new connection
    */
   #counting(status: DeviceStatus): DeviceStatus {
     const tells = status.odometer !== null || status.unfinished;

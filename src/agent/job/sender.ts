@@ -1,20 +1,22 @@
 /**
- * The way of a job's labels out of the agent: made, written down, noted in the queue, sent.
+ * Sends a job's labels to the printer, after it has written them to the journal and noted them in the queue.
  *
  * What is on record, and in which order it is written:
  *   J0  journal: the job's start (only where there is no odometer, to make the start itself certain)
- *   N   queue:   a note that this agent may have sent some of it, up to which label, and what the printer had counted
- *                before; again each time before labels go out that it does not cover (`handover.ts`)
- *   J1  journal: intent, up to which label bytes are about to be sent; with the odometer before the first, and of a
- *                document, the name that the printer's job is about to get. It is written before N is asked for, and gets to
- *                the disk meanwhile. Where N takes long, the journal takes J1 back, and the odometer is read again before B
+ *   N   queue:   a note that this agent may have sent some of the job, up to which label, and what the
+ *                printer had counted before; again each time before labels go out that the note does not
+ *                cover (`handover.ts`)
+ *   J1  journal: intent, the label up to which bytes are about to be sent; with the odometer before the first
+ *                label, and for a document the name that the printer's job will get. J1 is written before N
+ *                is asked for, and gets to the disk meanwhile. Where N takes long, J1 is taken back in the
+ *                journal, and the odometer is read again before B
  *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then. A document:
  *       C   create:  the printer makes a job of that name, without a document: it prints nothing
  *       J1' journal: the ID of the printer's job
  *       S   send:    the document; the printer's job comes to its end before the next J1
  *   J2  journal: the outcome, and the duty to report it
  *   R   queue:   the report; then journal: published
- *   What follows something in the journal waits until that is on the disk; the agent does not (`../journal-sync.ts`).
+ *   What follows a journal entry waits for the disk; the agent's own thread does not (`../journal-sync.ts`).
  *   D   queue:   done
  *
  * Crash points (of the agent, the machine or the network between them), and what the next delivery does:
@@ -26,23 +28,28 @@
  *   after B, before J2        as inside B; when all are counted the job is printed.
  *   between C and J1'         a job of that name that waits in the printer for its document is looked for by the name
  *                             and canceled, since some printers wait for it before they take another.
- *   after J1'                 looks the printer's job up by ID, and only takes it for ours if it bears our name:
- *                             printers count from 1 again. Its document is incomplete: cancels it, and sends again
- *                             when it ended before any label. Otherwise its state tells.
+ *   after J1'                 looks the printer's job up by ID, and takes it for ours only if it has our
+ *                             name, since printers count from 1 again. If its document is incomplete, cancels
+ *                             it, and sends again when it ended before any label. Otherwise the state of the
+ *                             printer's job tells.
  *   the printer has forgotten its job  where its counter is known to count labels, as inside B; otherwise held.
  *   between J2 and R          the journal has the outcome and reports it at start.
  *   between R and D           finished before: reports again (the service ignores what it knows), done.
- *   the journal is lost       a note of this agent and no entry: held. So is a power cut that N survives and J1 does not.
- *   another agent has it now  the note of the first: at a clean hand-back it names the label to go on with.
- *                             Otherwise, as inside B by the odometer in the note; without one the job is held, and
- *                             at most what the note covers is uncertain.
+ *   the journal is lost       a note of this agent and no entry: held. The same after a power cut that N
+ *                             survives and J1 does not.
+ *   another agent has it now  goes by the first agent's note: after a clean hand-back it names the label to
+ *                             go on with. Otherwise, as inside B by the odometer in the note; without an
+ *                             odometer the job is held, and at most the labels that the note covers are
+ *                             uncertain.
  *   the queue loses the note  (a Redis without fsync, power loss) the journal still knows; only another agent
  *                             would not.
  *   the printer loses power   its buffer is lost, its counter is not: as inside B.
  *   the counter was moved by somebody else meanwhile, or has gone back: held.
- *   another job behind it     (`succession.ts`) its N may come before this one's J2, and its J1 where it joins the row, with the counter as it will be when this
- *                             one's labels are out. What was counted is this one's first, and the other's beyond that. Another
- *                             agent does not know of the other one: it holds this one where more was counted than it has.
+ *   another job behind it     (`succession.ts`) the second job's N may come before this job's J2. Its J1
+ *                             comes when it joins the row, with the counter as it will be when this job's
+ *                             labels are out. Labels counted are this job's first, and the second job's
+ *                             beyond those. Another agent does not know of the second job: it holds this one
+ *                             where more was counted than it has.
  *   no odometer               any loss with labels under way: held.
  *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
  *                             that what its connection took counts (`confirmation: "transport"`).
@@ -71,15 +78,14 @@ export interface SenderOptions {
   window: WindowSize;
   timings: Timings;
   stop: Stop;
-  /** Nobody else wants the printer. */
   alone(): boolean;
-  /** Waits until the printer is ready, and has its counter read anew: nothing has been sent since the last time. */
+  /** Waits until the printer is ready, and reads its counter again. Nothing was sent since it was read. */
   readAgain(): Promise<void>;
   log: Logger;
 }
 
 const NOT_NOTED = 'the queue does not take the note how far the job may have been sent';
-/** How old the counter may be when the first label that it is to count goes out, ms. */
+/** How old a reading of the counter may be when the first label after it goes out, ms. */
 const BASE_MS = 500;
 
 export class Sender {
@@ -87,9 +93,9 @@ export class Sender {
   /** This delivery's note in the queue. */
   readonly #handover: Handover;
   #readAt = 0;
-  /** Its first labels are written down and noted, and are to follow another job's. */
+  /** The job's first labels are written down and noted, and will follow those of another job. */
   #prepared = false;
-  /** The note says another counter than the one that is to be gone by. */
+  /** The note has another reading of the counter than the one that the next labels go by. */
   #again = false;
 
   constructor(options: SenderOptions) {
@@ -97,7 +103,7 @@ export class Sender {
     this.#options = options;
     this.#handover = new Handover({
       ...{ agentId, delivery, ledger, window: window.labels, alone },
-      // What a printer counts of documents is not what it counts of labels.
+      // What a printer counts while it prints documents may not be labels.
       standing: () => ledger.standing(!link.documents),
       retry: { min: timings.reconnectMin, max: timings.reconnectMax },
       onFailure: (error) => log.warn({ err: error }, NOT_NOTED),
@@ -108,20 +114,24 @@ export class Sender {
     return this.#handover;
   }
 
-  /** The printer's counter was read. @param saidAt when it had been told, ms: a printer that is slow to tell it prints too */
+  /**
+   * The printer's counter was read.
+   * @param saidAt when the printer had told it, ms: a printer that is slow to answer must be able to print
+   * too
+   */
   read(saidAt: number): void {
     this.#readAt = saidAt;
   }
 
   /**
-   * The chunks that fit the window and are made. Waits for one where none is there.
+   * The chunks that are made and fit the window. Waits for the first one where none is made yet.
    * @param blind the printer cannot say what becomes of them: the window only bounds what one journal entry covers
    */
   async collect(blind: boolean): Promise<Chunk[]> {
     const { row, window, ledger, labels, link, stop } = this.#options;
     const { documents } = link;
     const burst: Chunk[] = [];
-    // A document stays the next one until it is done with.
+    // A document stays the next one until the printer is done with it.
     if (documents) labels.seek(ledger.base);
     while (labels.position < ledger.total) {
       if (burst.length > 0 && (documents || !labels.available)) break;
@@ -130,7 +140,7 @@ export class Sender {
       const full = blind
         ? burst.length > 0 && upTo - ledger.sent > window.labels
         : !documents && !row.fits(chunk, burst, window);
-      // With nothing under way it is sent as soon as it is noted.
+      // With nothing under way, a chunk beyond the note is taken too: it is sent as soon as it is noted.
       const waits = burst.length > 0 || (ledger.underWay && !blind);
       if (full || (waits && this.#handover.left && upTo > this.#handover.allowed)) break;
       if (!documents) labels.seek(upTo);
@@ -140,13 +150,14 @@ export class Sender {
   }
 
   /**
-   * Journal and note of a job that is to follow another one without a gap. Its bytes are sent as soon as that one has none.
+   * Writes journal and note of a job that is to follow another one without a gap. Its bytes are sent as soon
+   * as the job ahead has none left.
    * @throws JournalError, Interrupted
    */
   async prepare(burst: readonly Chunk[]): Promise<void> {
     this.#prepared = true;
     try {
-      // What was noted before goes by another reading of the counter.
+      // An earlier note has another reading of the counter.
       await this.#intend(endOf(burst), this.#handover.left);
     } catch (error) {
       this.unprepare();
@@ -154,7 +165,7 @@ export class Sender {
     }
   }
 
-  /** It does not follow after all, and nothing has been sent. */
+  /** Takes `prepare` back: the job does not follow after all, and nothing has been sent. */
   unprepare(): void {
     if (!this.#prepared) return;
     this.#prepared = false;
@@ -169,7 +180,7 @@ export class Sender {
   async send(burst: Chunk[]): Promise<Refusal | null> {
     const { ledger, link, stop } = this.#options;
     const upTo = endOf(burst);
-    // It follows another job: the counter goes on where that one's labels end.
+    // A prepared job follows another one: its count begins where the labels of the job ahead end.
     const prepared = this.#prepared;
     this.#prepared = false;
     let begun = false;
@@ -198,16 +209,17 @@ export class Sender {
       }
       return null;
     } catch (error) {
-      // Of none of them a byte has gone out.
+      // No byte of these labels has gone out.
       if (!begun) ledger.withdraw();
       throw error;
     }
   }
 
   /**
-   * Writes down that the labels before `upTo` are about to be sent, with the note before the first of all. While the
-   * queue makes the note wait, the journal says that nothing is: labels that come out meanwhile are not this job's.
-   * @param again the note too, since the counter has moved
+   * Writes down that the labels before `upTo` are about to be sent, with a note where none covers them. While
+   * the queue makes the note wait, the journal says that none is about to be: labels that come out meanwhile
+   * are not this job's.
+   * @param again stores the note in any case, since the counter has moved
    */
   async #intend(upTo: number, again = false): Promise<void> {
     const { ledger, link, delivery } = this.#options;
@@ -223,7 +235,7 @@ export class Sender {
     ledger.intend(upTo, name);
     const written = ledger.committed();
     if (this.#handover.left && upTo <= this.#handover.allowed && !again) return await written;
-    // The bytes wait for both, and neither for the other.
+    // The bytes wait for journal and note; these two do not wait for each other.
     const noted = this.#note(upTo, again);
     const [, inTime] = await Promise.all([written, isWithin(noted, BASE_MS)]);
     if (inTime) return;
@@ -247,13 +259,13 @@ export class Sender {
   /**
    * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
    * is under way. @throws Interrupted
-   * @param again with what the printer's counter shows by now, whatever the queue has
+   * @param again stores it with the last reading of the printer's counter, whatever note the queue has
    */
   async #note(upTo: number, again = false): Promise<void> {
     const { ledger, timings, stop, log } = this.#options;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     const { leave } = stop;
-    // It may allow more than it has to, since another agent came.
+    // The note may allow more labels than it has to, since another agent has come.
     await this.#handover.follow(ledger.base);
     while (again || this.#handover.allowed < upTo) {
       try {

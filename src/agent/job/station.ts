@@ -1,7 +1,8 @@
 /**
- * One printer at work. For every term in which it is this agent's: a consumer on the queue, kept up, and the run of
- * each job that it delivers: one at a time, and the next behind it where it lets one follow. Between two terms another agent serves it, or nobody, and this one asks
- * again and again.
+ * Serves one printer. For every term in which the printer is this agent's, the station keeps a consumer on
+ * the printer's queue and runs each job that it delivers: one at a time, and the next one behind it where the
+ * job ahead lets it follow. Between two terms another agent serves the printer, or nobody, and this agent
+ * keeps asking for it.
  */
 import { once } from 'node:events';
 import { type Lane, laneOf } from '../../contract/lane.ts';
@@ -23,9 +24,9 @@ import { Stop } from './stop.ts';
 import { Succession } from './succession.ts';
 
 export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'succession'> & {
-  /** What the next job is driven with: another one when a better way to the printer is found. */
+  /** The device for the next job: another one when a better endpoint of the printer is found. */
   device(): PrinterDevice;
-  /** Of which the jobs are this printer's. */
+  /** The lane whose jobs are this printer's. */
   lane: Lane;
   cancelRequests: CancelRequests;
   hold: LaneHold;
@@ -48,7 +49,7 @@ export class PrinterStation {
   /** In the order of their delivery. */
   readonly #runs = new Map<string, JobRun>();
   #handling = 0;
-  /** Of all jobs that were delivered. */
+  /** Resolves when all jobs delivered so far have been handled. */
   #handled: Promise<void> = Promise.resolve();
   #serving: Promise<void> = Promise.resolve();
 
@@ -116,12 +117,12 @@ export class PrinterStation {
     // The consumer waits for its handler, which ends in time.
     const stopping = consumer?.stop();
     await ended;
-    // Before the lease is over: whoever has the printer next finds nobody on it.
+    // Before the lease is over, so that the next agent finds no connection of ours at the printer.
     await this.#context.device().drop();
     await stopping;
   }
 
-  /** While a person holds the printer, the job that it has is printed, and no other is taken. */
+  /** While a person holds the printer, the jobs that it has are printed, and no other is taken. */
   async #followHold(consumer: Consumer, enough: AbortSignal): Promise<void> {
     const { hold, printerId, logger } = this.#context;
     for (let held = true; ; held = !held) {
@@ -185,7 +186,7 @@ export class PrinterStation {
     }
   }
 
-  /** A job of another tenant, or for another printer: whoever it is for, its labels do not come out here. */
+  /** Refuses a job of another tenant or for another printer: its labels must not come out here. */
   #refuse({ job }: PickedUpJob): HandlerResult {
     const { lane, logger } = this.#context;
     logger.error(

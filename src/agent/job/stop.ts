@@ -1,6 +1,7 @@
 /**
- * When a job has to leave its printer: the agent stops or the printer is another agent's, a person cancels it, or the
- * queue took it away. In this order: what only waits ends at once, sending stops at a label boundary, all ends.
+ * When a job has to leave its printer: the agent stops or the printer is another agent's, a person cancels
+ * the job, or the queue took it away. It leaves in stages: waiting ends at once, sending stops at a label
+ * boundary, all ends.
  */
 import { pause } from '../pause.ts';
 import type { Signals } from '../printer/link.ts';
@@ -40,7 +41,7 @@ export class Stop implements Signals {
     else lost.addEventListener('abort', this.#onLost, { once: true });
   }
 
-  // In a process that was stopped for a while, the timer that ends the agent's term has not gone off yet.
+  // Each looks at the clock: in a process that was stopped for a while, the term's timer has not fired yet.
   get leave(): AbortSignal {
     this.#options.checkTerm();
     return this.#leave;
@@ -56,12 +57,10 @@ export class Stop implements Signals {
     return this.#end;
   }
 
-  /** A person does not want the job any more. */
   get canceled(): boolean {
     return this.#options.cancel.aborted;
   }
 
-  /** The queue has given the job to someone else. */
   get lost(): boolean {
     return this.#options.lost.aborted;
   }
@@ -79,7 +78,7 @@ export class Stop implements Signals {
       throw new Interrupted();
   }
 
-  /** Whether it is one of these that has ended the run, and no fault. */
+  /** Whether the run has ended because the job has to leave, and not by a fault. */
   interrupts(error: unknown): boolean {
     const aborted = this.leave.aborted && error === this.leave.reason;
     return error instanceof Interrupted || aborted || this.end.aborted;

@@ -1,48 +1,51 @@
 /**
- * Two jobs at one printer, the second behind the first: its labels go out while the printer still prints the first one's,
- * so that the printer does not stand still between jobs. What both of them know of each other.
+ * Lets a second job follow the first at one printer: its labels go out while the printer still prints those
+ * of the first, so that the printer does not stand still between jobs. An object of this class is what the
+ * two jobs, the job ahead and the job behind, know of each other. Its states are those of the job behind:
  *
- *   waits ──has its first labels──▶ ready ──the one ahead has sent all──▶ joins ──intent and note are durable──▶ drives
- *     ▲                                                                     │                                     │
- *     ├──────────── that takes too long: nothing was sent ──────────────────┘                                     │
- *     └──────────── it cannot go on: the one ahead finds out what became of both ─────────────────────────────────┘
+ *   waits ──has its first labels──▶ ready ──the job ahead sent all──▶ joins ──intent, note durable──▶ drives
+ *     ▲                                                                 │                              │
+ *     ├──────────── that takes too long: nothing was sent ──────────────┘                              │
+ *     └──────────── it cannot go on: the job ahead finds out what became of both ──────────────────────┘
  *
- * One of the two drives the printer at a time. The one ahead gives the wheel away when it has nothing to send any more, and
- * only listens from then on. When its labels are out, the connection is the other one's to give back, however long its end takes
- * to be on record. When it has ended, whatever became of it, the one behind goes on alone. What is written down to
- * be sent is sent at once, or taken back: what the printer counts in between may be anybody's.
+ * Only one of the two jobs drives the printer at a time. When the job ahead has nothing more to send, it lets
+ * the job behind drive, and only listens from then on. When the labels of the job ahead are out, the job
+ * behind gives the connection back at its end, however long the end of the job ahead takes to be on record.
+ * When the job ahead has ended, with whatever outcome, the job behind goes on alone. Labels that are written
+ * down as about to be sent are sent at once, or the entry is taken back: what the printer counts in between
+ * may be anybody's.
  */
 import type { JobFaultError } from '../../contract/fault.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 
-/** What the one that drives has to say to the one ahead. */
+/** What the job behind, while it drives, says to the job ahead. */
 export type Word =
   /** The printer has said how far it is. */
   | { kind: 'told'; stuck: boolean; reasons: readonly PrinterReason[] }
-  /** It does not drive any more; `error`: what is on the connection has to be found out. */
+  /** The job behind does not drive any more; `error`: what became of the labels has to be found out. */
   | { kind: 'back'; error: Error | null }
-  /** What the printer counts fits neither. */
+  /** What the printer counts fits neither job. */
   | { kind: 'fault'; error: JobFaultError };
 
-/** The job behind, for the one ahead. */
+/** What the job ahead sees of the job behind. */
 export interface Behind {
-  /** Joins the row, and writes down what it is about to send. Resolves when that is durable; false: it cannot. */
+  /** Joins the row, and writes down what it will send. Resolves when that is durable; false: it cannot. */
   join(): Promise<boolean>;
-  /** Pages that it has sent, or was about to, and that are not settled. */
+  /** Pages that the job behind has sent, or was about to send, and that are not settled. */
   readonly pages: number;
-  /** The labels ahead are settled by this reading of the counter of a printer at rest: so are its own. */
+  /** Settles its labels by the counter of a printer at rest, as those of the job ahead have been. */
   settle(odometer: number): void;
 }
 
 type State = 'waits' | 'ready' | 'joins' | 'drives' | 'gone';
 
-/** How long what it is about to send may take to be on record, ms. */
+/** How long the job behind may take to write down what it is about to send, ms. */
 const JOIN_MS = 500;
 
 export class Succession {
   #state: State = 'waits';
   #behind: Behind | null = null;
-  /** Pages that one that has gone may have left in the printer. */
+  /** Pages that a job behind that has left may still have in the printer. */
   #left = 0;
   #words: Word[] = [];
   #spoken = Promise.withResolvers<void>();
@@ -51,40 +54,40 @@ export class Succession {
   #goesBack = false;
   #handedOver = false;
 
-  /** The one ahead has ended: that is written down, and durable before what the one behind writes. */
+  /** The job ahead has ended: that is written down, and durable before all that the job behind writes. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** … and is to be delivered again, before the one behind. */
+  /** The job ahead has ended, and will be delivered again before the job behind. */
   get goesBack(): boolean {
     return this.#goesBack;
   }
 
-  /** The one ahead has done with the printer, and nobody but the one behind gives its connection back. */
+  /** The job ahead is done with the printer, and only the job behind may give the connection back. */
   get handedOver(): boolean {
     return this.#handedOver;
   }
 
-  /** The one behind drives the printer for both. */
+  /** The job behind drives the printer for both jobs. */
   get driven(): boolean {
     return this.#state === 'drives' && !this.#over && !this.#handedOver;
   }
 
-  /** The one behind is about to be in the row. */
+  /** The job behind is about to join the row. */
   get joins(): boolean {
     return this.#state === 'joins' && !this.#over;
   }
 
-  // The one behind:
+  // Called by the job behind:
 
-  /** It has its first labels. Resolves when something has changed: it drives, is alone, or has to begin again. */
+  /** The job has its first labels. Resolves on a change: it drives, is alone, or has to begin again. */
   async ready(behind: Behind, signal: AbortSignal): Promise<void> {
     this.#behind = behind;
     this.#state = 'ready';
     this.#turn = Promise.withResolvers();
     if (!this.#over) await resolvedOr(this.#turn.promise, signal);
-    // It is not to be given the wheel before it asks for it again.
+    // It must not get to drive before it asks again.
     if (!this.driven) this.#state = 'waits';
   }
 
@@ -94,16 +97,16 @@ export class Succession {
     this.#spoken.resolve();
   }
 
-  /** It has ended, or goes back to its queue. */
+  /** The job has ended, or goes back to its queue. */
   leave(): void {
     this.#left = this.pages;
     this.#state = 'gone';
     this.#behind = null;
   }
 
-  // The one ahead:
+  // Called by the job ahead:
 
-  /** It has sent all that it has. Resolves with whether the other one drives from now on, within half a second. */
+  /** The job has sent all its labels. Resolves within half a second: whether the job behind drives now. */
   async offer(): Promise<boolean> {
     const behind = this.#behind;
     if (this.#state !== 'ready' || behind === null) return false;
@@ -116,7 +119,7 @@ export class Succession {
       joined.resolve();
     });
     await resolvedOr(joined.promise, late);
-    // It has left, or stopped waiting.
+    // The job behind has left, or stopped waiting.
     if (!this.joins) return false;
     this.#state = ready ? 'drives' : 'waits';
     this.#words = [];
@@ -124,7 +127,7 @@ export class Succession {
     return ready;
   }
 
-  /** The next word of the one that drives; null: `signal` was aborted. */
+  /** The next word of the job behind, which drives; null: `signal` was aborted. */
   async listen(signal: AbortSignal): Promise<Word | null> {
     for (;;) {
       const word = this.#words.shift();
@@ -135,32 +138,32 @@ export class Succession {
     }
   }
 
-  /** Pages of the one behind that may be out too. */
+  /** Pages of the job behind that may be out too. */
   get pages(): number {
     return this.#behind?.pages ?? this.#left;
   }
 
-  /** What the one ahead had sent is settled by this reading of the counter of a printer at rest. */
+  /** The labels of the job ahead are settled by this counter reading of a printer at rest. */
   settle(odometer: number | null): void {
     if (odometer !== null && (this.#state === 'waits' || this.#state === 'ready'))
       this.#behind?.settle(odometer);
   }
 
   /**
-   * The one ahead touches the printer no more, and hears nothing any more, though its end may not be on record yet.
-   * @returns whether the other one, which drives, has the printer from now on
+   * The job ahead neither uses the printer nor listens any more, though its end may not be on record yet.
+   * @returns whether the job behind drives, and so has the printer from now on
    */
   handOver(): boolean {
     this.#handedOver = this.driven;
     return this.#handedOver;
   }
 
-  /** The one behind has left something unfinished on the connection, of which the one ahead has not heard. */
+  /** The job behind has left something unfinished on the connection, and the job ahead has not read that. */
   get unclear(): boolean {
     return this.#words.some((word) => word.kind === 'back' && word.error !== null);
   }
 
-  /** The one ahead has ended. @param goesBack to its queue: it comes first again */
+  /** The job ahead has ended. @param goesBack whether it returns to its queue, to be delivered first again */
   end(goesBack: boolean): void {
     this.#over = true;
     this.#goesBack = goesBack;

@@ -1,4 +1,4 @@
-/** What a job says whose agent failed without a fault of the job's own. */
+/** The fault of a job that ends because the agent failed: a render thread crashed, or the agent has a bug. */
 import { faultFor, type JobFault } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
 import { RenderCrash } from '../../rendering/render-pool.ts';

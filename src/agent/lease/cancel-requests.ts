@@ -1,6 +1,7 @@
 /**
- * The jobs of one printer that a person does not want any more, as the last answer about its lease named them. An
- * answer comes every few seconds while the printer is this agent's, so nobody asks for a job that nobody cancels.
+ * The jobs of one printer that a person has canceled, as the last answer about the printer's lease named
+ * them. An answer comes every few seconds while the printer is this agent's, so a job that nobody cancels
+ * costs no question.
  */
 export class CancelRequests {
   #named: ReadonlySet<string> = new Set();
@@ -13,7 +14,7 @@ export class CancelRequests {
     for (const [queueId, abort] of this.#asked) if (this.#named.has(queueId)) abort.abort();
   }
 
-  /** Aborted once the job is named; until two others have been asked for. */
+  /** A signal that is aborted once the job is named. It works until two other jobs have been asked for. */
   of(queueId: string): AbortSignal {
     const abort = new AbortController();
     this.#asked.delete(queueId);

@@ -1,5 +1,5 @@
 /**
- * The time in which a printer is this agent's to print on, as the agent counts it.
+ * The time in which this agent may print on a printer, as the agent counts it.
  *
  *   asked ──────────────────────── ending ──────── over ──── the server lets another have it
  *           prints, asks again       │ no new label  │ connection closed
@@ -14,7 +14,7 @@
  * both of its clocks does not know.
  */
 export class LeaseTerm {
-  /** Names it to the queue. */
+  /** The term's name in the queue. */
   readonly id: string;
   readonly #ending = new AbortController();
   readonly #over = new AbortController();
@@ -23,7 +23,7 @@ export class LeaseTerm {
   #alone: boolean;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param leaseMs the length of a lease while somebody else wants it: by it the last part is measured */
+  /** @param leaseMs length of a lease that another agent wants: margin and last part are fractions of it */
   constructor(id: string, granted: { at: Instant; ms: number }, leaseMs: number) {
     this.id = id;
     this.#granted = granted;
@@ -42,12 +42,12 @@ export class LeaseTerm {
     return this.#over.signal;
   }
 
-  /** Nobody else wants the printer, as far as is known: it was granted for longer than otherwise. */
+  /** No other agent wants the printer, as far as is known: the lease is longer than otherwise. */
   get alone(): boolean {
     return this.#alone;
   }
 
-  /** Granted again, which takes the place of what was granted before. True: it ends sooner than that did. */
+  /** Takes over a new grant in place of the one before. Returns whether it ends sooner than that one. */
   extend(granted: { at: Instant; ms: number }): boolean {
     const sooner = left(granted) < left(this.#granted);
     this.#granted = granted;
@@ -56,7 +56,7 @@ export class LeaseTerm {
     return sooner;
   }
 
-  /** ms that are left from `at` on, and no more from now on, whatever the clocks will say: for the server to know. */
+  /** Returns the ms left from `at` on, for the server to know, and counts on no more from now on. */
   keep(at: Instant): number {
     const ms = Math.max(0, left(this.#granted));
     this.#granted = { at, ms };

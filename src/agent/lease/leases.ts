@@ -1,14 +1,14 @@
 /**
- * The leases of an agent's printers: sought where it does not have one, kept up where it has, in one loop for all.
- * What a lease is: `src/queue/lease.ts`; how its time is counted: `lease-term.ts`.
+ * The leases of an agent's printers: asked for where the agent has none, renewed where it has one, in one
+ * loop for all. What a lease is: `src/queue/lease.ts`; how its time is counted: `lease-term.ts`.
  *
  *   sought ──granted──▶ held ──┬─ not renewed in time, or another's ──────────▶ ended
  *     ▲                        └─ the printer is not reached, another reaches it ─▶ ended
  *     └───────────────── given back, once nothing is under way ◀────────────────────┘
  *
- * An agent that holds a lease keeps it as long as it renews it. It gives it up when it has not reached the printer
- * for the length of a lease while another agent did, unless labels are under way: only this agent can find out what
- * became of them.
+ * An agent keeps a lease as long as it renews it. It gives the lease up when it has not reached the printer
+ * for the length of a lease while another agent did, unless labels are under way: only this agent can find
+ * out what became of them.
  */
 import { randomUUID } from 'node:crypto';
 import { type Lane, printerOf } from '../../contract/lane.ts';
@@ -24,7 +24,7 @@ export interface LeasedPrinter {
   reached(): boolean;
   /** Labels are under way. */
   busy(): boolean;
-  /** Another agent serves it, or does no more. */
+  /** Called with whether another agent serves the printer. */
   onServedElsewhere(elsewhere: boolean): void;
   /** Jobs of the lane, by their names in the queue, that are not to be printed any more: all of them, each time. */
   onCanceled(queueIds: readonly string[]): void;
@@ -40,11 +40,11 @@ export interface LeasesOptions {
   logger: Logger;
 }
 
-/** How much longer a lease is while nobody else wants it. */
+/** How many times as long a lease is while no other agent wants the printer. */
 const ALONE = 4;
 /**
- * Parts of a lease after which one is asked for again: that is held, that is held while nobody else wants it and nothing is
- * under way, and that is not held.
+ * Fractions of a lease's length after which the agent asks again: for a lease that it holds; for one that it
+ * holds while no other agent wants it and no labels are under way; for one that it does not hold.
  */
 const RENEW = 1 / 4;
 const RENEW_IDLE = 2 / 3;
@@ -70,7 +70,7 @@ export class Leases {
     this.#loop = this.#run();
   }
 
-  /** After every lease was given back. */
+  /** To be called after every lease was given back. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
@@ -92,7 +92,7 @@ export class Leases {
   async #giveBack(lease: PrinterLease, term: string): Promise<void> {
     const { source, agentId, logger } = this.#options;
     this.#leases.delete(lease);
-    // What is being asked now might be granted after it was given back.
+    // A question under way might be granted after the lease was given back.
     await this.#asking;
     try {
       await source.giveLeaseBack(agentId, lease.lane, term);
@@ -107,7 +107,7 @@ export class Leases {
       this.#news = new AbortController();
       const all = [...this.#leases];
       if (all.some((lease) => lease.dueIn() <= 0)) {
-        // With those of which half the time is over: so they come to be asked for together, in one command.
+        // With all whose time is half over: in this way they come to be asked for together, in one command.
         this.#asking = this.#ask(all.filter((lease) => lease.isDueSoon()));
         await this.#asking;
         continue;
@@ -202,7 +202,7 @@ export class PrinterLease {
     this.#useless = null;
   }
 
-  /** ms until it is to be asked for. */
+  /** ms until the lease is to be asked for. */
   dueIn(): number {
     return Math.max(0, this.#untilDue());
   }
@@ -221,7 +221,7 @@ export class PrinterLease {
     return (idle ? RENEW_IDLE : RENEW) * this.#leaseMs;
   }
 
-  /** @param question which one of this process it is, from 1 */
+  /** @param question its number among the questions of this process, from 1 */
   ask(at: Instant, question: number): LeaseAsk {
     this.#asked = at;
     this.#unanswered = true;

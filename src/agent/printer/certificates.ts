@@ -1,6 +1,7 @@
 /**
- * Which certificate each printer has shown, kept in the agent's data directory: pinned when the printer is first
- * driven by it. To show one is not enough: whoever says that it is a printer would have its own pinned.
+ * The certificate of each printer, pinned in the agent's data directory when the printer is first driven with
+ * it. That a device has shown one is not enough to pin it: whoever claims to be a printer would have their
+ * own pinned.
  *
  * Nearly all printers sign their own certificates, so nobody vouches for the first one. From then on a device that
  * says it is that printer has to show the same: what is pinned belongs to the printer, wherever it is, and not to
@@ -14,11 +15,11 @@ import { BY_AUTHORITY } from '../../../drivers/ipp/tls.ts';
 /** What a device has to show; `subjects`: all that it says it is, each as a printer ID. */
 export interface Certificates {
   /**
-   * Whether it is known by this one.
+   * Whether the device is known by this certificate.
    * @throws TransportError `certificate-unknown` when it is known by another
    */
   check(subjects: readonly string[], shown: string): boolean;
-  /** From now on it is known by this one. @throws TransportError as `check`, and where no more are kept */
+  /** From now on it is known by this certificate. @throws TransportError as `check`, and for a full table */
   pin(subjects: readonly string[], shown: string): void;
 }
 
@@ -73,7 +74,7 @@ export class PinnedCertificates implements Certificates {
     return this.#db.prepare('SELECT shown FROM certificates WHERE subject = ?').get(subject)?.['shown'];
   }
 
-  /** What it shows next is pinned anew; also what was pinned with it under its other names. */
+  /** What the device shows next is pinned anew, also under its other names with the same certificate. */
   forget(subject: string): void {
     this.#db
       .prepare(

@@ -1,5 +1,5 @@
 /**
- * By which of its endpoints a printer is driven. The best is, in this order:
+ * Chooses by which of its endpoints a printer is driven. The best is, in this order:
  *
  *   1. one that works
  *   2. one that the operator wrote down
@@ -7,14 +7,15 @@
  *      that the printer took the bytes; then one that says nothing
  *   4. one that is encrypted, before the same unencrypted; but not because of a certificate that anybody could
  *      show: see `encryption`
- *   5. the one that it has
+ *   5. the one that the printer is driven by now
  *
  * What a device says of itself over an open network is a claim. A printer that the configuration names is driven at
  * the addresses named, whoever says elsewhere that it is this printer, unless the configuration lets it move.
  *
- * A better one is taken when no job is under way. With a job under way another is only taken when the one it has
- * is gone, and only where the printer at its end is certain to know the job: never through a queue, which may
- * still hold labels of it, and never by documents instead of bytes, or in another language.
+ * A better endpoint is taken when no job is under way. During a job, another one is taken only when the
+ * present one is gone, and only where the printer at its end is certain to know the job: never through a
+ * queue, which may still hold labels of the job, and never by documents instead of bytes, or in another
+ * language.
  */
 import { isLoopback } from '../../../drivers/address.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
@@ -27,7 +28,7 @@ import { CONFIGURED } from '../discovery/providers/configured.ts';
 /**
  * Where a printer may be driven; null: wherever it is found.
  * @param endpoints all that lead to it now
- * @param before what the configuration named for it when it was last merged, and still does
+ * @param before what the configuration named for it at the last merge, and still names
  */
 export function boundTo(
   endpoints: Iterable<Endpoint>,
@@ -100,7 +101,7 @@ export function sameJobs(from: Driven, to: Driven, transports: Transports): bool
 
 export interface Driven {
   driver: DriverChoice;
-  /** It is a print server's. */
+  /** The endpoint is a print server's queue. */
   queue: boolean;
 }
 
@@ -115,15 +116,16 @@ function quality({ listed, answers, queue }: Endpoint): number[] {
 }
 
 /**
- * 0 is best. An encrypted endpoint counts as such where it is trusted: the printer has it already, its certificate was
- * known before, or what is there unencrypted is at the same address, which nobody else can have.
+ * 0 is best. An encrypted endpoint counts as such where it is trusted: it drives the printer already, its
+ * certificate was known before, or another endpoint of the printer is at the same host, which nobody else can
+ * have.
  */
 function encryption({ encrypted, encryptedAs }: Partial<TransportTraits> = {}, trusted: boolean): number {
   if (encrypted) return trusted ? 0 : 2;
   return encryptedAs === undefined ? 0 : 1;
 }
 
-/** At a loopback address is whoever runs here. */
+/** Whether another endpoint was reached at the same host. At a loopback address, any program may answer. */
 function sharesHost(endpoint: Endpoint, all: readonly Endpoint[]): boolean {
   const { hostname } = new URL(endpoint.uri);
   const isThere = (other: Endpoint) =>

@@ -1,4 +1,4 @@
-/** The device behind a candidate, and a job's way to it: by its address, one that takes bytes or documents. */
+/** Makes the device for a driver choice: by its address, one that takes bytes or one that takes documents. */
 import { TransportError } from '../../../drivers/connection.ts';
 import type { AgentConfig } from '../config.ts';
 import type { DriverChoice } from '../discovery/provider.ts';

@@ -1,6 +1,6 @@
 /**
- * One printer that takes documents. Several may talk to it at once, so that a job and the question "are you still
- * there" do not get in each other's way; that jobs follow each other is the station's doing.
+ * One printer that takes documents. Several connections to it may be open at once, so a job and the question
+ * "are you still there" do not disturb each other; the station makes its jobs follow one after the other.
  *
  * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
  * that came out whole, and believed only as long as each of them was counted right.
@@ -24,7 +24,6 @@ export interface DocumentDeviceOptions {
   transports: Transports;
   /** @throws TransportError `address-invalid` */
   open(uri: string): DocumentPort;
-  /** The way of one job to it. */
   link(device: DocumentDevice, options: LinkOptions): PrinterLink;
 }
 
@@ -44,7 +43,7 @@ export class DocumentDevice implements PrinterDevice {
   #port: DocumentPort | null = null;
 
   #expected: string | null = null;
-  /** Who showed what when it was last asked, while nothing was driven with it. */
+  /** Certificate shown when the device was last asked, and by whom, while no printer is driven with it. */
   #unpinned: { subjects: string[]; certificate: string } | null = null;
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
@@ -53,7 +52,7 @@ export class DocumentDevice implements PrinterDevice {
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
   /** As of the last connection. */
   description: DocumentDescription | null = null;
-  /** The counter of its life, and the one of each job, count labels; null: no document has shown that yet. */
+  /** Whether its lifetime counter, and that of each job, count labels; null: no document has shown it yet. */
   countsLife = false;
   countsJobs: boolean | null = null;
 
@@ -75,7 +74,7 @@ export class DocumentDevice implements PrinterDevice {
     return this.#expected;
   }
 
-  /** A printer is driven with it from now on: what was shown is the printer's. */
+  /** A printer is driven with this device from now on: the certificate shown is pinned as the printer's. */
   set expected(expected: string | null) {
     this.#expected = expected;
     const shown = this.#unpinned;
@@ -84,7 +83,7 @@ export class DocumentDevice implements PrinterDevice {
     try {
       this.#options.certificates.pin(shown.subjects, shown.certificate);
     } catch (error) {
-      // It is said when it is asked next, and nothing goes to it before.
+      // The next question reports that, and nothing goes to the device before.
       if (!(error instanceof TransportError)) throw error;
     }
   }
@@ -97,7 +96,7 @@ export class DocumentDevice implements PrinterDevice {
     this.#port = null;
   }
 
-  /** Each of its documents is whole by itself. */
+  /** Nothing to do: each document is whole by itself. */
   distrust(): void {}
 
   link(options: LinkOptions): PrinterLink {
@@ -142,13 +141,13 @@ export class DocumentDevice implements PrinterDevice {
         vouched,
       };
     } catch (error) {
-      // What answers, but not as a printer does, is no printer either.
+      // A device that answers, but not as a printer, is no printer either.
       if (error instanceof TransportError) return { reachable: false, error };
       throw error;
     }
   }
 
-  /** Asks who is there, and sees to it that it is the device that its certificate says. */
+  /** Asks who is there, and checks that the certificate is that device's. */
   async #describe(signal: AbortSignal): Promise<Described> {
     const uri = this.#uri;
     const { transports } = this.#options;
@@ -160,25 +159,25 @@ export class DocumentDevice implements PrinterDevice {
       const said = evidenceIn(description, transports.queueOf(uri));
       const identity = identityOf(description, said, uri);
       const subjects = subjectsOf(said, uri);
-      // Without one of its own, it is checked against what the configuration says.
+      // Without one to pin, an encrypted connection has been checked against what the configuration says.
       const vouched =
         certificate === null
           ? transports.traits(uri)?.encrypted === true
           : this.#known(subjects, certificate, identity);
       return { port, description, said, identity, vouched };
     } catch (error) {
-      // Another device may be there by now: what was shown first is no longer what counts.
+      // Another device may be there by now: a new connection forgets the certificate that was shown first.
       if (error instanceof TransportError && error.code === 'certificate-unknown') await this.drop();
       throw error;
     }
   }
 
-  /** Whether that certificate was known before; what a printer is driven with is known from now on. */
+  /** Whether the certificate was known before. Pins it where a printer is driven with the device. */
   #known(subjects: string[], certificate: string, identity: DeviceIdentity): boolean {
     const { certificates } = this.#options;
     const known = certificates.check(subjects, certificate);
     if (this.#expected === null) this.#unpinned = { subjects, certificate };
-    // Another device there is none that is driven.
+    // The certificate of another device at the address is not pinned.
     else if (printerIdOf(identity) === this.#expected) {
       certificates.pin(subjects, certificate);
     }
@@ -200,7 +199,7 @@ function evidenceIn(description: DocumentDescription, queue: string): Evidence {
   };
 }
 
-/** All that a device says it is: who claims any of it has to be the one. */
+/** All that a device says it is, as printer IDs: it has to show the certificate of each. */
 function subjectsOf({ serial, uuid }: Evidence, uri: string): string[] {
   const claims = [
     ...(serial === undefined ? [] : [{ evidence: 'serial' as const, value: serial }]),
@@ -210,7 +209,7 @@ function subjectsOf({ serial, uuid }: Evidence, uri: string): string[] {
   return (claims.length > 0 ? claims : [address]).map(printerIdOf);
 }
 
-/** By serial number, then UUID, which of a queue is not its device's; what has neither is known by its address. */
+/** By serial number; else a queue by its name, as its UUID is not its device's; else by UUID or address. */
 function identityOf(
   description: DocumentDescription,
   { serial, uuid, queue }: Evidence,

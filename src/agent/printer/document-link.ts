@@ -1,6 +1,6 @@
 /**
- * A job's way to a printer that takes documents and keeps jobs of its own. In the printer our job becomes a row of
- * printer jobs, one after the other: each has one document, with a bounded number of labels.
+ * Sends a job to a printer that takes documents and keeps jobs of its own. In the printer our job becomes
+ * several printer jobs, one after the other: each has one document, with a bounded number of labels.
  *
  *   create ─▶ send ─▶ progress ─┬─ completed ─▶ its pages are out
  *     │ refused   │ lost        ├─ completed, by a queue ─▶ delivered: nobody says whether they are out
@@ -8,11 +8,11 @@
  *   later       recover         ├─ aborted, canceled, and nobody knows at which page ──▶ unknown
  *                               └─ not known to the printer any more ─▶ its counter at rest tells, or nobody
  *
- * That the printer took a document says nothing; `completed` says that the labels are out. A print server's queue is
- * no printer: its `completed` says that the device took the bytes, and counts as printed only with the printer's own
- * count of the labels, or where the operator accepts it (`confirmation.ts`). And some printers print a document that
- * was cut off as far as it goes, and call that completed: where nobody heard that the printer has all of it, only its
- * own count of all pages is believed.
+ * That the printer took a document says nothing; `completed` says that the labels are out. A print server's
+ * queue is no printer: its `completed` says that the device took the bytes, and counts as printed only with
+ * the printer's own count of the labels, or where the operator accepts it (`confirmation.ts`). Some printers
+ * print a document that was cut off as far as it goes, and call that completed: unless the printer has said
+ * that it has the whole document, only its own count of all pages is believed.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import {
@@ -54,7 +54,7 @@ export class DocumentLink implements PrinterLink {
   readonly #device: DocumentDevice;
   readonly #options: LinkOptions;
   #port: DocumentPort | null = null;
-  /** The counter of the printer's life before the document under way; null: not known. */
+  /** The printer's lifetime counter before the document under way; null: not known. */
   #odometer: number | null = null;
   /** The printer did not take the document under way. */
   #refusal: DocumentRefusal | null = null;
@@ -113,7 +113,7 @@ export class DocumentLink implements PrinterLink {
       if (!(error instanceof DocumentRefusal)) throw error;
       logger.info({ code: error.code, printerJob }, 'the printer refused the document');
       this.#refusal = error;
-      // It would wait for its document, and some printers take no other job until then.
+      // The printer's job would wait for its document, and some printers take no other job until then.
       await this.#endJob(printerJob);
     }
     return null;
@@ -136,7 +136,8 @@ export class DocumentLink implements PrinterLink {
     if (stuck || now - this.#askedAt > STATUS_EVERY) {
       this.#askedAt = now;
       this.#reasons = (await this.#status()).reasons;
-      // A printer that says nothing of itself says by its job's state that others come first, or that somebody stopped it.
+      // Where the printer gives no reason, its job's state says that others come first, or that it was
+      // stopped.
       if (this.#reasons.length === 0 && now - this.#stuckSince > STATUS_EVERY)
         this.#reasons = [WAITS[state.phase] ?? 'other'];
     }
@@ -181,7 +182,7 @@ export class DocumentLink implements PrinterLink {
     return this.#device.offline;
   }
 
-  /** Others may use the connection. */
+  /** Nothing to release: others may use the connection. */
   async release(): Promise<void> {}
 
   get #open(): DocumentPort {
@@ -207,9 +208,10 @@ export class DocumentLink implements PrinterLink {
     const { description, countsJobs } = this.#device;
     if (began === false) return 0;
     if (description?.spooler !== 'none' || impressions === null) return null;
-    // It counts something else, if it counts at all: more than there is, or another number for a document that was whole.
+    // It counts something else, if it counts: more pages than there are, or another number for a whole
+    // document.
     if (impressions > this.#options.book.pages || countsJobs === false) return null;
-    // One that has always said 0 may not count at all.
+    // A counter that has always said 0 may not count at all.
     return impressions > 0 || countsJobs ? impressions : null;
   }
 
@@ -240,8 +242,8 @@ export class DocumentLink implements PrinterLink {
       return this.#refusal.retryLater
         ? { ...rest, later: true }
         : { ...rest, fault: refused(this.#refusal.code) };
-    // It never had all of it, and printed nothing: that was the connection's fault, or ours. But what a person
-    // canceled at the printer stays canceled.
+    // The printer never had the whole document, and printed nothing: the fault was the connection's, or ours,
+    // and the document is sent again. But what a person canceled at the printer stays canceled.
     const byPerson = state.phase === 'canceled' && !canceled;
     if (!whole && counted === 0 && !byPerson) return rest;
     return { ...rest, fault: faultFor('printer-aborted', because('printer-ended', ended)) };

@@ -20,7 +20,7 @@ const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
 export function formatsOf(driver: DriverChoice, identity: DeviceIdentity | null): PrinterFormat[] {
   const entries: FormatEntry[] = driver.formats ?? offered(driver, identity);
   const formats = entries.map(({ name, language, dpi, width, height, rasterType, ...settings }) => {
-    // What the dots are called on the way is no other format.
+    // Not part of the ID: the raster type only names the dots on their way to the printer.
     const raster = choosesDots(language) ? (rasterType ?? identity?.raster?.type) : undefined;
     const id = [`${language}-${dpi}-${width}x${height}`, ...settingNames(settings)].join('-');
     return {
@@ -38,8 +38,8 @@ export function formatsOf(driver: DriverChoice, identity: DeviceIdentity | null)
 }
 
 /**
- * What the operator did not write down: each language that the printer says it prints, ours first, on each media
- * that it says it can take.
+ * The formats where the operator has set none: each language that the printer says it prints, the one that it
+ * is driven in first, on each media that it says it can take.
  */
 function offered(driver: DriverChoice, identity: DeviceIdentity | null): FormatEntry[] {
   const { language: usual, width, height } = driver;
@@ -59,14 +59,14 @@ function offered(driver: DriverChoice, identity: DeviceIdentity | null): FormatE
         ...settings,
       };
       if (index === 0) return entry;
-      // A name is what people choose by: no two alike.
+      // People choose a format by its name, so no two names may be alike.
       const name = `${entry.width} × ${entry.height} mm, ${entry.dpi} dpi, ${language.toUpperCase()}`;
       return { ...entry, name };
     }),
   );
 }
 
-/** It prints what the device says of raster, types of dots and their resolution. */
+/** Whether the language prints dots of a type and a resolution that the device itself names. */
 function choosesDots(language: LanguageId): boolean {
   return LANGUAGES[language].rasterTypes !== undefined;
 }
@@ -77,7 +77,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** What is set for the printer or its model, and nothing else of what is known of it. */
+/** Picks what is set for the printer or its model out of all that is known of it. */
 const settingsOf = z.object(printerSettings);
 
 /** `darkness-12`, in the same order however the configuration is written. */

@@ -1,7 +1,8 @@
 /**
- * One job's way to its printer, and the printer's word on what became of the labels. Two kinds: bytes, of which the
- * printer's own counter tells (`stream-link.ts`), and documents, each a job of the printer's own (`document-link.ts`).
- * The run of the job (`../job/run.ts`) drives both alike, and writes down what a link tells.
+ * The link of one job to its printer: sends labels, and asks the printer what became of them. There are two
+ * kinds: bytes, of which the printer's own counter tells (`stream-link.ts`), and documents, each a job of the
+ * printer's own (`document-link.ts`). The run of the job (`../job/run.ts`) drives both alike, and writes down
+ * what a link tells.
  */
 import { z } from 'zod';
 import type { DeviceStatus } from '../../../drivers/device.ts';
@@ -45,7 +46,7 @@ export interface LinkBook {
   committed(): Promise<void>;
 }
 
-/** When to stop; whoever looks at one of them looks at the clock first. */
+/** When to stop. For a job under way, reading one of them looks at the clock first (`../job/stop.ts`). */
 export interface Signals {
   /** Ends what only waits. */
   readonly leave: AbortSignal;
@@ -74,7 +75,7 @@ export interface Refusal {
   later: boolean;
 }
 
-/** What ends a job that the printer will not take later either. */
+/** The fault of a job that the printer will not take later either. */
 export function refused(code: string): JobFaultError {
   return faultFor('printer-refused', because('refused-by-printer', { code }));
 }
@@ -120,17 +121,17 @@ export interface PrinterLink {
   readonly documents: boolean;
   /** The printer's counter is known to count what the job prints. */
   readonly counts: boolean;
-  /** As far as is known by now. */
+  /** Whether the printer takes the language, as far as is known by now. */
   takes(language: LanguageId): boolean;
   /**
-   * The printer that is expected is there.
-   * @param follows only onto the connection that is open, on which another job's labels are under way
+   * Connects to the printer that is expected.
+   * @param follows uses only the connection that is open, on which another job's labels are under way
    * @throws TransportError
    */
   connect(follows: boolean): Promise<void>;
   /** Asks whether the printer takes labels now. @param others what it prints is not the job's. @throws TransportError */
   ready(others: boolean): Promise<Readiness>;
-  /** The last thing before the first label of a row of chunks. @throws TransportError */
+  /** Called just before the first of the chunks that are sent together. @throws TransportError */
   begin(): Promise<void>;
   /** @throws TransportError where part of it may have arrived */
   send(chunk: Chunk): Promise<Refusal | null>;
@@ -143,14 +144,14 @@ export interface PrinterLink {
    */
   recover(): Promise<'nothing' | 'under-way' | 'at-rest'>;
   /**
-   * A person does not want any more what is under way. True: the printer was asked to end it just now, and `progress`
-   * tells what came of that, or that nothing does. @throws TransportError
+   * A person has canceled what is under way. True: the printer was asked to end it just now, and `progress`
+   * tells what comes of that, or that nothing does. @throws TransportError
    */
   cancel(): Promise<boolean>;
   /**
    * After which time to ask again, ms.
    * @param since something last moved, ms
-   * @param spare for which the printer has enough to print, ms
+   * @param spare how long the printer has enough to print, ms
    * @param settling some of what was sent is not known to have arrived
    */
   pollAfter(since: number, spare: number, settling: boolean): number;

@@ -10,11 +10,11 @@ export interface PrinterDevice {
   readonly uri: string;
   /** The identity that the device must have; null: none is known. */
   expected: string | null;
-  /** Another device has been found at its address: until that goes, it is not even tried. */
+  /** Another device has been found at its address: until that one is gone, no connection is tried. */
   displaced: boolean;
-  /** What a job says while it cannot be reached. */
+  /** The reasons that a job gives while the device cannot be reached. */
   offline: readonly PrinterReason[];
-  /** Another agent serves it: where it takes one connection only, that one is mostly left alone. */
+  /** Another agent serves it: a device that takes one connection only is then mostly left to that agent. */
   servedElsewhere: boolean;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers: boolean;
@@ -26,7 +26,7 @@ export interface PrinterDevice {
   moveTo(uri: string): void;
   /** Another agent, or nobody, has served it until now: it may hold half a label of somebody else's. */
   distrust(): void;
-  /** The way of one job to it. */
+  /** Makes the link of one job to the device. */
   link(options: LinkOptions): PrinterLink;
   /** Closes what is open. What follows is on a new connection. */
   drop(): Promise<void>;

@@ -30,7 +30,7 @@ export class Printer {
   online = false;
   /** It is there, and shows another certificate than it is known by. */
   refused = false;
-  /** An address at which something says that it is this printer, where this one must not be driven. */
+  /** An address where a device says that it is this printer, but where this printer must not be driven. */
   elsewhere: string | null = null;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
@@ -67,7 +67,7 @@ export class Printer {
     return this.#known;
   }
 
-  /** The one that it is driven by. */
+  /** The endpoint that the printer is driven by. */
   get endpoint(): DrivenEndpoint {
     return drivenBy(this.#known);
   }
@@ -89,7 +89,7 @@ export class Printer {
     this.#device.offline = this.#offline();
   }
 
-  /** Nothing is reached where the configuration has the printer; `at` something says that it is there. */
+  /** @param at where a device says that it is this printer, while its configured addresses are not reached */
   claimed(at: string | null, logger: Logger): void {
     if (at !== null && this.#claimedAt !== at) {
       const [found, named] = [addressOf(at), addressOf(this.endpoint.uri)];
@@ -171,7 +171,7 @@ export class Printer {
     ];
   }
 
-  /** With what the operator has written down for this printer, wherever it is driven. */
+  /** How the printer is driven, with what the operator has set for it, whichever endpoint that is. */
   #driver(): DriverChoice {
     const { driver } = this.endpoint;
     const set = this.#known.endpoints.find(({ provider }) => provider === CONFIGURED)?.driver;
@@ -187,7 +187,7 @@ export class Printer {
     };
   }
 
-  /** What the device said of itself, where it is driven or else elsewhere; what it takes, only where it is driven. */
+  /** What the device said of itself where it is driven; or else elsewhere, without languages and raster. */
   #identity(): KnownEndpoint['identity'] {
     if (this.endpoint.identity !== null) return this.endpoint.identity;
     const other = this.#known.endpoints.find(({ identity }) => identity !== null)?.identity;

@@ -1,19 +1,23 @@
 /**
- * The agent's printers, and by which of its endpoints each is driven. Discovery proposes which endpoints lead to one
- * printer, and its ID; what becomes of a proposal is decided here, where it is known what is being printed:
+ * The agent's printers, and the endpoint that each is driven by. Discovery proposes which endpoints lead to
+ * one printer, and its ID; what becomes of a proposal is decided here, where it is known what is being
+ * printed:
  *
- * - An endpoint that cannot be reached, and that nothing is known of, is no printer yet: one that is switched off at
- *   the first start gets its ID when it is on. One that was seen before is the one that it was.
- * - A device that says nothing gets an ID by what is told of it; where nothing is, by its address, after it was
- *   asked three times. When it tells more later, it gets its right ID, and the other is gone.
- * - At the start no ID that might be another in a moment is made before every provider has been asked once.
- * - No ID changes, and no printer changes to an endpoint at which its job is not known, while a job is under way.
- *   For as long, only the endpoint that it is driven by is asked: many printers take one connection.
+ * - An endpoint that cannot be reached and of which nothing is known is no printer yet: a printer that is off
+ *   at the first start gets its ID when it is switched on. A printer that was seen before keeps its ID.
+ * - A device that says nothing gets an ID from what providers tell of it; where they tell nothing, from its
+ *   address, after it was asked three times. When it says more later, it gets its right ID, and the printer
+ *   with the first ID is gone.
+ * - At the start, no ID that might change in a moment is made before every provider has been asked once.
+ * - While a job is under way, no ID changes, and no printer changes to an endpoint at which its job is not
+ *   known. Only the endpoint that drives the printer is asked then: many printers take one connection.
  *
- * One that the configuration names stays at its addresses (`choice.ts`); what elsewhere says that it is this one is told.
+ * A printer that the configuration names stays at its addresses (`choice.ts`); a device elsewhere that says
+ * it is this printer is reported.
  *
- * A printer is online while the endpoint that it is driven by is listed, and can be reached. One that is offline is
- * dropped when it has not been seen for a set time, or when all there is of it was in a list that is all there is.
+ * A printer is online while the endpoint that it is driven by is listed and can be reached. A printer that is
+ * offline is dropped when it has not been seen for a set time, or when it was only in exhaustive lists, and
+ * no longer is.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
@@ -49,16 +53,16 @@ export interface PrintersOptions {
   onEvent(event: PrinterEvent, printer: Printer): void;
   /** Something is listed or reached that was not before, or the reverse; it may be no printer yet. */
   onNews?(): void;
-  /** A round of a provider's is over, whatever became of it. */
+  /** A provider's scan is over, with or without a result. */
   onTurn?: () => void;
   logger: Logger;
 }
 
-/** After a merge there is none for this many times as long. */
+/** After a merge, the next one waits for this many times as long as the merge took. */
 const REST = 10;
-/** Of one printer, so that what is kept of it stays small. */
+/** Endpoints kept of one printer, so that its entry stays small. */
 const MOST_ENDPOINTS = 50;
-/** Found ones; the configuration may name more. */
+/** Beyond this many printers none is taken that is found; the configuration may name more. */
 const MOST_PRINTERS = 5_000;
 /** When an endpoint was last listed is kept to this many ms, so that it is not written at each scan. */
 const LISTED_TO = 600_000;
@@ -69,7 +73,7 @@ export class Printers {
   readonly #printers = new Map<string, Printer>();
   /** Which printer an endpoint was found to lead to. */
   readonly #owners = new Map<Endpoint, Printer>();
-  /** What asks at an endpoint by which no printer is driven. */
+  /** The devices that ask at endpoints by which no printer is driven. */
   readonly #spares = new Map<Endpoint, { driver: DriverChoice; device: PrinterDevice }>();
   #ticking: NodeJS.Timeout | undefined;
   #merging: NodeJS.Timeout | undefined;
@@ -100,7 +104,7 @@ export class Printers {
     return [...this.#printers.values()];
   }
 
-  /** As each provider last said. */
+  /** What each provider last said. */
   get news(): Discovery['news'] {
     return this.#discovery.news;
   }
@@ -120,7 +124,7 @@ export class Printers {
   /** Why nothing was reached at an address when it was last asked; null where something was, or nobody asked. */
   readonly unreachedAt = (uri: string): string | null => this.#discovery.endpoints.at(uri)?.unreached ?? null;
 
-  /** Tells of the printers that were known (offline, so far) before it returns; looks for others from then on. */
+  /** Adds the printers that were known, still offline, before it returns; looks for others from then on. */
   start(): void {
     const known = [...this.#options.known.all()].sort((a, b) => a.seenAt - b.seenAt);
     for (const { printer, seenAt } of known) this.#add(printer, seenAt);
@@ -146,7 +150,7 @@ export class Printers {
     }
   }
 
-  /** By what its printer is driven with, or else on its own, unless a job is under way. */
+  /** Asks with the printer's own device, or else with a spare one, unless a job is under way. */
   async #probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult> {
     const owner = this.#owners.get(endpoint);
     if (owner?.known.uri === endpoint.uri) return await owner.device.probe(signal);
@@ -189,7 +193,8 @@ export class Printers {
       if (endpoints.at(endpoint.uri) !== endpoint) void this.#spareAt(endpoint)?.drop();
     }
     const owners = new Set(this.#owners.values());
-    // One that the configuration has at another address now is that one, once it has been asked there.
+    // While an endpoint was never asked, no printer is dropped: it may be one that the configuration has
+    // moved there.
     const asking = [...endpoints].some(({ driver, asked }) => driver !== undefined && !asked);
     for (const printer of this.all) {
       const endpoint = endpoints.at(printer.known.uri);
@@ -200,7 +205,7 @@ export class Printers {
     }
   }
 
-  /** Anybody on the network can announce printers, each of which is kept, and has a queue. */
+  /** Limits the printers found: anybody on the network can announce them; each is kept, and has a queue. */
   #isFull({ seen }: Proposal): boolean {
     const { mostPrinters = MOST_PRINTERS, logger } = this.#options;
     const named = seen.some(({ provider }) => provider === CONFIGURED);
@@ -210,7 +215,7 @@ export class Printers {
     return true;
   }
 
-  /** Not where all there is of it was in lists that are all there is, and is not in them any more. */
+  /** False where all endpoints that could drive it were in exhaustive lists, and are not any more. */
   #isKept({ known }: Printer): boolean {
     return known.endpoints.some((one) => one.driver !== null && !this.#discovery.isUnlisted(one));
   }
@@ -241,7 +246,7 @@ export class Printers {
     printer.elsewhere = bound && (elsewhere?.uri ?? null);
   }
 
-  /** The endpoints that the configuration has named for it so far, unless it does no more, or another device is there. */
+  /** The endpoints that the configuration named for it and still names, and where no other device is. */
   #namedFor(printer: Printer | undefined, endpoints: ReadonlySet<Endpoint>): KnownEndpoint[] {
     return (printer?.known.endpoints ?? []).filter((one) => {
       const there = this.#discovery.endpoints.at(one.uri);
@@ -317,7 +322,7 @@ export class Printers {
     return deviceFor(driver, config, drivers, certificates);
   }
 
-  /** What was asked with at an address so far: it is somebody's from now on. */
+  /** Takes the spare device of an address, for the printer that is driven there from now on. */
   #deviceAt(uri: string): PrinterDevice | undefined {
     const endpoint = this.#discovery.endpoints.at(uri);
     return endpoint && this.#spareAt(endpoint);
@@ -334,7 +339,7 @@ export class Printers {
     printer.device.onStatus = (status) => endpoints.observed(printer.known.uri, status);
   }
 
-  /** Says what has changed of it. */
+  /** Updates the printer's state, and tells what has changed. */
   #refresh(printer: Printer): void {
     const { config, known, logger } = this.#options;
     const endpoint = this.#discovery.endpoints.at(printer.known.uri);
@@ -346,13 +351,13 @@ export class Printers {
     printer.claimed(online ? null : printer.elsewhere, logger);
     printer.status(online ? this.#statusOf(printer, endpoint) : null);
     if (online) printer.seenAt = Date.now();
-    // What has changed is written down, and now and then that it was there.
+    // Changes are written down, and now and then when the printer was last there.
     printer.keepIn(known, Math.min(LISTED_TO, config.timings.dropAfter / 2));
     if (wasOnline !== online) this.#tell(online ? 'back' : 'offline', printer);
     else if (printer.isToTell) this.#tell('changed', printer);
   }
 
-  /** As the printer says; one that never says anything, as somebody else says who can tell. */
+  /** What the printer itself says; for a printer that never answers, what a provider says of it. */
   #statusOf(printer: Printer, endpoint: Endpoint): Pick<DeviceStatus, 'state' | 'reasons'> | null {
     if (endpoint.answers) return endpoint.status;
     const told = [...this.#owners].flatMap(([other, owner]) =>
@@ -379,7 +384,7 @@ export class Printers {
   }
 }
 
-/** Its ID is made from what is the device's own, or given by the operator: it will not be another in a moment. */
+/** Whether the ID is made from the device's own evidence, or set by the operator: it will not change soon. */
 function isOwn({ evidence: kind, seen }: Proposal): boolean {
   const own = ({ id, evidence }: Proposal['seen'][number]) =>
     id !== undefined || (kind === 'uuid' && evidence?.uuid !== undefined && evidence.queue === undefined);

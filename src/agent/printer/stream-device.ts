@@ -1,5 +1,5 @@
 /**
- * One printer's wire: at most one connection, used by one at a time.
+ * One printer that takes bytes: at most one connection to it, used by one job or probe at a time.
  *
  * Many label printers take a single connection, and some of them print what two connections send mixed up. So
  * the job under way and the question "are you still there" share this object: a job claims the device, a probe
@@ -24,19 +24,18 @@ export interface StreamDeviceOptions {
   uri: string;
   open(uri: string, signal: AbortSignal): Promise<Connection>;
   dialect: DeviceDialect | null;
-  /** The way of one job to it. */
   link(device: StreamDevice, options: LinkOptions): PrinterLink;
   /** How long a connection that no job uses stays open, ms. */
   idleMs: number;
-  /** After which time half a label in an unknown device has been left there, ms. */
+  /** After which time half a label that an unknown device holds counts as left there, ms. */
   unfinishedMs: number;
 }
 
 /** How often a device is asked while another agent serves it, ms. */
 const ASIDE_EVERY = 60_000;
-/** How old what it said may be for a job to begin on it, ms: less than how old a counter may be when the first label goes out. */
+/** How old an answer may be for a job to begin by it, ms: less than `BASE_MS` in `../job/sender.ts`. */
 const LATELY_MS = 250;
-/** One that starts up may be silent once. */
+/** Unanswered questions after which a device is mute: one that starts up may be silent once. */
 const MUTE_AFTER = 2;
 
 export class StreamDevice implements PrinterDevice {
@@ -48,16 +47,13 @@ export class StreamDevice implements PrinterDevice {
   #connecting = false;
   #probe: { abort: AbortController; done: Promise<unknown> } | null = null;
 
-  /** The identity that the device must have; null: none is known. */
   expected: string | null = null;
-  /** Another device has been found at its address: until that goes, it is not even tried. */
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
-  /** Another agent serves it. */
   servedElsewhere = false;
   /** As it was last read. */
   #status: DeviceStatus | null = null;
-  /** Where and when (ms) that was read, as long as nothing has been written there since. */
+  /** Where and when (ms) the status was read; null once something was written there. */
   #said: { connection: Connection; asked: number } | null = null;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
@@ -67,12 +63,10 @@ export class StreamDevice implements PrinterDevice {
   #mostData = 0;
   /** Since when it has held half a label and not said who it is, ms. */
   #halfSince: number | null = null;
-  /** Whether it has ever answered a question. One that never has is not waited for. */
   answers = false;
-  /** Questions to which it has said nothing, one after the other. */
+  /** Questions in a row that it has not answered. */
   #silences = 0;
   readonly habits: DeviceHabits = {};
-  /** Called with every status a job reads, and with null when the device could not be reached. */
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
 
   constructor(options: StreamDeviceOptions) {
@@ -94,7 +88,6 @@ export class StreamDevice implements PrinterDevice {
     return this.#options.dialect;
   }
 
-  /** The device was found at another address; a job under way goes on there when its connection breaks. */
   moveTo(uri: string): void {
     this.#uri = uri;
   }
@@ -126,8 +119,8 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * What it said on this connection a moment ago, of which nothing has been written there since: that it is at rest, and what
-   * it has counted. A job that follows another one need not ask again.
+   * What it said a moment ago on this connection, where nothing has been written since: that it is at rest,
+   * and what it has counted. A job that comes after another one need not ask again then; null: it has to ask.
    */
   saidLately(connection: Connection): { status: DeviceStatus; asked: number } | null {
     const [status, said] = [this.#status, this.#said];
@@ -150,7 +143,7 @@ export class StreamDevice implements PrinterDevice {
 
   /**
    * The open connection, or a new one to the device that is expected; a probe under way is cut short. For the
-   * job that has it.
+   * job that has the device.
    * @throws TransportError; `device-unreachable` too when another device is at the address
    */
   async connect(signal: AbortSignal): Promise<Connection> {
@@ -171,7 +164,7 @@ export class StreamDevice implements PrinterDevice {
     }
   }
 
-  /** The connection of the job that has it. @throws TransportError where that has gone */
+  /** The open connection, for the job that has the device. @throws TransportError where it is gone */
   get open(): Connection {
     const open = this.#connection;
     if (open === null || open.closed.aborted)
@@ -199,8 +192,9 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * Has the device forget what it may hold of a label that somebody has only begun: an earlier connection of this agent
-   * that broke, another agent, anybody. Our own next label would be printed over it. For the job that has it.
+   * Makes the device forget half a label that somebody has begun: an earlier connection of this agent that
+   * broke, another agent, anybody. Our own next label would be printed over it. For the job that has the
+   * device.
    */
   async abandon(connection: Connection, signal: AbortSignal): Promise<void> {
     const abandon = this.dialect?.abandon;
@@ -214,8 +208,8 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * The same before the first label that follows a connection that broke, where the language has nothing better: what
-   * the label broken off may still expect. For the job that has it.
+   * The same where the language has no command for it: before the first label after a connection that broke,
+   * sends the data that the broken-off label may still expect. For the job that has the device.
    * @param most bytes of data, at most, of one label
    */
   async endData(connection: Connection, most: number, signal: AbortSignal): Promise<void> {
@@ -227,7 +221,7 @@ export class StreamDevice implements PrinterDevice {
     this.#broken = false;
   }
 
-  /** As `drop`; and what is still on its way to the device does not reach it any more, where the transport can do that. */
+  /** As `drop`; bytes still on their way never reach the device, where the transport can do that. */
   async breakOff(): Promise<void> {
     this.#broken = true;
     this.#connection?.reset?.();
@@ -296,8 +290,9 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * A device that holds half a label takes some questions for a part of it. What it does not say now, it will: it must
-   * not be taken for one that has no serial number. Somebody may be sending that label; after a while nobody is.
+   * A device that holds half a label takes some questions for a part of the label. It will say later who it
+   * is, so it must not be taken for one that has no serial number. Somebody may be sending that label; after
+   * a while nobody is.
    */
   async #halfLabel(connection: Connection, signal: AbortSignal): Promise<never> {
     this.#halfSince ??= performance.now();

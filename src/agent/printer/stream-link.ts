@@ -1,4 +1,4 @@
-/** A job's way to a printer that takes bytes; its counter, or what it says is pending, tells what became of them. */
+/** Sends a job's labels as bytes; the printer's counter, or its pending labels, tell what became of them. */
 
 import { type Connection, TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
@@ -17,10 +17,10 @@ export class StreamLink implements PrinterLink {
   readonly #device: StreamDevice;
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
-  /** Nothing of ours is on this connection. */
+  /** Nothing of ours is under way on this connection: half a label in the printer is somebody else's. */
   #begins = true;
   #unfinishedSince: number | null = null;
-  /** It was asked nothing since the last bytes. */
+  /** The printer was not asked since the last bytes were sent. */
   #unasked = false;
 
   constructor(device: StreamDevice, options: LinkOptions) {
@@ -41,7 +41,8 @@ export class StreamLink implements PrinterLink {
   async ready(others: boolean): Promise<Readiness> {
     const said = others ? this.#device.saidLately(this.#open) : null;
     if (said !== null) {
-      // What somebody else has begun since would not be told of before our label is printed over it.
+      // Without a new question, half a label begun by somebody since goes unnoticed: ours would print over
+      // it.
       await this.#device.abandon(this.#open, this.#options.signals.end);
       return { ready: true, status: said.status, reasons: [], saidAt: said.asked };
     }
@@ -83,14 +84,14 @@ export class StreamLink implements PrinterLink {
     return 'at-rest';
   }
 
-  /** What the printer has is waited for. */
+  /** No printer that takes bytes is asked to cancel: what it has is waited for. */
   async cancel(): Promise<boolean> {
     return false;
   }
 
   /**
-   * Often enough to lose at most an eighth of a label's time, but not while the printer has enough to be busy. The first question
-   * follows the labels at once: its answer takes a while too.
+   * Often enough to lose at most an eighth of a label's time, but not while the printer has enough labels to
+   * be busy. The first question follows the labels at once: its answer takes a while too.
    */
   pollAfter(since: number, spare: number, settling: boolean): number {
     const least = this.#unasked ? 0 : this.#options.timings.pollMin;
@@ -138,7 +139,7 @@ export class StreamLink implements PrinterLink {
     }
   }
 
-  /** A label that somebody has begun, and does not end, would stop the printer for ever: it is dropped after a while. */
+  /** Half a label that nobody completes would stop the printer for ever: it is dropped after a while. */
   async #endUnfinished({ unfinished }: DeviceStatus, atOnce = false): Promise<void> {
     const { timings, signals } = this.#options;
     const now = performance.now();
@@ -151,7 +152,7 @@ export class StreamLink implements PrinterLink {
   }
 }
 
-/** What a label's dots come to, bytes. */
+/** The size of a label's dots, bytes. */
 function dotsOf({ format: { width, height, dpi } }: QueuedJob): number {
   return (Math.ceil(dots(width, dpi) / 8) + 1) * dots(height, dpi);
 }

@@ -1,13 +1,17 @@
 /**
- * What the agent tells the service, in order per job, and not lost when the service or the queue is away.
+ * Publishes the agent's reports to the service, in order per job, and loses no outcome when service or queue
+ * is away.
  *
- * Of a job's progress only the newest counts: while one report is being published, later ones replace each
- * other, and progress goes out at most four times a second. That a job has begun is told a moment later, and not at
- * all where it has ended by then: most jobs are one label, and each report costs the service what a job does. What
- * keeps a job waiting is told at once. A job's outcome, and a hand-back, are in the journal
- * until they are published, so a restart delivers them. What a report's place shows to be lost (a Redis that died took along
- * what it had acknowledged) is published again: the service is told each job's end, however often. Progress is kept in memory only: after a restart the job
- * is delivered again and reports anew.
+ * Of a job's progress only the newest report counts: while one is being published, later ones replace each
+ * other, and progress goes out at most four times a second. That a job has begun is reported a moment later,
+ * and not at all where the job has ended by then: most jobs are one label, and each report costs the service
+ * as much as a job. A reason why a job waits is reported at once.
+ *
+ * A job's outcome, and a hand-back, are in the journal until they are published, so they are published after
+ * a restart. The place of a newer report shows which ones the queue has lost (a Redis that died took along
+ * what it had acknowledged): outcomes among them are published again. So the service is told how each job has
+ * ended, maybe more than once. Progress is kept in memory only: after a restart the job is delivered again
+ * and reports anew.
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
@@ -46,7 +50,7 @@ export class Reporter {
   readonly #backoff = new Backoff(RETRY_MIN, RETRY_MAX);
   #agentReport: AgentStateReport | null = null;
   #agentBusy = false;
-  /** What the journal has to be published is being published; and there may be more by now. */
+  /** Reports that the journal has to publish are being published; and there may be more by now. */
   #telling = false;
   #toTell = false;
   #idle: () => void = () => undefined;
@@ -60,7 +64,6 @@ export class Reporter {
     void this.#tellUnpublished();
   }
 
-  /** Progress of a job that goes on. */
   progress(report: JobReport): void {
     const lane = this.#lane(report.jobId);
     const state = JSON.stringify([report.delivery, report.status, report.reasons]);
@@ -143,7 +146,7 @@ export class Reporter {
     try {
       this.#options.journal.published(report, place);
     } catch (error) {
-      // A full disk: at the next start it is published once more, which changes nothing.
+      // A full disk, say: the report is published once more at the next start, which changes nothing.
       this.#options.logger.warn(
         { err: error, job: report.jobId },
         'journal does not take that a report is out',
@@ -151,7 +154,10 @@ export class Reporter {
     }
   }
 
-  /** Never rejects. Since each is complete in itself, it matters to nobody that a later one of the job may be out before. */
+  /**
+   * Publishes the journal's unpublished reports; never rejects. A later report of a job may be out before
+   * these, which does no harm: each is complete in itself.
+   */
   async #tellUnpublished(): Promise<void> {
     this.#toTell = true;
     if (this.#telling) return;
@@ -206,7 +212,7 @@ export class Reporter {
     this.#settle();
   }
 
-  /** null after a failure, and after the pause that follows one. */
+  /** Resolves with null after a failure and the pause that follows it. */
   async #publish(report: Report): Promise<{ place: ReportPlace | null } | null> {
     try {
       const place = await this.#options.source.publish(report);

@@ -9,8 +9,8 @@ import type { LeaseAnswer, LeaseAsk, LeaseLength, ReportPlace } from '../../queu
 import type { JournalEntry } from '../journal.ts';
 
 /**
- * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent. `sent`: those
- * that are known to have arrived.
+ * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent.
+ * `sent` counts the labels that are known to have arrived.
  */
 export type UnderWay = Pick<JournalEntry, 'base' | 'odometer' | 'printed' | 'sent' | 'intent'>;
 
@@ -22,7 +22,7 @@ export interface HandoverNote {
   agentId: string;
   /** The first label that was not printed, when that is certain; null while labels may be under way. */
   resumeAt: number | null;
-  /** Where nothing is said, all labels may be under way. */
+  /** Left out: all labels may be under way. */
   underWay?: UnderWay | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface PickedUpJob {
   /** From 1; counts every pick-up, those after a hand-back or a stall too. */
   delivery: number;
   note: HandoverNote | null;
-  /** It waited in the lane when it was asked for: more may. */
+  /** The job waited in the lane when it was asked for, so more jobs may wait there. */
   waited: boolean;
   /** The lane's next job may come while this one is still in hand: its handler runs beside this one's. */
   follow(): void;
@@ -42,8 +42,8 @@ export interface PickedUpJob {
 }
 
 /**
- * `hand-back`: the job goes to the front of its queue, to be delivered again. `not-mine`: it is in the wrong lane, and
- * is taken out of that; the service, which knows better, adds it to its own.
+ * `hand-back`: the job goes to the front of its queue, to be delivered again. `not-mine`: the job is in the
+ * wrong lane and is taken out of it; the service adds it to the right one.
  */
 export type HandlerResult = 'done' | 'hand-back' | 'not-mine';
 export type JobHandler = (delivery: PickedUpJob) => Promise<HandlerResult>;
@@ -62,13 +62,13 @@ export interface ConsumeOptions {
 }
 
 export interface JobSource {
-  /** Asks for printers to be this agent's alone, or to stay so. Rejects when that cannot be known: ask again. */
+  /** Asks for leases of printers, or for longer ones. Rejects when the answer is not known: ask again. */
   askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]>;
   /** Lets another agent have the printer at once. */
   giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void>;
   /**
-   * Delivers the jobs of one lane, one at a time unless they `follow`, in their order, for as long as its lease is of this term. Rejects when it
-   * cannot yet: call again.
+   * Delivers the jobs of one lane in their order, one at a time unless a job lets the next one `follow`, for
+   * as long as the lane's lease is of this term. Rejects when the lane cannot be served yet: call again.
    */
   consume(lane: Lane, term: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
   /**

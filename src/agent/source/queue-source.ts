@@ -22,8 +22,8 @@ export function queueSource(queues: Queues): JobSource {
         term,
         async ({ note, signal, ...delivery }) => {
           const result = await handler({ ...delivery, note: left(note), signal });
-          // The consumer waits to be resumed after a hand-back, but after an exception only for a while: right
-          // for a job that the queue took away, and that comes again.
+          // After a hand-back the consumer waits to be resumed, after an exception only for a while. The
+          // latter is right for a job that the queue took away, since it comes again.
           if (result === 'hand-back' && signal.aborted) throw signal.reason;
           return result;
         },

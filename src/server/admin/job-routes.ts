@@ -1,4 +1,4 @@
-/** The internal interface's jobs: what is seen of them (`jobs/shown/`), and what a person does to them. */
+/** The internal interface's routes for jobs: showing them (`jobs/shown/`), and what a person does to them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
@@ -94,7 +94,7 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
       key,
       also: (db, reprint) => writeDeed(db, request, { details: { reprint } }),
     });
-    // What was done before is in the audit already.
+    // The entry in the audit was written with the new job, or, for a replay, with the first request.
     request.deed.written = true;
     request.facts.jobs = [made.jobId];
     if (made.replayed) reply.header('idempotency-replayed', 'true');
@@ -112,14 +112,14 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
         noted: (db, id) => writeDeed(db, request, { object: id, details: { ...deed } }),
       });
       request.changed = { jobs: body.dryRun ? [] : result.jobs.map(({ id }) => id) };
-      // With each job what is done to it was; a preview does nothing.
+      // Each job's entry was written with its change; a preview changes nothing.
       request.deed.written = true;
       return result;
     },
   );
 }
 
-/** Of one or the other, and nothing of another tenant. */
+/** The jobs that `ids` or `filter` chooses, of which just one must be given; none of another tenant. */
 async function chosenJobs(list: JobList, body: JobBulk, tenant: string | undefined): Promise<JobView[]> {
   const { ids, filter } = body;
   if ((ids === undefined) === (filter === undefined)) {
@@ -133,12 +133,12 @@ async function chosenJobs(list: JobList, body: JobBulk, tenant: string | undefin
   return found.jobs;
 }
 
-/** Who decides about the route's job, and why: both are in the audit with the decision. */
+/** Who decides about the route's job, and why. The decision's transaction writes both into the audit. */
 function deciding(request: FastifyRequest, why: string | undefined): Decision {
   return { who: whoOf(request), why, noted: (db) => writeDeed(db, request) };
 }
 
-/** Who decides, as a job's history names them. */
+/** The name of the caller in a job's history. */
 function whoOf(request: FastifyRequest): string {
   return accountOf(accessOf(request));
 }

@@ -1,4 +1,4 @@
-/** The internal interface's printers: what is seen of them, and what a person does to them. */
+/** The internal interface's routes for printers: what is shown of them, and what a person does to them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
@@ -55,7 +55,10 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   const { pool, list, holds } = parts;
   const act = (audit: DeedWord) => ({ config: { needs: 'printers:act', about: 'caller', audit } }) as const;
 
-  /** @throws ProblemError `printer-not-found`, `printer-ambiguous`; `permission-missing`: it is everybody's */
+  /**
+   * @param all the request concerns every tenant of a shared printer, so it needs `deployment` there
+   * @throws ProblemError `printer-not-found`, `printer-ambiguous`, `permission-missing`
+   */
   const theLane = async (request: FastifyRequest, all = true): Promise<Lane> => {
     const { visitor, tenant } = accessOf(request);
     const { scope } = parseBody(printerTarget, request.query);
@@ -108,7 +111,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   app.post('/app/printers/:id/clear', act('printer.clear'), async (request) => {
     const { dryRun, why } = parseBody(printerClear, request.body ?? {});
     const { tenant } = accessOf(request);
-    // Of a shared printer only the caller's own jobs.
+    // Of a shared printer's jobs only those of the caller's tenant are canceled.
     const lane = await theLane(request, false);
     const jobs = await list.waitingIn(lane, tenant, MOST_AT_ONCE + 1);
     const by = {
@@ -117,7 +120,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     };
     const result = await bulk(parts, { action: 'cancel' }, jobs, dryRun, by);
     request.changed = { jobs: dryRun ? [] : result.jobs.map(({ id }) => id) };
-    // With each job what is done to it was; a preview does nothing.
+    // Each job's entry was written with its change; a preview changes nothing.
     request.deed.written = true;
     return result;
   });
@@ -186,7 +189,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       if (rows.length > 0 || rowCount === 0) {
         throw refusedBecause('printer-in-use', because('printer-agents', {}));
       }
-      // The mark goes with the hold.
+      // The row itself stays: it has the mark of the hold, which `resume` below takes away.
       await client.query(
         'UPDATE platen.lane_settings SET display_name = NULL, hidden = false, print_settings = DEFAULT WHERE lane = $1',
         [lane],
@@ -197,7 +200,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     return reply.code(204).send();
   });
 
-  /** What comes out of a shared one is of all tenants. */
+  /** A shared printer needs the permission `deployment`, because its labels are of all tenants. */
   const theVirtual = async (request: FastifyRequest): Promise<VirtualPort> => {
     const [printer] = await seen(request, { lane: await theLane(request) });
     const virtual = printer && virtualOf(printer, parts.virtual());
@@ -209,7 +212,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   app.put('/app/printers/:id/virtual', act('printer.fault'), async (request) => {
     const { faults } = parseBody(virtualFaults, request.body);
     const virtual = await theVirtual(request);
-    // One after the other: power that comes back finds the paper as it is to be.
+    // One after the other, the power last: when it comes back, the paper is already as it is to be.
     for (const word of VIRTUAL_FAULTS) await virtual.ask([faults.includes(word) ? word : `clear=${word}`]);
     request.deed.details = { faults };
     return virtual.state();
@@ -237,7 +240,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       also: (db, job) => writeDeed(db, request, { details: { job } }),
     });
     request.facts.jobs = [made.id];
-    // What was done before is in the audit already.
+    // The entry in the audit was written with the new job, or, for a replay, with the first request.
     request.deed.written = true;
     return reply.code(201).send(made);
   });

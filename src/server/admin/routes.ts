@@ -170,7 +170,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         body: request.body,
         also: (db, job) => writeDeed(db, request, { object: job }),
       });
-      // What was done before is in the audit already; whoever has accepted it has told of it.
+      // The entry was written with the new job, or, for a replay, before; `Jobs` has told the feed of it.
       request.deed.written = true;
       request.changed = {};
       return answer(request, reply, accepted);

@@ -1,8 +1,9 @@
 /**
- * Which jobs and printers have changed, and whose templates, people and integrations, told by every instance to every other one through PostgreSQL's NOTIFY. Only IDs
- * go round; what they mean, and whose they are, is looked up by those who have somebody to tell. Changes are gathered for
- * a moment, so that a thousand labels a second are a few notifications. What is lost on the way (a connection that
- * breaks, too much at once) is made good by telling everybody to ask for everything again.
+ * Tells open pages what has changed: jobs, printers, and the tenants whose templates, people or integrations
+ * have. Every instance tells every other one through PostgreSQL's NOTIFY. A notification holds IDs only; an
+ * instance that has listeners looks up whose they are. Changes are gathered for a moment, so that a thousand
+ * labels a second make a few notifications. After a loss (a connection that breaks, too many changes at once)
+ * the listeners are told to ask for everything again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Notification, PoolConfig } from 'pg';
@@ -13,13 +14,13 @@ import { PostgresClient } from '../../queue/index.ts';
 import { type Pool, rowsOf, TIMEOUTS } from '../store/pool.ts';
 
 const CHANNEL = 'platen_changes';
-/** ms that changes are gathered, before they are told and again before they are passed on. */
+/** ms that changes are gathered before the NOTIFY, and again before they are passed on to listeners. */
 const GATHER = 200;
 /** Bytes of one notification; PostgreSQL takes less than 8,000. */
 const MOST_BYTES = 7_000;
-/** Changes of one moment; if there are more, everything has changed. */
+/** Changes gathered at once; if there are more, everything counts as changed. */
 const MOST_CHANGES = 2_000;
-/** ms between two tries to connect, and between two looks whether the connection still is one. */
+/** ms between two attempts to connect, and between two checks whether the connection still works. */
 const RETRY = 1_000;
 const LOOK = 20_000;
 
@@ -32,12 +33,12 @@ const told = z.object({
 const jobOwner = z.object({ id: z.string(), tenant_id: z.string() });
 const printerScope = z.object({ id: z.string(), scope: z.string().nullable() });
 
-/** `all`: something of it is not known. */
+/** `all`: anything may have changed. */
 export type News = Changes | 'all';
-/** Told of what it may know of: `tenant` undefined has everything. */
+/** `hear` is called with changes that `tenant` may see; undefined sees all tenants. */
 export type Listener = { tenant: string | undefined; hear: (news: News) => void };
 
-/** IDs that are gathered; too many are all. */
+/** The IDs gathered so far; more than `MOST_CHANGES` become `all`. */
 class Gathered {
   readonly jobs = new Set<string>();
   readonly printers = new Set<string>();
@@ -51,7 +52,7 @@ class Gathered {
     if (all || this.jobs.size + this.printers.size + this.tenants.size > MOST_CHANGES) this.all = true;
   }
 
-  /** As notifications, each short enough. */
+  /** The payloads of notifications that say it, each of `MOST_BYTES` at most. */
   payloads(): string[] {
     if (this.all) return [JSON.stringify({ all: true })];
     const payloads: string[] = [];
@@ -81,9 +82,9 @@ export class ChangeFeed {
   readonly #logger: Logger;
   readonly #listeners = new Set<Listener>();
   readonly #ended = new AbortController();
-  /** The connection, once it listens. */
+  /** The connection, while it listens. */
   #client: PostgresClient | undefined;
-  /** The one that is, or is to be, the connection. */
+  /** The newest connection, which may not listen yet. */
   #newest: PostgresClient | undefined;
   #running: Promise<void> = Promise.resolve();
   #toTell: Gathered | undefined;
@@ -105,7 +106,7 @@ export class ChangeFeed {
     await this.#running;
   }
 
-  /** Has all instances tell of these changes, in a moment. Never throws: pages ask again by themselves, later. */
+  /** Tells the pages of all instances, in a moment. Never throws: pages ask again by themselves, later. */
   tell(changes: Changed): void {
     if (this.#ended.signal.aborted) return;
     if (this.#toTell === undefined) {
@@ -115,7 +116,7 @@ export class ChangeFeed {
     this.#toTell.add(changes);
   }
 
-  /** @returns takes the listener away */
+  /** @returns a function that removes the listener */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -125,7 +126,7 @@ export class ChangeFeed {
 
   #after(ms: number, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
-      // Pages of an instance that ends ask another one.
+      // This instance ends, and its pages ask another one.
       if (this.#ended.signal.aborted) return;
       work().catch((error: unknown) => {
         if (this.#ended.signal.aborted) return;
@@ -151,7 +152,7 @@ export class ChangeFeed {
       this.#toHear = new Gathered();
       this.#after(GATHER, () => this.#passOn());
     }
-    // Another version of the service may say it otherwise.
+    // An instance of another version may send a payload that this one cannot read.
     this.#toHear.add(read(payload) ?? { all: true });
   }
 
@@ -219,21 +220,21 @@ export class ChangeFeed {
     }
   }
 
-  /** Resolves or rejects when the connection is none any more. */
+  /** Resolves or rejects when the connection has ended. */
   async #connected(client: PostgresClient): Promise<void> {
     const { signal } = this.#ended;
     const lost = Promise.withResolvers<void>();
-    // It may be lost before anybody waits for that: what is under way then says so itself.
+    // The connection may be lost before `lost.promise` is awaited; then the query under way rejects.
     lost.promise.catch(() => undefined);
     client.on('error', lost.reject);
     client.on('end', () => lost.resolve());
     client.on('notification', (notification) => this.#heard(notification));
     await client.connect();
-    // A notification that a crash takes along is no loss: nobody is left to hear it.
+    // A notification that is lost in a crash does no harm: nobody is left to hear it.
     await client.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}`);
     if (signal.aborted) return;
     this.#client = client;
-    // What happened in between nobody has heard.
+    // Nobody has heard what changed while there was no connection.
     this.#everything();
     const look = setInterval(() => {
       client.query('SELECT 1').catch(lost.reject);

@@ -1,8 +1,8 @@
 /**
- * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say what has changed. A page asks for what it shows of it,
- * and from `here`, which is said every so many seconds, knows that the way is open. Streams are few for each tenant and
- * person, end with their session and with the service, and one whose reader does not read is cut: it comes back and asks
- * for everything.
+ * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say what has changed. A page then asks again
+ * for what it shows; the heartbeat `here` tells it that the connection works. The number of streams is
+ * bounded for each tenant and person. A stream ends with its session and with the service, and is cut if its
+ * reader does not read: the page connects again and asks for everything.
  */
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,9 +14,9 @@ import type { ChangeFeed, News } from './change-feed.ts';
 
 /** Bytes that wait for a reader. */
 const MOST_WAITING = 64 * 1024;
-/** s within which a stream ends whose session is over, at most. */
+/** s, at most, within which a stream ends after its session has ended. */
 const MOST_OVER = 5;
-/** ms after which a browser comes back. */
+/** ms after which a browser connects again. */
 const RETRY = 2_000;
 
 type Parts = { feed: ChangeFeed; sessions: Sessions; config: ServerConfig['events'] };
@@ -29,13 +29,13 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
   const beatAll = () => {
     for (const { write } of streams) write(here);
   };
-  /** One for all streams: however many pages are open, the database is asked one question. */
+  /** One query for the sessions of all streams, however many pages are open. */
   const lookAtAll = () => {
     endThoseOver(streams, sessions).catch(() => {
       for (const { end } of [...streams]) end();
     });
   };
-  // Fastify waits for requests in hand, and these would never end.
+  // Fastify waits for requests in hand, and the streams would never end.
   app.addHook('preClose', async () => {
     for (const stream of [...streams]) stream.end();
   });
@@ -67,7 +67,7 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
       });
       reply.raw.once('close', () => out.destroy());
       write(`retry: ${RETRY}\n${here}${textOf('all')}`);
-      // Proxies that gather answers would keep it to themselves.
+      // Without `x-accel-buffering: no`, proxies that buffer answers would hold the events back.
       return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(out);
     },
   );
@@ -85,7 +85,7 @@ function makeRoom(streams: ReadonlySet<Stream>, { tenant, visitor }: Access, con
   throw new ProblemError('too-many-streams', 'close other windows of the console');
 }
 
-/** Ends the streams whose session is over, or whose person may see something else by now. */
+/** Ends the streams whose session has ended, or whose person has another role or tenant by now. */
 async function endThoseOver(streams: ReadonlySet<Stream>, sessions: Sessions): Promise<void> {
   const asked = [...streams].flatMap(({ access: { visitor, tenant }, end }) =>
     visitor.kind === 'person' ? [{ visitor, tenant, end }] : [],

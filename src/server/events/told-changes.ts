@@ -1,11 +1,11 @@
-/** What reports change, for the pages that show it. */
+/** Passes on to the change feed what reports of agents change. */
 import { createHash } from 'node:crypto';
 import type { Report } from '../../contract/report.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 const MOST_AGENTS = 10_000;
 
-/** Tells the feed of what is reported. An agent says every few seconds how its printers are: only news are told. */
+/** Agents report the state of their printers every few seconds: the feed is told only if it has changed. */
 export function toldOf(feed: Pick<ChangeFeed, 'tell'>): (report: Report) => void {
   const known = new Map<string, string>();
   return (report) => {

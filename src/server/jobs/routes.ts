@@ -21,7 +21,7 @@ export const idParam = z.object({ id: z.string() });
 
 export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
-  /** Runs before the body is read: a caller who may not do it does not get to send it. */
+  /** Runs before the body is read: the body of a caller who may not do this is not read at all. */
   const allow =
     (needed: Permission, age: AccountAge = 'now') =>
     async (request: FastifyRequest) => {
@@ -34,7 +34,7 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
     if (caller === undefined) throw new Error('a handler ran without its caller');
     return caller;
   };
-  /** Also before the body, which a request without the header need not send. */
+  /** Runs before the body is read, too: a request without the header is refused without it. */
   const needKey = async (request: FastifyRequest) => {
     parseKey(request.headers['idempotency-key']);
   };
@@ -48,7 +48,7 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
         await parts.jobs.enqueue({ ...callerOf(request), key, body: request.body }),
       );
     } catch (error) {
-      // Accepting asks about the account in the same statement. A revoked one is told of nothing else that is wrong.
+      // `lately` may have let a revoked account in. It is told that it was revoked, not what else is wrong.
       if (error instanceof ProblemError && error.status < 500)
         await parts.identify(request, 'jobs:enqueue', 'now');
       throw error;

@@ -88,7 +88,7 @@ export class OwnTokens implements AccessTokens {
     this.#issued = new IssuedTokens(config.tokenLifetime);
   }
 
-  /** A token; one that was issued seconds ago is handed out again. */
+  /** A token for the account and scope; one that was issued a moment ago is handed out again. */
   async issue(account: Account, scope: readonly Permission[]): Promise<IssuedToken> {
     const signer = await this.#keys.signer();
     const name = [signer.kid, account.apiKey, account.tenantId, ...scope].join(' ');
@@ -163,7 +163,7 @@ export class ExternalTokens implements AccessTokens {
         issuer: this.#external.issuer,
         audience: this.#audience,
         requiredClaims: ['exp', 'iat', 'sub'],
-        // Refuses what was issued in the future, too.
+        // This also refuses tokens that were issued in the future.
         maxTokenAge: MOST_EXTERNAL,
         clockTolerance: CLOCK_TOLERANCE,
       }));
@@ -173,7 +173,7 @@ export class ExternalTokens implements AccessTokens {
     const { sub = '', exp = 0, iat = 0 } = payload;
     if (sub === '') throw invalid('the token names no subject');
     if (exp - iat > MOST_EXTERNAL) throw invalid(`the token lives longer than ${MOST_EXTERNAL / 3600} h`);
-    // Where access tokens have no type of their own, an ID token is known by what only that has.
+    // With the `typ` `JWT` an ID token is recognised by the claims that only ID tokens have.
     if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) {
       throw invalid('the token is not an access token');
     }

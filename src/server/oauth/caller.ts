@@ -13,7 +13,7 @@ import type { Integrations } from './integrations.ts';
 export type Caller = {
   tenantId: string;
   account: string;
-  /** It is an account of our own, which may be revoked. */
+  /** The account is a service account of our own, which may be revoked. */
   ownAccount: boolean;
 };
 
@@ -38,8 +38,8 @@ export function bearerToken(request: FastifyRequest): string {
 }
 
 /**
- * `now`: as the database says at this moment. `lately`: an account that was looked up seconds ago is believed, by a route
- * that asks again before it does anything; nobody is refused for it.
+ * `now`: the account is looked up in the database. `lately`: one that was looked up seconds ago will do, for
+ * a route that checks it again before it does anything; before anybody is refused, it is looked up anew.
  */
 export type AccountAge = 'now' | 'lately';
 
@@ -71,7 +71,7 @@ async function callerOf(
   request.facts.account = current.account;
 
   const tenant = tenantHeader(request);
-  // An account of ours is kept with its tenant; another server's claims may name any.
+  // An account of our own belongs to a tenant that exists; another server's claims may name any tenant.
   const exists = parts.integrations !== undefined || (await parts.tenants.exists(tenant));
   if (!current.tenants.includes(tenant) || !exists) {
     throw new ProblemError('tenant-forbidden', `the service account has no access to tenant "${tenant}"`);

@@ -1,4 +1,4 @@
-/** Service accounts as their makers get them: with all that a system needs to print, and with the secret, this once. */
+/** Makes service accounts; returns all that a system needs to print, with the secret, which is shown once. */
 import type {
   IntegrationCreated,
   IntegrationRotated,

@@ -29,7 +29,7 @@ type Row = z.infer<typeof integrationRow>;
 
 const FOREIGN_KEY_VIOLATION = '23503';
 const KEY = /^pk_[\w-]{1,100}$/;
-/** ms between two notes of an account that is in use. */
+/** ms between two updates of an account's `last_used_at`. */
 const USED_EVERY_MS = 5 * 60_000;
 
 /** Those of the names that are permissions of ours. */
@@ -37,7 +37,7 @@ export function knownPermissions(names: readonly string[]): Permission[] {
   return PERMISSIONS.filter((permission) => names.includes(permission));
 }
 
-/** Accounts that are kept, and for how long, ms. */
+/** How many accounts are kept after a look-up, and for how many ms. */
 const KEPT = { max: 2_000, ttl: 10_000 };
 
 export class Integrations {
@@ -79,7 +79,7 @@ export class Integrations {
     return (await rowsOf(this.#pool, integrationRow, sql, [tenantId])).map(view);
   }
 
-  /** Its tokens are refused from now on. Revoking again changes nothing. @throws ProblemError `integration-not-found` */
+  /** Its tokens are refused from now on. Idempotent. @throws ProblemError `integration-not-found` */
   async revoke(tenantId: string, apiKey: string, also?: Also<IntegrationView>): Promise<IntegrationView> {
     const revoked = await this.#change(tenantId, apiKey, also, (client) =>
       rowOf(
@@ -95,8 +95,8 @@ export class Integrations {
   }
 
   /**
-   * A second secret, while the first goes on working.
-   * @param hours after which the first works no longer; undefined: until it is removed
+   * Adds a second secret, while the first goes on working.
+   * @param hours after which the first stops working; undefined: it works until it is removed
    * @throws ProblemError `integration-not-found`; `secrets-limit`: there are two already
    */
   async rotate(
@@ -126,7 +126,7 @@ export class Integrations {
 
   /**
    * Removes one of two secrets.
-   * @param which `new`: it was lost before anybody used it, and the old one stays for good
+   * @param which `new`: for a secret that was lost before anybody used it; the old one then stays for good
    * @throws ProblemError `integration-not-found`; `secrets-limit`: there is one only
    */
   async removeSecret(
@@ -177,7 +177,7 @@ export class Integrations {
   async authenticate(apiKey: string, apiSecret: string): Promise<Account | undefined> {
     const row = await this.#find(apiKey);
     const matches = await secretMatches(apiSecret, row?.secret_hash);
-    // Compared in any case, so that nobody hears by the time it takes whether there are two.
+    // Compared even if there is only one secret, so that the time taken does not tell whether there are two.
     const matchesOld = await secretMatches(apiSecret, (row && oldSecretOf(row)?.hash) ?? undefined);
     if (row === undefined || (!matches && !matchesOld)) return undefined;
     if (matches && !isCurrent(row.secret_hash)) {
@@ -203,7 +203,7 @@ export class Integrations {
     return found;
   }
 
-  /** Written down once in a few minutes, so that callers only read. */
+  /** Notes that the account is in use, once in a few minutes, so that most requests only read. */
   async #used(row: Row): Promise<void> {
     if (row.last_used_at !== null && Date.now() - row.last_used_at.getTime() < USED_EVERY_MS) return;
     await this.#pool.query(
@@ -213,7 +213,7 @@ export class Integrations {
     );
   }
 
-  /** As it was found in the last seconds: it may have been revoked since. */
+  /** The account as it was looked up in the last seconds: it may have been revoked since. */
   lately(apiKey: string): Account | undefined {
     return this.#lately.get(apiKey);
   }

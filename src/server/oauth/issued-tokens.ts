@@ -1,6 +1,6 @@
 /**
- * Tokens that were issued a moment ago, for the same account and scope: a client that asks for one before each
- * request costs a signature, 1 ms of a thread that others wait for, only now and then.
+ * Keeps tokens that were issued a moment ago, by account and scope: a client that asks for a token before
+ * each request then costs a signature (1 ms of a thread that others wait for) only now and then.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -18,7 +18,7 @@ export class IssuedTokens {
     this.#tokens = new LRUCache({ max: MOST, ttl: Math.ceil(lifetime * SHARE * 1000) });
   }
 
-  /** The token kept under `key`, or a new one. Those who ask at once share it. */
+  /** The token kept under `key`, or a new one. Callers that ask at the same time share it. */
   get(key: string, issue: () => Promise<IssuedToken>): Promise<IssuedToken> {
     const kept = this.#tokens.get(key);
     if (kept !== undefined) return kept;

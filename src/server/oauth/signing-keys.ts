@@ -5,8 +5,9 @@
  * Rotation: a new key is published at once, signs only after `PUBLISH_FIRST` (by then whoever caches the JWKS has
  * seen it), and the one before it goes on verifying until the last token it signed has expired.
  *
- * The private half is sealed with a key that is outside of the database. An instance signs with what it can open, and
- * verifies with all: instances that were not given one key each make a signing key of their own.
+ * The private half is sealed with the deployment's secret key, which is kept outside of the database. An
+ * instance signs with a key that it can open, and verifies with all keys. Instances that do not share a
+ * secret key each make a signing key of their own.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -28,7 +29,7 @@ const LOCK = 'SELECT pg_advisory_xact_lock(123610793796975)';
 const PUBLISH_FIRST = 10 * 60_000;
 /** ms after which a key is followed by a new one. */
 const MAX_AGE = 90 * 24 * 3_600_000;
-/** ms for which the keys read from the database are believed. */
+/** ms after which the keys are read from the database again. */
 const REFRESH = 60_000;
 /** ms between two reads that unknown key IDs may cause. */
 const REFRESH_UNKNOWN = 5_000;
@@ -42,7 +43,7 @@ const keyRow = z.object({
   created_at: z.date(),
 });
 export type Signer = { kid: string; key: CryptoKey };
-/** `find` has imported each key once, the first time that it was asked for. */
+/** `find` imports each key once, when it is first asked for. */
 type Loaded = { at: number; signer: Signer; jwks: JSONWebKeySet; find: JWTVerifyGetKey };
 
 export class SigningKeys {

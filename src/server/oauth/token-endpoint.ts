@@ -77,7 +77,7 @@ type Parts = {
   failures: FailedAttempts;
 };
 
-/** Registers the endpoint; its own scope, as it alone takes form bodies and has errors of another form. */
+/** Registers the endpoint in its own scope, as it alone takes form bodies and has errors of another form. */
 export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise<void> {
   app.removeAllContentTypeParsers();
   await app.register(formbody, { bodyLimit: BODY_LIMIT });
@@ -104,7 +104,7 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
     const grant = form.get('grant_type');
     if (grant === undefined) throw new TokenError('invalid_request', 'grant_type is missing');
 
-    // The secret is checked even then: wrong ones from elsewhere must not lock its owner out.
+    // The secret is checked even after many failures: wrong ones from elsewhere must not lock its owner out.
     const account = await parts.integrations.authenticate(clientId, clientSecret).catch(busy);
     if (account === undefined) {
       const wait = await parts.failures.count(clientId, request.ip);

@@ -1,12 +1,12 @@
 /**
- * Tokens whose signature was verified a moment ago: a client sends the same one with each request for minutes. What a
- * signature does not say, whether the account was revoked, is asked elsewhere.
+ * Keeps tokens whose signature was verified a moment ago, because a client sends the same token with each
+ * request for minutes. Whether the account was revoked since is checked elsewhere (`caller.ts`).
  */
 import { LRUCache } from 'lru-cache';
 import type { AccessTokens, Claims } from './access-token.ts';
 
 const MOST = 2_000;
-/** ms for which the signing keys that a token was verified with are believed, as elsewhere. */
+/** ms for which a verified token is kept: as long as signing keys are used until they are read again. */
 const AGE = 60_000;
 
 export class VerifiedTokens implements AccessTokens {

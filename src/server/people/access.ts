@@ -1,7 +1,7 @@
 /**
- * Who may do what under `/app`, as one rule in one place: every route says what it needs and what it is about, and before
- * its body is read the caller is known, may do that, and has nothing to do with another tenant's. What it has done is in
- * the audit before its answer goes out.
+ * Access control for `/app`, as one rule in one place: every route declares what it needs and what it is
+ * about. Before the body is read, the caller is identified, has the permission, and is kept to the tenants
+ * that the caller may access. What a request has changed is in the audit before the answer goes out.
  */
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import type { SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
 import { type Access, accessOf, demand, type PersonVisitor, type Visitor } from './visitor.ts';
 
-/** What the request names its tenant by; what it does not own is as if it did not exist. */
+/** How a request names its tenant. In a path, another tenant or its job is as if it did not exist. */
 export const ABOUT = {
   tenant: '`:id` is a tenant',
   query: '`?tenant=` may name one, and is always its own for a person',
@@ -27,16 +27,16 @@ export const ABOUT = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `session`: any person's; `nothing`: anybody, as with a sign-in. */
+    /** `session`: any person with a session; `nothing`: anybody, as for signing in. */
     needs?: Need | 'session' | 'nothing';
     about?: keyof typeof ABOUT;
-    /** The deed's name in the audit, of what is no GET; null: it changes nothing. */
+    /** The deed's name in the audit, for a route that is no GET; null: the route changes nothing. */
     audit?: DeedWord | null;
     /** Another site leads the browser here; only with `nothing`, and for what brings its own proof along. */
     fromElsewhere?: true;
   }
   interface FastifyRequest {
-    /** What the handler has changed, or told of itself, where the route's `:id` does not say it. */
+    /** What the handler has changed, if `:id` does not say it; empty if the handler told the feed itself. */
     changed: Changed | null;
     deed: Deed & { written?: true };
   }
@@ -47,7 +47,7 @@ type Parts = {
   pool: Pool;
   sessions: Sessions;
   cookie: SessionCookie;
-  /** Told what a request has changed. */
+  /** Called with what a request has changed. */
   changed: (what: Changed) => void;
 };
 
@@ -62,8 +62,8 @@ export type AppRoute = { method: string; url: string } & Required<
 >;
 
 /**
- * Has every route under `/app` that is registered from now on declare itself, and keeps to what they declare.
- * @returns all of them, as they come
+ * Has every route under `/app` declare what it needs and is about, and enforces that.
+ * @returns the routes; each is added when it is registered
  */
 export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[] {
   const routes: AppRoute[] = [];
@@ -100,10 +100,10 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
     } else {
       demand(visitor, needs);
     }
-    // What concerns the whole deployment concerns every tenant.
+    // A route that needs `deployment` may concern any tenant.
     const own = visitor.kind === 'person' && needs !== 'deployment' ? visitor.tenant : undefined;
     request.access = { visitor, tenant: await tenantOf(request, own, about, parts.pool) };
-    // In a machine's request it may be anything.
+    // A machine's request may name anything as its tenant; only a valid ID is logged.
     const named = tenantId.safeParse(request.access.tenant);
     if (named.success) request.facts.tenant = named.data;
   });
@@ -119,8 +119,8 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
 }
 
 /**
- * Writes what the request's route does into the audit, in the caller's transaction: for handlers that have one. All
- * others leave it to the hook, and only say in `request.deed` what it was done to.
+ * Writes the deed of the request's route into the audit, in the caller's transaction, for handlers that have
+ * one. All other handlers leave that to the hook, and only say in `request.deed` what the deed was done to.
  */
 export async function writeDeed(db: Queryable, request: FastifyRequest, deed: Deed = {}): Promise<void> {
   const { access } = request;
@@ -134,12 +134,12 @@ export async function writeDeed(db: Queryable, request: FastifyRequest, deed: De
   request.deed.written = true;
 }
 
-/** The same as one step of a transaction that is somebody else's. */
+/** `writeDeed` as a callback, for a transaction that other code runs. */
 export function written(request: FastifyRequest, deed: Deed = {}): (db: Queryable) => Promise<void> {
   return (db) => writeDeed(db, request, deed);
 }
 
-/** Of a route that says nothing else anything may have changed: people press few buttons. */
+/** What the request changed; where neither handler nor route says it, anything: people press few buttons. */
 function changedBy(request: FastifyRequest): Changed {
   const { url = '', config } = request.routeOptions;
   if (request.changed !== null) return request.changed;
@@ -190,7 +190,7 @@ async function visitorOf(
 }
 
 /**
- * @param own the one tenant that the caller may have to do with
+ * @param own the only tenant that the caller may access; undefined: the caller may access all
  * @throws ProblemError `tenant-not-found`, `tenant-forbidden`, `job-not-found`
  */
 async function tenantOf(

@@ -10,7 +10,7 @@ import { type AuditEntry, type AuditFilter, type AuditPage, auditEntry } from '.
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 import type { Visitor } from './visitor.ts';
 
-/** Days that entries are kept, as jobs are. */
+/** Days that entries are kept: as long as jobs are kept by default. */
 const KEPT_DAYS = 400;
 
 /** What a handler adds to its route's deed. */
@@ -62,7 +62,7 @@ export async function writeEntry(
   );
 }
 
-/** The newest first. @param tenant undefined: of all tenants, and what concerned none of them */
+/** The newest first. @param tenant undefined: entries of all tenants, and those that concern no tenant */
 export async function auditPageOf(
   pool: Pool,
   tenant: string | undefined,

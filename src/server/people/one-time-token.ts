@@ -1,4 +1,4 @@
-/** Tokens of links that work once. 256 random bits: there is nothing to guess, so SHA-256 keeps them. */
+/** Tokens of links that work once. 256 random bits leave nothing to guess, so they are kept as SHA-256. */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { onlyRow, type Queryable, rowOf } from '../store/pool.ts';
@@ -17,7 +17,7 @@ export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** A new token for a person; those of the same purpose that the person had work no longer. */
+/** A new token for a person; the person's earlier tokens of the same purpose stop working. */
 export async function makeToken(
   db: Queryable,
   personId: string,
@@ -38,7 +38,7 @@ export async function makeToken(
   return { token, expiresAt: expires_at.toISOString() };
 }
 
-/** Whose token it is, while it works; it goes on working. */
+/** The person whose token it is, while it works. The token is not used up. */
 export async function lookAtToken(
   db: Queryable,
   token: string,
@@ -49,7 +49,7 @@ export async function lookAtToken(
   return (await rowOf(db, personOnly, sql, [tokenHash(token), purpose]))?.person_id;
 }
 
-/** Uses a token up: of several who have it one gets the person. */
+/** Uses a token up. Of several requests with the same token only one gets the person. */
 export async function useToken(db: Queryable, token: string, purpose: Purpose): Promise<string | undefined> {
   const sql = `DELETE FROM platen.one_time_tokens
     WHERE token_hash = $1 AND purpose = $2 AND expires_at > now() RETURNING person_id`;

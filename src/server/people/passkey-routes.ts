@@ -41,7 +41,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
     if (found !== undefined) return found;
     throw refusedBecause('passkeys-unavailable', because('passkeys-https', {}));
   };
-  /** Who asks for a challenge has begun an attempt; who comes in gets it back. */
+  /** Asking for a challenge counts as a failed attempt, and signing in takes that back. */
   const counted = ({ ip }: FastifyRequest) => [`passkey/${ip}`, ip] as const;
 
   app.post('/app/session/passkey/options', BY_ANYBODY, async (request) => {
@@ -72,7 +72,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
       const at = party(request);
       const { current } = parseBody(passkeyBegin, request.body ?? {});
       const visitor = personIn(request);
-      // A session that was left open is not to become a way in for good.
+      // Asks for the password: nobody is to turn a session that was left open into a lasting way in.
       const person = await people.byId(pool, visitor.id);
       if (person?.password_hash != null) {
         const of = [`${visitor.tenant}/${visitor.login}`, request.ip] as const;

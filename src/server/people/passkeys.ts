@@ -1,4 +1,4 @@
-/** Passkeys of people (WebAuthn Level 3): what signs in without a password, proven by `@simplewebauthn/server`. */
+/** Passkeys (WebAuthn Level 3): people sign in without a password; `@simplewebauthn/server` checks them. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { PasskeyView, passkeyAdd, passkeySignIn } from '../../contract/people.ts';
@@ -6,10 +6,10 @@ import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
 
-/** Loaded when somebody uses a passkey: it takes 21 MB, and most services never do. */
+/** Loaded when somebody uses a passkey: it takes 21 MB, and most services never need it. */
 const webauthn = () => import('@simplewebauthn/server');
 
-/** Of one person. */
+/** Passkeys of one person. */
 const MOST = 20;
 /** min that somebody may take at the authenticator. */
 const MINUTES = 5;
@@ -27,7 +27,7 @@ const passkeyRow = z.object({
 });
 type Row = z.infer<typeof passkeyRow>;
 
-/** Whom a passkey is for, as the browser knows the service. */
+/** The service that a passkey is for, as the browser knows it. */
 export type RelyingParty = { id: string; origin: string };
 type Who = { id: string; login: string; name: string };
 
@@ -42,7 +42,7 @@ export class Passkeys {
     return (await this.#of(this.#pool, personId)).map(viewOf);
   }
 
-  /** What the browser needs to make one. @throws ProblemError `passkeys-limit` */
+  /** What the browser needs to make a passkey. @throws ProblemError `passkeys-limit` */
   async optionsToAdd({ id, login, name }: Who, party: RelyingParty): Promise<object> {
     const known = await this.#of(this.#pool, id);
     if (known.length >= MOST) throw limit();
@@ -55,7 +55,7 @@ export class Passkeys {
       userID: handleOf(id),
       challenge: await this.#challenge(id),
       timeout: MINUTES * 60_000,
-      // Who made the authenticator is nobody's business here.
+      // The service does not ask who made the authenticator.
       attestationType: 'none',
       excludeCredentials: known.map(({ id: passkey, transports }) => ({ id: passkey, transports })),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -83,7 +83,7 @@ export class Passkeys {
     if (!verified.verified) throw refused('it could not be verified');
     const { id, publicKey, counter } = verified.registrationInfo.credential;
     return await transaction(this.#pool, async (db) => {
-      // The lock keeps two at once from being one too many.
+      // The lock keeps two additions at once from exceeding the limit.
       await db.query('SELECT FROM platen.people WHERE id = $1 FOR UPDATE', [personId]);
       if ((await this.#of(db, personId)).length >= MOST) throw limit();
       const row = await rowOf(
@@ -110,7 +110,7 @@ export class Passkeys {
     });
   }
 
-  /** What the browser needs to ask whoever is there for one; which, the authenticator knows. */
+  /** What the browser needs to ask for a passkey. The authenticator knows which passkeys it has. */
   async optionsToSignIn(party: RelyingParty): Promise<object> {
     const { generateAuthenticationOptions } = await webauthn();
     return await generateAuthenticationOptions({
@@ -122,8 +122,8 @@ export class Passkeys {
   }
 
   /**
-   * Whose passkey has signed the challenge.
-   * @returns the person's ID, and what notes in the session's transaction that the passkey was used
+   * Finds the person whose passkey has signed the challenge.
+   * @returns the person's ID, and a function that notes the passkey's use, in the session's transaction
    * @throws ProblemError `passkey-refused`
    */
   async signIn(
@@ -164,7 +164,7 @@ export class Passkeys {
            WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0))`,
           [row.id, newCounter],
         );
-        // Two at once with one count: one of them is a copy.
+        // Two sign-ins with the same count: one of the two passkeys is a copy.
         if (rowCount === 0) throw refused('it has been used or removed meanwhile');
       },
     };
@@ -192,7 +192,7 @@ export class Passkeys {
     return bytes;
   }
 
-  /** Used up by whoever answers it, rightly or not. */
+  /** Uses the challenge up, whether or not the rest of the answer is right. @returns whether it was valid */
   async #useChallenge(challenge: string, personId: string | null): Promise<boolean> {
     const { rowCount } = await this.#pool.query(
       `DELETE FROM platen.passkey_challenges
@@ -203,12 +203,12 @@ export class Passkeys {
   }
 }
 
-/** The authenticator keeps it with the key: an ID, so that it tells nobody who it is. */
+/** What the authenticator keeps with the key: the person's ID, which does not tell anybody who it is. */
 function handleOf(personId: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(personId));
 }
 
-/** A maker's certificate would have the library ask the maker's servers whether it still holds. */
+/** Refuses a maker's certificate: the library would ask the maker's servers whether it is still valid. */
 async function requireNoMaker(attestation: string): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const decoded = decodeAttestationObject(Uint8Array.from(Buffer.from(attestation, 'base64url')));
@@ -221,7 +221,7 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // The library throws for whatever does not fit; what is the database's fault is none of it.
+    // The library throws for any answer that does not fit; errors of the database are passed on.
     if (error instanceof ProblemError || (error instanceof Error && 'severity' in error)) throw error;
     throw new ProblemError('passkey-refused', 'what the authenticator answered does not fit', {
       cause: error,

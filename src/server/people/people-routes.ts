@@ -35,7 +35,7 @@ export async function peopleRoutes(app: FastifyInstance, parts: Parts): Promise<
     url: `${publicUrl()}/console/#invitation=${token}`,
     expiresAt,
   });
-  /** Only who may do what concerns all tenants changes a person who may; and nobody shuts themselves out. */
+  /** A person with `deployment` is changed only by a caller who has it, too; nobody changes themselves. */
   const changeable = async (request: FastifyRequest): Promise<z.infer<typeof personParam>> => {
     const { id, personId } = personParam.parse(request.params);
     const { visitor } = accessOf(request);

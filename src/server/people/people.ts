@@ -31,9 +31,9 @@ const personRow = z.object({
 export type Person = z.infer<typeof personRow>;
 
 const FOREIGN_KEY_VIOLATION = '23503';
-/** Of one tenant. */
+/** People of one tenant. */
 const MOST_PEOPLE = 1_000;
-/** Whom `platen console` signs in, an administrator of each tenant for whoever runs the installation. */
+/** Each tenant's keeper: an administrator whom `platen console` signs in, for the installation's operator. */
 const KEEPER = 'admin';
 /** The tenant whose keeper may also do what concerns all tenants. */
 const FIRST_TENANT = 'default';
@@ -56,7 +56,7 @@ export class People {
   }
 
   /**
-   * Invites a person, or once more one who was revoked.
+   * Invites a new person, or a person who was revoked.
    * @throws ProblemError `tenant-not-found`, `person-exists`, `people-limit`
    */
   async invite(
@@ -99,7 +99,7 @@ export class People {
     return viewOf(await this.#of(this.#pool, tenantId, id));
   }
 
-  /** Counts from the person's next request on. @throws ProblemError `person-not-found` */
+  /** The role counts from the person's next request on. @throws ProblemError `person-not-found` */
   async setRole(tenantId: string, id: string, to: Role, also: Also<PersonView>): Promise<PersonView> {
     return transaction(this.#pool, async (db) => {
       await this.#of(db, tenantId, id);
@@ -139,13 +139,13 @@ export class People {
     });
   }
 
-  /** Who may sign in with a password. */
+  /** The person with this login who is not revoked. */
   async byLogin(tenantId: string, login: string): Promise<Person | undefined> {
     const sql = 'SELECT * FROM platen.people WHERE tenant_id = $1 AND login = $2 AND revoked_at IS NULL';
     return rowOf(this.#pool, personRow, sql, [tenantId, login]);
   }
 
-  /** Anybody who is not revoked. */
+  /** The person with this ID who is not revoked. */
   async byId(db: Queryable, id: string): Promise<Person | undefined> {
     const sql = 'SELECT * FROM platen.people WHERE id = $1 AND revoked_at IS NULL';
     return rowOf(db, personRow, sql, [id]);
@@ -157,7 +157,7 @@ export class People {
     await db.query(sql, [id, hash, name ?? null]);
   }
 
-  /** By which a person comes in without a password: passkeys, and who they are at the provider. */
+  /** Deletes a person's ways in without a password: passkeys, and the identity at the provider. */
   async forgetKeys(db: Queryable, id: string): Promise<void> {
     for (const table of ['passkeys', 'provider_subjects']) {
       await db.query(`DELETE FROM platen.${table} WHERE person_id = $1`, [id]);
@@ -165,10 +165,10 @@ export class People {
   }
 
   /**
-   * Somebody whom the provider knows by this subject. With the first sign-in the subject is bound to the person of that
-   * login, so that an address that somebody else gets later opens nothing.
-   * @param who `role`: as the provider says, to whom no invitation is needed then; undefined: as it was given here
-   * @returns undefined for who is not invited, was revoked, or is bound to another subject
+   * The person whom the provider knows by this subject. The first sign-in binds the subject to the person of
+   * that login, so that somebody else who gets the same address later does not come in by it.
+   * @param who `role`: given by the provider, and then no invitation is needed; undefined: as set here
+   * @returns undefined for somebody who is not invited, was revoked, or is bound to another subject
    */
   async atProvider(
     db: Queryable,
@@ -184,7 +184,7 @@ export class People {
       at,
     );
     const person = bound ?? (await this.#byLoginOrNew(db, tenantId, who));
-    // The installation's keeper comes by a link of its own machine.
+    // The keeper does not come in by the provider, but by a link from the installation's own machine.
     if (person === undefined || person.revoked_at !== null || person.login === KEEPER) return undefined;
     if (bound === undefined) {
       const { rowCount } = await db.query(
@@ -193,7 +193,7 @@ export class People {
         [...at, person.id],
       );
       if (rowCount === 0) return undefined;
-      // The way in is found: nobody is to come by the other one.
+      // The person has a way in now: nobody is to come in by an invitation that is still open.
       await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [person.id]);
     }
     if (who.role === undefined || who.role === person.role) return person;

@@ -1,7 +1,7 @@
 /**
- * Single sign-on: the console asks where to go, the provider leads the browser back, and this leads it on to the console,
- * signed in or told why not. It never leads anywhere else, and what is secret of an attempt is in a cookie of its browser
- * alone, so that nobody can have another browser finish it.
+ * Single sign-on: the console asks where to go, the provider leads the browser back to the callback, and that
+ * redirects to the console, signed in or with the reason why not, and never anywhere else. The secret of an
+ * attempt is in a cookie of its browser alone, so that nobody can have another browser finish the attempt.
  */
 import type { FastifyInstance } from 'fastify';
 import { type ProviderRefusal, providerBegin, providerBegun, type WaysIn } from '../../contract/people.ts';
@@ -36,7 +36,7 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
     };
   });
   if (config === undefined) return;
-  // Its library is loaded where there is a provider.
+  // The library is loaded only where a provider is configured.
   const { Attempt, Provider, ProviderRefused } = await import('./provider.ts');
   const provider = new Provider(config);
 
@@ -48,7 +48,8 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
     }
     const attempt = Attempt.new();
     const url = await provider.begin(attempt, name.origin(request) + CALLBACK, again);
-    // The cookie of a session does not come with a request from another site: which one is to end goes with the attempt.
+    // The session's cookie does not come with a request from another site, so the attempt's cookie names the
+    // session that is to end.
     const before = signIns.before(app, request)?.toString('base64url') ?? '';
     cookie.setAttempt(request, reply, `${attempt.seed}.${before}`, PATIENCE);
     return providerBegun.parse({ url });
@@ -67,7 +68,7 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
     try {
       const [, query = ''] = request.url.split(/\?(.*)/s);
       const url = new URL(`${name.origin(request)}${CALLBACK}?${query}`);
-      // Without it nothing is to be asked of the provider: another page may have led here.
+      // With another state the provider is asked nothing: another page may have led the browser here.
       if (url.searchParams.get('state') !== attempt.state) return leave('expired');
       const who = await provider.finish(attempt, url);
       await signIns.begin(

@@ -1,7 +1,7 @@
 /**
- * An OpenID provider, asked with `openid-client`: authorization code with PKCE, state and nonce (RFC 6749 §4.1, RFC 7636,
- * OpenID Connect Core §3.1). It is looked up when somebody signs in, so that the service starts without it; every answer
- * of it has a deadline and a size.
+ * An OpenID provider, asked with `openid-client`: authorization code with PKCE, state and nonce (RFC 6749
+ * §4.1, RFC 7636, OpenID Connect Core §3.1). Its metadata is fetched when somebody signs in, so that the
+ * service starts without the provider; each of its answers has a deadline and a maximum size.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
@@ -15,10 +15,10 @@ import { refusedBecause } from '../problems.ts';
 const DEADLINE = 8;
 /** Bytes of one answer: metadata, keys, tokens. */
 const MOST = 256 * 1024;
-/** ms for which what the provider says of itself is believed. */
+/** ms for which the provider's metadata is kept. */
 const KEPT = 60 * 60_000;
 
-/** Who it is, as the provider says. */
+/** A person, as the provider describes them. */
 export type AtProvider = {
   issuer: string;
   subject: string;
@@ -27,7 +27,7 @@ export type AtProvider = {
   role: Role | undefined;
 };
 
-/** Why somebody does not come in; `why` is for the log, and holds nothing of what the provider sent. */
+/** Why a sign-in is refused; `why` is for the log, and holds nothing of what the provider sent. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused';
   readonly refusal: ProviderRefusal;
@@ -45,7 +45,7 @@ const personName = z
   .trim()
   .regex(/^[^\p{C}]{1,200}$/u);
 
-/** What belongs to one attempt, all from one secret that only the browser keeps. */
+/** The values of one attempt to sign in, all derived from one secret that only the browser keeps. */
 export class Attempt {
   readonly #seed: string;
 
@@ -57,7 +57,7 @@ export class Attempt {
     return new Attempt(randomBytes(32).toString('base64url'));
   }
 
-  /** As the browser has brought it back. */
+  /** The attempt whose secret the browser has brought back; undefined if that is malformed. */
   static of(text: string | undefined): Attempt | undefined {
     return text !== undefined && /^[\w-]{43}$/.test(text) ? new Attempt(text) : undefined;
   }
@@ -90,8 +90,8 @@ export class Provider {
   }
 
   /**
-   * Where the browser is to go.
-   * @param again the provider asks who it is, even if it knows
+   * The URL that the browser is to go to.
+   * @param again whether the provider is to ask for a sign-in even if the person is signed in there
    * @throws ProblemError `provider-away`
    */
   async begin(attempt: Attempt, redirect: string, again: boolean): Promise<string> {
@@ -135,7 +135,8 @@ export class Provider {
     const { loginClaim, roleClaim, roles } = this.#config;
     const missing = [loginClaim, ...(roles === undefined ? [] : [roleClaim])].some((one) => !(one in claims));
     if (!missing || config.serverMetadata().userinfo_endpoint === undefined) return claims;
-    // Most providers keep what a scope asks for out of the token and tell it there (OpenID Connect Core §5.3.2).
+    // Most providers put the claims of a scope not into the token, but into the answer of the userinfo
+    // endpoint (OpenID Connect Core §5.3.2).
     const more = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
     return claimsOfPerson.parse({ ...more, ...claims });
   }
@@ -161,7 +162,7 @@ export class Provider {
     return { ...person, role };
   }
 
-  /** What is known of the provider; asked once for all who sign in together. */
+  /** The provider's configuration, fetched once for all who sign in at the same time. */
   #configuration(): Promise<client.Configuration> {
     if (this.#found === undefined || Date.now() - this.#found.at > KEPT) {
       const config = discover(this.#config);
@@ -198,7 +199,8 @@ async function discover({ issuer, clientId, clientSecret }: SingleSignOn): Promi
   config.timeout = DEADLINE;
   config[client.customFetch] = bounded;
   for (const each of plain) each(config);
-  // By itself it trusts what came over TLS, as OpenID Connect Core §3.1.3.7 allows: the signature is checked all the same.
+  // By itself the library trusts a token that came over TLS, as OpenID Connect Core §3.1.3.7 allows. This has
+  // it check the signature all the same.
   client.enableNonRepudiationChecks(config);
   return config;
 }
@@ -217,7 +219,7 @@ async function bounded(url: string, options: client.CustomFetchOptions): Promise
   return new Response(length === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
 }
 
-/** By the library's own words; what the provider sent may hold anything, and is left out. */
+/** The reason in the library's own words; what the provider sent may hold anything, and is left out. */
 function reasonOf(error: unknown): string {
   const code = z.object({ code: z.string() }).safeParse(error).data?.code;
   const cause =

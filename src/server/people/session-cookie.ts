@@ -1,7 +1,7 @@
 /**
- * The cookie of a session, and the proof that a request which carries it comes from the console's own pages. The cookie goes
- * with requests of the same site alone (`SameSite=Strict`), but a site is more than an origin: so what changes something
- * must have a header that no form can set, and nothing in it may say that it comes from another origin.
+ * The cookie of a session, and the proof that a request which carries it comes from the console's own pages.
+ * It goes with requests of the same site alone (`SameSite=Strict`), but a site can be several origins. So a
+ * request that changes something needs a header that no form can set, and none may name another origin.
  */
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -36,13 +36,13 @@ export class SessionCookie {
     reply.setCookie(this.#name(request), '', { ...this.#options(request), maxAge: 0 });
   }
 
-  /** What somebody is to bring back from the provider, as this request brings it. */
+  /** The cookie of an attempt to sign in at the provider, as the request brings it back. */
   readAttempt(app: FastifyInstance, request: FastifyRequest): string | undefined {
     const { cookie } = request.headers;
     return cookie === undefined ? undefined : app.parseCookie(cookie)[this.#name(request, 'attempt')];
   }
 
-  /** `Lax`: the provider's page leads back here, so it has to come with a request from another site. */
+  /** `Lax`: the provider's page leads back here, so the cookie must come with a request from another site. */
   setAttempt(request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void {
     const options = { ...this.#options(request), sameSite: 'lax', maxAge: seconds } as const;
     reply.setCookie(this.#name(request, 'attempt'), value, options);
@@ -51,7 +51,7 @@ export class SessionCookie {
   /** @throws ProblemError `origin-foreign` for a request that another page may have made */
   checkOrigin(request: FastifyRequest): void {
     const site = request.headers['sec-fetch-site'];
-    // Older browsers and programs do not say; a browser that does cannot be made to lie.
+    // Older browsers and programs do not send the header; a page cannot have a browser send a wrong one.
     if (site !== undefined && site !== 'same-origin' && !(site === 'none' && isSafe(request))) {
       throw foreign('it comes from another site');
     }
@@ -61,7 +61,7 @@ export class SessionCookie {
     if (origin !== undefined && !this.#isOwn(origin, request)) throw foreign('its Origin is another');
   }
 
-  /** Over https the browser itself makes sure that nobody but this host has set it (RFC 6265bis §4.1.3.2). */
+  /** With `__Host-` the browser makes sure that nobody but this host has set it (RFC 6265bis §4.1.3.2). */
   #name(request: FastifyRequest, what: 'session' | 'attempt' = 'session'): string {
     return `${this.#isSecure(request) ? '__Host-' : ''}platen-${what}`;
   }

@@ -48,7 +48,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
   app.post('/app/session', BY_ANYBODY, async (request, reply) => {
     const { tenant, login, password } = parseBody(signIn, request.body);
     const name = `${tenant}/${login}`;
-    // Counted before the password is looked at: of a hundred guesses at once the first few are compared.
+    // Counted before the password is compared: of a hundred guesses at once only the first few are compared.
     const wait = await failures.count(name, request.ip);
     if (wait > 0) throw tooOften(wait);
     const person = await people.byLogin(tenant, login);
@@ -76,12 +76,12 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
   });
   app.post('/app/invitations/accept', BY_ANYBODY, async (request, reply) => {
     const { token, password, name } = parseBody(invitationAccept, request.body);
-    // Nobody without an invitation has passwords hashed.
+    // Without an invitation nobody can have passwords hashed.
     if ((await lookAtToken(pool, token, 'invitation')) === undefined) throw spent();
     const hash = await hashPassword(password).catch(busy);
     return signIns.begin(app, request, reply, 'invitation.accept', async (db) => {
       const person = await personOf(db, await useToken(db, token, 'invitation'));
-      // Who is let in anew comes by what is set now, and by nothing of before.
+      // A person who is invited again comes in by what is set now, not by earlier passkeys or a provider.
       await people.forgetKeys(db, person.id);
       await people.setPassword(db, person.id, hash, name);
       return person;
@@ -124,7 +124,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       if (wait > 0) throw tooOften(wait);
       const person = await personOf(pool, visitor.id);
       const known = person.password_hash;
-      // Who came by a link from the machine itself may have none, or have forgotten it.
+      // A person who came by a link may have no password yet, and then none is asked for.
       if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
         throw new ProblemError('password-wrong', 'the current password is wrong');
       }

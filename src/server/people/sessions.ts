@@ -1,6 +1,6 @@
 /**
- * Sessions, kept in the database for all instances. The cookie holds a random token, the table its hash. Each sign-in makes a
- * new one, whatever the browser brought along, so nobody can have another person use a session that they know.
+ * Sessions, kept in the database for all instances. The cookie holds a random token, the table its hash. Each
+ * sign-in makes a new session, so that nobody can have another person use a session whose token they know.
  */
 import { z } from 'zod';
 import { role, type SessionView } from '../../contract/people.ts';
@@ -11,7 +11,7 @@ import { newToken, tokenHash } from './one-time-token.ts';
 const IDLE_HOURS = 12;
 /** Hours after which it ends in any case. */
 export const LIFETIME_HOURS = 7 * 24;
-/** Of one person; the oldest end. */
+/** Sessions of one person; if there are more, the oldest end. */
 const MOST_OF_ONE = 20;
 
 const LASTS = `s.expires_at > now() AND s.seen_at > now() - interval '${IDLE_HOURS} hours' AND p.revoked_at IS NULL`;
@@ -71,14 +71,14 @@ export class Sessions {
     return found?.session;
   }
 
-  /** The same by its ID. */
+  /** The session with this ID, as `find` returns it. */
   async findById(id: string): Promise<Session | undefined> {
     return (await this.#find('s.id = $1', id))?.session;
   }
 
   /**
-   * Of these sessions those that have not ended, with what their people are now: in one statement, for what goes on for
-   * longer than a request. Being asked for keeps none alive.
+   * Those of the sessions that have not ended, with the tenant and role that their people have now. It is one
+   * statement, for streams, which last longer than a request. Asking for a session does not keep it alive.
    */
   async lasting(ids: readonly string[]): Promise<Map<string, LastingSession>> {
     if (ids.length === 0) return new Map();
@@ -120,7 +120,7 @@ export class Sessions {
     return { session, stale: row.stale };
   }
 
-  /** Written down once a minute at most, so that requests only read. */
+  /** Notes that a session is in use, once a minute at most, so that most requests only read. */
   async #seen(id: string): Promise<void> {
     await this.#pool.query(
       `WITH seen AS (UPDATE platen.sessions SET seen_at = now()
@@ -134,12 +134,12 @@ export class Sessions {
     await this.#pool.query('DELETE FROM platen.sessions WHERE id = $1', [id]);
   }
 
-  /** That of a cookie which is to be replaced. */
+  /** Ends the session of a cookie that is to be replaced. */
   async endByHash(db: Queryable, hash: Buffer): Promise<void> {
     await db.query('DELETE FROM platen.sessions WHERE token_hash = $1', [hash]);
   }
 
-  /** All of a person's. */
+  /** Ends all sessions of a person. */
   async endAll(db: Queryable, personId: string): Promise<void> {
     await db.query('DELETE FROM platen.sessions WHERE person_id = $1', [personId]);
   }

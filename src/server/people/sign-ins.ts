@@ -14,7 +14,7 @@ import type { SessionCookie } from './session-cookie.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { mayDo, type PersonVisitor } from './visitor.ts';
 
-/** Who may call a route on the way in, and who one about oneself. */
+/** Who may call the routes for signing in, and who those about the caller's own session. */
 export const ANYBODY = { needs: 'nothing', about: 'caller' } as const;
 export const A_PERSON = { needs: 'session', about: 'caller' } as const;
 
@@ -29,16 +29,16 @@ export class SignIns {
     this.#cookie = parts.cookie;
   }
 
-  /** By its hash the session that the browser has. */
+  /** The token's hash of the session that the browser has now. */
   before(app: FastifyInstance, request: FastifyRequest): Buffer | undefined {
     const token = this.#cookie.read(app, request);
     return token === undefined ? undefined : tokenHash(token);
   }
 
   /**
-   * Whatever session the browser has had ends: it may be one that somebody else knows.
+   * Begins a new session. Whatever session the browser has had ends: somebody else may know it.
    * @param what the deed's name in the audit
-   * @param find who it is, in the transaction of the new session
+   * @param find finds the person, in the transaction of the new session
    * @param before the session that the browser had, where the request itself cannot say it
    */
   async begin(

@@ -41,7 +41,7 @@ export function personIn(request: FastifyRequest): PersonVisitor {
   return visitor;
 }
 
-/** What a job's account is called that the caller sends. */
+/** The account of jobs that the caller sends. */
 export function accountOf({ visitor }: Access): string {
   return visitor.kind === 'machine' ? 'admin' : visitor.login;
 }

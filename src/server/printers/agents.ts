@@ -16,7 +16,7 @@ const row = z.object({
   unreached: z.array(unreachedPrinter),
 });
 
-/** All agents, or those whose printers this tenant may use; those that are heard of first. */
+/** All agents, or those whose printers this tenant may use; agents that are online come first. */
 export async function listAgents(db: Queryable, tenantId: string | undefined): Promise<AgentView[]> {
   const rows = await rowsOf(
     db,

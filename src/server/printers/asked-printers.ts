@@ -1,6 +1,6 @@
 /**
- * The printers that requests ask for, kept for those that ask for the same. With them goes a stamp, by which the database
- * tells whether what agents say of them has changed since (`platen.route_stamp` in the migrations).
+ * Looks up the printers that requests ask for, and keeps them for a few seconds, with a stamp by which the
+ * database can tell whether agents report something else since (`platen.route_stamp` in the migrations).
  */
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export type Found = {
 };
 
 const MOST = 2_000;
-/** ms: which agent of several is heard of is not in the stamp. */
+/** ms for which printers are kept: the stamp does not say which of several agents is online. */
 const AGE = 5_000;
 
 const stampRow = z.object({ stamp: z.string() });
@@ -30,13 +30,13 @@ export class AskedPrinters {
     this.#db = db;
   }
 
-  /** As it was looked up in the last seconds. */
+  /** What `find` found in the last seconds. */
   kept(tenantId: string, asked: Asked): Found | undefined {
     return this.#kept.get(nameOf(tenantId, asked));
   }
 
   async find(tenantId: string, asked: Asked): Promise<Found> {
-    // The stamp first: what changes in between is not in the stamp, and shows when it is compared.
+    // The stamp is read first: what changes in between is not in it, and shows when the stamp is compared.
     const sql = 'SELECT platen.route_stamp($1, $2, $3) AS stamp';
     const [{ stamp }, printers] = [
       await onlyRow(this.#db, stampRow, sql, [tenantId, asked.id, asked.name]),

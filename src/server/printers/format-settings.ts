@@ -1,4 +1,4 @@
-/** What people have set at a printer, in the formats that its agents tell of. */
+/** Adds the settings that people have made at a printer to the formats that its agents report. */
 import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../contract/print-settings.ts';
 import { type Fault, faultAt, jsonPointer, payloadInvalid } from '../problems.ts';
 
-/** Each as it is printed in: with what its language takes of the settings, where people have set any. */
+/** The formats that jobs are printed in: each with those of the people's settings that its language takes. */
 export function formatsAsSet(formats: readonly PrinterFormat[], settings: PrintSettings): PrinterFormat[] {
   return formats.map((format) => ({ ...format, ...admitted(limitsIn(format), settings) }));
 }

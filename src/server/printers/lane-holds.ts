@@ -1,9 +1,9 @@
 /**
- * Printers that people hold: their jobs wait until somebody resumes them, whatever restarts meanwhile. The database says
- * so, and a mark beside the lane, in the queue's store, tells the agent with its next lease. What the agent has begun it
- * prints; it takes no other.
+ * Printers that people hold: their jobs wait until somebody resumes the printer, whatever restarts meanwhile.
+ * The hold is stored in the database. A mark beside the lane, in the queue's store, tells the agent when it
+ * next renews its lease: the agent prints the job that it has begun, and takes no other.
  *
- * The sweep sets the mark where the queue was away, and again where it has lost it.
+ * The sweep sets the mark if the queue was away, and again if the queue has lost it.
  */
 import { z } from 'zod';
 import { type Lane, lane } from '../../contract/lane.ts';
@@ -32,7 +32,7 @@ export class LaneHolds {
     this.#logger = parts.logger;
   }
 
-  /** A printer that is held stays as it was held first. */
+  /** A printer that is held already keeps who held it first, when and why. */
   async hold(of: Lane, by: { who: string; why?: string | undefined }, also?: Also): Promise<void> {
     await this.#change(of, true, async (client) => {
       await client.query(
@@ -66,7 +66,7 @@ export class LaneHolds {
     for (const { lane: of } of due) await this.#change(of, null, async () => undefined);
   }
 
-  /** Under a lock, so that of two who hold and resume at once the mark says what the database does. */
+  /** Works under a lock, so that the mark agrees with the database if two people hold and resume at once. */
   async #change(
     of: Lane,
     held: boolean | null,

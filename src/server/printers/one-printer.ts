@@ -1,4 +1,4 @@
-/** The one printer that a person means, and what is known of its lane beside what agents say. */
+/** Finds the printer that a person means, and what is known of its lane besides what agents report. */
 import { z } from 'zod';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { keptSettings } from '../../contract/print-settings.ts';
@@ -26,17 +26,17 @@ const LANE_FIELDS = z.object({
 
 type LaneFacts = Omit<PrinterDetails, keyof PrinterView>;
 
-/** Jobs of one state that are counted. */
+/** Jobs of one state that are counted at most. */
 const MOST_COUNTED = 1_000;
 /**
- * Of a printer's jobs that the last of one scope is looked for among. The scope is looked at behind the index: PostgreSQL
- * takes it for rare, and would read a million jobs to find it.
+ * How many of a printer's newest jobs are searched for the last one of a scope. Only these are compared by
+ * scope: PostgreSQL would take the scope for rare, and read a million jobs to find one.
  */
 const LATEST = 100;
 
 /**
- * @param asked its scope: a tenant, or `shared`; undefined: where only one has a printer of this ID
- * @param tenant the one whose printers are seen, besides the shared ones; undefined: all
+ * @param asked the printer's scope: a tenant, or `shared`; undefined: any, if only one scope has this ID
+ * @param tenant the tenant that sees its own printers and the shared ones; undefined: all printers are seen
  * @throws ProblemError `printer-not-found`, `printer-ambiguous`
  */
 export async function laneMeant(
@@ -68,7 +68,7 @@ export async function laneMeant(
   return { lane: laneOf({ scope: found.tenant_id, printerId: id }), scope: found.tenant_id };
 }
 
-/** What is known of the lanes of these printers, in their order; of a tenant's jobs alone where there is one. */
+/** The printers, in this order, with what is known of their lanes; only the tenant's jobs count, if given. */
 export async function withLanes(
   pool: Pool,
   printers: readonly PrinterView[],

@@ -26,7 +26,7 @@ const sighting = z
     /** What people call it. */
     display_name: z.string().nullable(),
     hidden: z.boolean(),
-    /** As people have set it. */
+    /** The settings that people have made. */
     print_settings: keptSettings,
     uri: z.string(),
     model: z.string().nullable(),
@@ -39,7 +39,7 @@ const sighting = z
     tenant_id: scope,
     agent_name: z.string(),
     online: z.boolean(),
-    /** Within `SERVING_LOST`. */
+    /** The agent has reported within `SERVING_LOST`. */
     heard: z.boolean(),
   })
   .transform(({ formats, print_settings, ...rest }) => ({
@@ -72,7 +72,7 @@ const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidde
 const BEST_FIRST = 'ORDER BY gone, a.tenant_id IS NULL, online DESC, a.seen_at DESC, a.id';
 const VISIBLE = '(a.tenant_id IS NULL OR a.tenant_id = $1)';
 
-/** No agent of its scope has it. */
+/** No agent of the printer's scope has it any more. */
 const GONE = `p.gone_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM platen.agent_printers other JOIN platen.agents o ON o.id = other.agent_id
     WHERE other.printer_id = p.printer_id AND other.gone_at IS NULL AND o.tenant_id IS NOT DISTINCT FROM a.tenant_id)`;
@@ -88,7 +88,7 @@ function sightings(
   return rowsOf(db, sighting, `${SIGHTINGS} WHERE ${where} ${BEST_FIRST} ${limit}`, values);
 }
 
-/** By printer, what is said of the one that the tenant's jobs go to: its own before a shared one. */
+/** By ID, the sightings of the printer that the tenant's jobs go to: its own before a shared one. */
 function ofOneTenant(seen: readonly Sighting[]): Map<string, Sighting[]> {
   const byPrinter = Map.groupBy(seen, (row) => row.printer_id);
   for (const [id, rows] of byPrinter) {
@@ -116,8 +116,8 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
 }
 
 /**
- * The printer with this ID, and those whose current name, from people or from their agent, is exactly this one. Of the latter those that still have an agent
- * come alone, if there are any.
+ * The printer with this ID, and the printers whose current name, given by people or reported by their best
+ * agent, is exactly this one. If any of the latter still has an agent, only those that have one are returned.
  */
 export async function askedPrinters(
   db: Queryable,
@@ -156,10 +156,10 @@ function sightingsOf(
 }
 
 /**
- * All printers that an agent has, for one tenant or (undefined) for the whole deployment, where each scope's counts as
- * one of its own. The agent that serves a printer knows best how it is.
- * @param which those that an agent has; `gone`: those that none has any more; or one alone, be it gone or not
- * @param holdersOf tells which agent serves each; null: that can't be known now
+ * Printers of one tenant, or (undefined) of the whole deployment, where one ID in two scopes is two printers.
+ * The state of a printer is what the agent that serves it reports.
+ * @param which `present`: an agent has the printer; `gone`: none has it any more; a lane: its printer alone
+ * @param holdersOf returns the agent that serves each lane; null: that cannot be known now
  */
 export async function listPrinters(
   db: Queryable,

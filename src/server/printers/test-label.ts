@@ -5,7 +5,7 @@ import type { Scope } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { designedTemplate } from '../../contract/template.ts';
 
-/** mm between the lines, and at the edge. */
+/** mm between the text and the edges of the label. */
 const EDGE = 1;
 
 export function testJob(

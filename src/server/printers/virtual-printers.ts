@@ -1,6 +1,6 @@
 /**
- * The virtual printers that run in this very process, with the service and its own agent. That a printer is one of them
- * is known by that agent and its address in this process, and by nothing that a printer or another agent says.
+ * The virtual printers that run in this very process, with the service and its own agent. A printer is one of
+ * them if that agent has it and its address is theirs; nothing else that printers or agents say counts.
  */
 
 import type { VirtualPrinterView } from '../../contract/printer-actions.ts';
@@ -11,7 +11,7 @@ export interface VirtualPort {
   state(): VirtualPrinterView;
   /** @param words as `platen virtual fault` takes them */
   ask(words: readonly string[]): Promise<void>;
-  /** Of a label by its number, a PNG; undefined: it is not there, or not any more. */
+  /** The picture (PNG) of a label, by its number; undefined: it does not exist, or is not kept any more. */
   picture(number: number): Promise<Uint8Array | undefined>;
 }
 
@@ -21,7 +21,7 @@ export interface OwnVirtuals {
   readonly printers: readonly VirtualPort[];
 }
 
-/** The one that this printer is. */
+/** The virtual printer that this printer is; undefined: it is none of this process. */
 export function virtualOf(printer: PrinterView, own: OwnVirtuals | undefined): VirtualPort | undefined {
   if (own === undefined || !printer.agents.some(({ id }) => id === own.agentId)) return undefined;
   return own.printers.find(({ uri }) => uri === printer.uri);

@@ -30,7 +30,7 @@ export interface Binaries {
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 const packageFile = z.object({ version: z.string() });
 
-/** The environment of every database process: nothing of ours, whose variables hold secrets. */
+/** The environment of every database process: without our own variables, which hold secrets. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const kept = process.platform === 'win32' ? ['SystemRoot', 'TEMP', 'TMP', 'PATH'] : ['PATH'];
   const entries = kept.flatMap((name) =>
@@ -123,7 +123,7 @@ async function tryBinaries(
   }
 }
 
-/** Copies to a name of its own first: a copy that is there is whole, whoever else starts at the same time. */
+/** Copies to a temporary name first, so that an existing copy is complete, even if several start at once. */
 async function copyPackage(root: string, copy: string): Promise<void> {
   const half = join(dirname(copy), `.${basename(copy)}.${process.pid}`);
   await makeEnterable(dirname(copy));
@@ -132,7 +132,7 @@ async function copyPackage(root: string, copy: string): Promise<void> {
     await makeEnterable(half);
     await cp(join(root, 'native'), join(half, 'native'), {
       recursive: true,
-      // Or node makes the links absolute, back to where root alone can enter.
+      // Otherwise node makes the links absolute, and they point back to where root alone can enter.
       verbatimSymlinks: true,
     });
     await makeLinks(half);

@@ -39,9 +39,9 @@ export interface Cluster {
   signal: AbortSignal | undefined;
 }
 
-/** Makes the cluster under another name and renames it when it is whole: a start that dies half-way is made up for. */
+/** Makes the cluster under another name and renames it when complete, so that none is used half-made. */
 export async function makeCluster({ home, data, binaries, runAs, password, signal }: Cluster): Promise<void> {
-  // Under a name of its own: an initdb whose parent was killed goes on for half a second in its directory.
+  // Each attempt has its own directory, as an initdb whose parent was killed goes on for half a second.
   for (const name of await readdir(home)) {
     if (!name.startsWith('half-')) continue;
     await rm(join(home, name), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
@@ -82,9 +82,9 @@ export async function makeCluster({ home, data, binaries, runAs, password, signa
 }
 
 /**
- * The data directory's name for a process that works in it. Started by root, the database cannot walk down to a
- * directory under `/root`; the directory it was put into by root it can use. `/proc/self/cwd` is that, as an
- * absolute path, which PostgreSQL insists on.
+ * The data directory's path for a process that has it as its working directory. If root starts the database,
+ * the database cannot walk down to a directory under `/root`, but it can use the working directory that root
+ * gave it. `/proc/self/cwd` is that directory as an absolute path, which PostgreSQL insists on.
  */
 export function pathFromInside(data: string): string {
   return process.platform === 'linux' && process.getuid?.() === 0 ? '/proc/self/cwd' : data;

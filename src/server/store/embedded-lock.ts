@@ -50,7 +50,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   };
 }
 
-/** A file made by root in somebody's directory is that somebody's, or they could not start here afterwards. */
+/** Gives a file that root made to its directory's owner, who otherwise could not start here afterwards. */
 export function giveToOwner(file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(file));

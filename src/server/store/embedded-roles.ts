@@ -1,7 +1,7 @@
 /**
- * Who may do what in the embedded database. The cluster's owner is a superuser, with which nothing is done but to make
- * what the service needs: a database, and a role that may make its schemas in it and is nothing beside that. Clusters of
- * earlier versions, in which the service was the superuser, are put right at their first start.
+ * The roles in the embedded database. The cluster's owner is a superuser, which is used only to make what the
+ * service needs: a database, and a role that may make its schemas in it and nothing else. Clusters of earlier
+ * versions, in which the service was the superuser, are corrected at their first start.
  */
 import { Client } from 'pg';
 import { SERVICE } from './embedded-cluster.ts';
@@ -18,7 +18,7 @@ export interface EmbeddedConnection {
 /** Schemas that the service and its queues have made for themselves. */
 const SCHEMAS = `('platen', 'lanes', 'bullmq')`;
 
-/** What the superuser of an earlier version made there; the service changes it at migrations, so it has to own it. */
+/** Makes the service own what it made as superuser in earlier versions, since its migrations change that. */
 const GIVE_OVER = `
   DO $$
   DECLARE statement text;

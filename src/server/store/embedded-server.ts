@@ -19,7 +19,7 @@ export interface ServerPlan {
   binaries: Binaries;
   runAs: RunAs | undefined;
   address: Address;
-  /** Of the cluster's owner, who makes the service's role. */
+  /** The connection of the cluster's owner, who makes the service's role. */
   owner: EmbeddedConnection;
   service: EmbeddedConnection;
   onLine(line: string): void;
@@ -30,22 +30,22 @@ export interface ServerPlan {
 export interface RunningServer {
   /** Process ID of the database server. */
   pid: number;
-  /** Resolves with what it said last, when it has ended, asked to or not. */
+  /** Resolves when the database has ended, asked to or not, with the last lines that it logged. */
   exited: Promise<string>;
   /** Fast shutdown. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** The name of the socket is made from it; on POSIX nothing listens on a port. */
+/** PostgreSQL names its socket by the port; on POSIX nothing listens on a port. */
 const POSIX_PORT = 5432;
 /** `sun_path` holds 108 bytes on Linux and 104 on macOS, with a NUL at the end. */
 const SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 const PATIENCE_MS = 5_000;
-/** As a shell says it of SIGKILL. */
+/** The exit code by which a shell reports a SIGKILL. */
 const KILLED = 137;
 
 /**
- * Resolves when it answers the service.
+ * Starts the database. Resolves when it answers the service.
  * @throws EmbeddedError `start-failed`, `killed-at-start`; the signal's reason when it is aborted
  */
 export async function runServer(plan: ServerPlan): Promise<RunningServer> {
@@ -112,7 +112,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
     throw new EmbeddedError('start-failed', `PostgreSQL did not start: ${reasonOf(error)}`, { cause: error });
   }
   const pid = Number.parseInt(await readFile(join(data, 'postmaster.pid'), 'utf8'), 10);
-  // The database lives as long as Platen, not the other way round.
+  // The database does not keep Platen's process running.
   supervisor.unref();
   unreferenced(supervisor.stdin);
   unreferenced(supervisor.stderr);
@@ -131,7 +131,7 @@ function settings(port: number): string[] {
     unix_socket_directories: process.platform === 'win32' ? '' : '.',
     unix_socket_permissions: '0700',
     cluster_name: 'platen',
-    // One LISTEN connection for each printer's worker.
+    // For the service's pool, and for the queue and the change feed, which LISTEN on one connection each.
     max_connections: 250,
     shared_buffers: '16MB',
     fsync: 'on',
@@ -156,11 +156,11 @@ function settings(port: number): string[] {
 export interface Address {
   host: string;
   port: number;
-  /** A directory that is made for every run, and goes when it ends. */
+  /** A directory with a short path to the socket, made for every run and removed when the run ends. */
   shortWay: string | undefined;
 }
 
-/** The same for all runs of one start. */
+/** Chooses the address, which is the same for all runs of one start. */
 export async function chooseAddress(data: string): Promise<Address> {
   if (process.platform === 'win32') return { host: '127.0.0.1', port: await freePort(), shortWay: undefined };
   if (Buffer.byteLength(join(data, `.s.PGSQL.${POSIX_PORT}`)) <= SOCKET_PATH_BYTES) {
@@ -172,7 +172,7 @@ export async function chooseAddress(data: string): Promise<Address> {
   return { host: join(shortWay, 's'), port: POSIX_PORT, shortWay };
 }
 
-/** Again, where the run before has taken it away. What somebody else has put there meanwhile is not used. */
+/** Makes the short way again after a run has removed it. A directory of another user makes the chmod fail. */
 async function makeWay({ shortWay, host }: Address, data: string): Promise<void> {
   if (shortWay === undefined) return;
   try {
@@ -207,7 +207,7 @@ async function answer({ owner, service }: ServerPlan, signal: AbortSignal): Prom
   }
 }
 
-/** No socket yet, one that says "starting up" (57P03), or no answer in time: a machine that has slept, or is busy. */
+/** No socket yet, "starting up" (57P03), or no answer in time, because the machine has slept or is busy. */
 function isStarting(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // pg's own, without a code.

@@ -19,7 +19,7 @@ export interface SupervisorPlan {
   runAs?: { uid: number; gid: number };
   /** Removed when the database has ended. */
   remove: string[];
-  /** Fast shutdown, then immediate, then kill: so long after one another, ms. */
+  /** ms between a fast shutdown, an immediate shutdown and a kill. */
   patienceMs: number;
   /** Exits with this when a signal has ended the database. */
   killedCode: number;

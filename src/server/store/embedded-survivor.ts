@@ -1,8 +1,8 @@
 /**
  * A database that outlived its Platen: the supervisor was killed with it, or the shutdown is still going on.
  *
- * It is stopped and not adopted: nothing would end it with the new parent. Called under the directory's lock, so
- * no living Platen uses it.
+ * It is stopped and not adopted, because nothing would end it with the new parent. Called under the
+ * directory's lock, so that no living Platen uses the database.
  */
 import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
@@ -51,7 +51,7 @@ async function postmaster(data: string): Promise<number | undefined> {
   }
 }
 
-/** Whether the process is PostgreSQL's, and of this directory: process IDs are used again. */
+/** Whether the process is a PostgreSQL of this directory: process IDs are reused. */
 async function isDatabaseOf(data: string, pid: number): Promise<boolean> {
   try {
     if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === data;

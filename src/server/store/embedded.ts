@@ -152,7 +152,7 @@ function keepRunning(
   };
 }
 
-/** One that is killed while it starts is started again, as one that runs is. @throws EmbeddedError */
+/** The first run. A database that is killed while it starts is started again. @throws EmbeddedError */
 async function firstRun(plan: ServerPlan): Promise<RunningServer> {
   try {
     return await runServer(plan);
@@ -186,7 +186,7 @@ async function ownDirectory(dataDir: string): Promise<string> {
   }
 }
 
-/** Whom the database runs as: undefined, unless we are root. */
+/** The user that the database runs as; undefined: ourselves, unless we are root. */
 function unprivileged(directory: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const path of [join(directory, 'postgres'), directory]) {

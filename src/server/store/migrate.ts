@@ -20,7 +20,7 @@ const STATEMENT_TIMEOUT = 10 * 60_000;
 
 const migration = z.object({ name: z.string(), sha256: z.string() });
 
-/** @throws when a migration that was applied has another text now, or one fails; nothing of it remains then. */
+/** @throws when an applied migration has another text now, or one fails, of which nothing remains then. */
 export async function migrate(database: pg.PoolConfig, logger: Logger): Promise<void> {
   const files = (await readdir(DIRECTORY)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   // A connection of its own: the pool's timeouts are those of requests, and its end frees the lock in any case.

@@ -10,7 +10,7 @@ import { PostgresClient } from '../../queue/index.ts';
 export type Pool = pg.Pool;
 /** What runs a query: the pool, or the one connection of a transaction. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
-/** Does more in the same transaction: what is done is written down with it, or neither is. */
+/** A callback in the transaction of a change, mostly for the audit: both are committed, or neither. */
 export type Also<T = void> = (db: Queryable, what: T) => Promise<void>;
 
 export const TIMEOUTS = {
@@ -112,7 +112,7 @@ export async function onlyRow<Row extends z.ZodType>(
   return found;
 }
 
-/** As SQL has it after IN: `'queued', 'printing'`. For words of our own only. */
+/** A list for SQL's IN: `'queued', 'printing'`. For words of our own only. */
 export function inSql(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }

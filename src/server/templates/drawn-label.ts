@@ -1,10 +1,10 @@
-/** A label drawn in the check threads, with their bounds in words. */
+/** Draws a label in the check threads, and answers in words where it exceeds their limits. */
 import { because } from '../../contract/reason.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import type { PictureCheck, PictureResult } from '../../rendering/check-protocol.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 
-/** ms; a page asks for many pictures at once, and a tenant's wait for each other. */
+/** ms; a page asks for many pictures at once, and those of one tenant wait for each other. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
 
 /** @throws ProblemError `label-undrawable`, `not-ready` */

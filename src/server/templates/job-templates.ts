@@ -1,14 +1,14 @@
 /**
- * Templates as they are when jobs are accepted: stored once for all jobs of a tenant that print them, by the hash of their
- * JSON, so that a large one is not written with each job. Stored before the first job that needs it, and kept for as long as
- * one has its data: the job's row refers to it.
+ * Templates as they are when jobs are accepted. A template is stored once for all jobs of a tenant that print
+ * it, by the hash of its JSON, so that a large one is not written with each job: before the first job that
+ * needs it, and as long as the row of a job refers to it, which it does while the job's data is kept.
  */
 import { LRUCache } from 'lru-cache';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { templateHash } from '../../contract/template-hash.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
 
-/** How long it is taken to be there, ms; it is deleted when it has not been used for a day. */
+/** ms for which a template that was stored is assumed to be there; it is deleted after a day without use. */
 const KNOWN = 3_600_000;
 const MOST_KNOWN = 10_000;
 /** Rows in one statement. */
@@ -33,7 +33,7 @@ export class JobTemplates {
     this.#known.set(name, true);
   }
 
-  /** It may not be there after all. */
+  /** Has the next `store` of the template store it again: it was found to be missing. */
   forget(job: Pick<QueuedJob, 'tenantId' | 'template'>): void {
     this.#known.delete(nameOf(job));
   }
@@ -54,7 +54,7 @@ export async function storeTemplate(
   );
 }
 
-/** Deletes those that no job needs any more. */
+/** Deletes templates that no job needs any more. */
 export async function forgetTemplates(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM platen.job_templates WHERE (tenant_id, hash) IN (

@@ -10,7 +10,7 @@ import { printerCommandsOf } from '../tenants/tenants.ts';
 import { drawn } from './drawn-label.ts';
 import type { Templates } from './templates.ts';
 
-/** Of a raw ZPL template that does not say how large its label is, mm: the most common one. */
+/** mm, for a raw ZPL template that does not say how large its label is: the most common size. */
 const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
 
 /** @throws ProblemError `payload-invalid`, `template-not-found`, `label-undrawable`, `not-ready` */
@@ -70,7 +70,7 @@ async function templateOf(
   return raw ? parseBody(rawZplTemplate, template) : parseBody(designedTemplate, template);
 }
 
-/** A record of what the fields have as samples; one without a sample prints as its default, or as nothing. */
+/** A record of the fields' samples; a field without a sample prints as its default, or as nothing. */
 function samples({ fields }: Template): LabelRecord {
   return Object.fromEntries(
     fields.flatMap(({ name, sample }) => (sample === undefined ? [] : [[name, sample]])),

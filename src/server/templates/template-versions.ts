@@ -1,4 +1,4 @@
-/** What a template was each time that it was saved, and what it was used for lately. */
+/** The versions of a template, one for each time it was saved, and the printers that printed it lately. */
 import { z } from 'zod';
 import type { TemplateUses, TemplateVersion, TemplateVersionView } from '../../contract/template-versions.ts';
 import { ProblemError } from '../problems.ts';
@@ -6,7 +6,7 @@ import { type Pool, type Queryable, rowOf, rowsOf } from '../store/pool.ts';
 
 /** Versions of a template that are kept. */
 const KEPT = 100;
-/** Jobs that are looked at, and the days. */
+/** The newest jobs that uses are counted from, and the days that they may be old. */
 const LATEST = 1_000;
 const DAYS = 30;
 
@@ -18,7 +18,7 @@ const versionRow = z.object({
 });
 const printerRow = z.object({ id: z.string(), name: z.string(), jobs: z.int(), last: z.date() });
 
-/** Writes down what the template is now, unless nothing has changed. In the transaction that has saved it. */
+/** Keeps what the template is now, unless nothing has changed. Call it in the transaction that saves it. */
 export async function keepVersion(client: Queryable, id: string, who: string): Promise<void> {
   await client.query(
     `WITH newest AS (
@@ -92,7 +92,7 @@ export async function usesOf(pool: Pool, tenantId: string, id: string): Promise<
   };
 }
 
-/** IDs are ours: PostgreSQL refuses a NUL in a text. */
+/** Anything else is no ID of ours and is not looked up: PostgreSQL refuses a NUL in a text. */
 function isId(text: string): boolean {
   return /^[\w-]+$/.test(text);
 }

@@ -48,16 +48,16 @@ type Row = z.infer<typeof templateRow>;
 export type SavedTemplate = {
   id: string;
   template: Template;
-  /** Its tenant's templates may set printers up. */
+  /** The tenant's raw templates may set printers up. */
   printerCommands: boolean;
-  /** Another one whenever its row was written again: `platen.accept_jobs` compares it. */
+  /** Changes whenever the template's row is written: `platen.accept_jobs` compares it. */
   stamp: string;
 };
 
-/** Characters of templates that are kept as they were read. */
+/** Characters of all templates that are kept after they were read. */
 const KEPT = 32_000_000;
 
-/** For the check of a template; large ones of many barcodes take a second. */
+/** ms for the check of a template; large templates with many barcodes take a second. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
 
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -117,7 +117,8 @@ export class Templates {
   }
 
   /**
-   * Saves it in the place of the version that somebody has looked at; nobody's newer one is lost by it.
+   * Replaces the version that the caller has looked at; if somebody has saved a newer one since, it is
+   * refused.
    * @throws ProblemError `payload-invalid`, `template-not-found`, `template-changed`, `template-exists`, `not-ready`
    */
   async replace(
@@ -156,13 +157,13 @@ export class Templates {
     return saved;
   }
 
-  /** As it was read last, if it is kept: it may be another by now, or deleted, which its stamp tells. */
+  /** The template as it was read last, if it is kept. Its stamp tells if it was changed or deleted since. */
   kept(tenantId: string, id: string): SavedTemplate | undefined {
     return this.#kept.get(`${tenantId}/${id}`);
   }
 
   /**
-   * Gives it another name; its ID stays, and requests by that go on working.
+   * Gives a template another name; its ID stays, and requests with that ID go on working.
    * @throws ProblemError `template-not-found`, `template-exists`
    */
   async rename(tenantId: string, id: string, name: string, who: string, also?: Also): Promise<TemplateView> {
@@ -181,7 +182,7 @@ export class Templates {
     });
   }
 
-  /** @throws ProblemError `template-exists`: another one has the name */
+  /** @throws ProblemError `template-exists`: another template has the name */
   async #renaming<T>(name: string, work: (client: Queryable) => Promise<T>): Promise<T> {
     try {
       return await transaction(this.#pool, work);
@@ -202,8 +203,9 @@ export class Templates {
   }
 
   /**
-   * A union would say only that neither kind fits; telling the kinds apart first points at the very field. What is wrong
-   * besides, in what the schema can read, is told with it.
+   * Parses a template. A union of both kinds would say only that neither fits; with the kind known first, a
+   * fault points at the very field. What else is wrong, in the parts that the schema can read, is reported
+   * along with it.
    * @throws ProblemError `payload-invalid`
    */
   async #parsed(tenantId: string, body: unknown): Promise<Template> {
@@ -247,7 +249,7 @@ export class Templates {
     });
   }
 
-  /** @param locked a transaction, in which it stays as it is */
+  /** @param locked a transaction, until whose end the row is locked */
   async #row(tenantId: string, id: string, locked?: Queryable): Promise<z.infer<typeof ofTenant>> {
     const sql = `SELECT t.*, t.xmin::text AS stamp, length(t.body::text) AS size, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
       WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`;
@@ -279,7 +281,7 @@ function stopped(error: CheckStopped, times: CheckTimes): ProblemError {
   return new ProblemError('internal', 'the template could not be checked', { cause: error });
 }
 
-/** What was found to be a template, as it was sent, under the name that it has. */
+/** The text of a checked template: as it was sent, but under the given name. */
 function sentText(body: unknown, name: string): string {
   return JSON.stringify(Object.assign({}, body, { name }));
 }
@@ -288,7 +290,7 @@ function parsed(row: Row): Template {
   return template.parse(row.body);
 }
 
-/** One that was imported under other rules may be none any more: its list shows it all the same. */
+/** A template that was imported under earlier rules may be invalid by now: it is listed all the same. */
 function fieldsOf(body: Template): string[] {
   try {
     return templateFields(body);

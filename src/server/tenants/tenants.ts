@@ -111,7 +111,7 @@ export function quotaExceeded(quota: { labels: number; used: number }, labels: n
   return refusedBecause('quota-exceeded', because('quota-left', { labels, left, most: quota.labels }));
 }
 
-/** The same answer as accepting a job would give, taking nothing. @throws ProblemError `quota-exceeded` */
+/** Checks the quota as accepting a job does, but takes nothing. @throws ProblemError `quota-exceeded` */
 export async function checkQuota(db: Queryable, tenantId: string, labels: number): Promise<void> {
   const row = await onlyRow(db, quotaRow.extend({ used: labelCount }), `${VIEW} WHERE t.id = $1`, [tenantId]);
   if (row.quota_labels === null || row.used + labels <= row.quota_labels) return;

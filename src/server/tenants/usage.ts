@@ -12,7 +12,7 @@ import { type Pool, rowsOf, sqlState, transaction } from '../store/pool.ts';
 const SETTLED = 1;
 /** Days that one round of housekeeping counts. */
 const ONE_ROUND = 31;
-/** ms that somebody who looks may cost the database. */
+/** ms that one request may cost the database. */
 const DEADLINE = 5_000;
 const QUERY_CANCELED = '57014';
 
@@ -34,7 +34,7 @@ const counted = z.object({
   labels: count,
 });
 
-/** Counts the days that are over, for all tenants; whoever comes first. */
+/** Counts the days that are over, for all tenants; of several instances the first one counts a day. */
 export async function countUsage(pool: Pool): Promise<void> {
   const due = await rowsOf(
     pool,

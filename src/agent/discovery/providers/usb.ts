@@ -25,7 +25,7 @@ export function usbDiscovery(options: UsbDiscoveryOptions = {}): DiscoveryProvid
     const all = await usbPrinters(options.sysfs ?? '/sys');
     signal.throwIfAborted();
     const sightings = all
-      // Serial numbers that are none say nothing about which device it is: its socket does.
+      // A placeholder for a serial number does not tell devices apart; the USB socket does.
       .map((printer) => ({ ...printer, serial: believableSerial(printer.serial) }))
       .map((printer, _, believable): Sighting => {
         const uri = usbAddress(printer, believable);

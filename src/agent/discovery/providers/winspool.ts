@@ -19,7 +19,6 @@ import { type DiscoveryProvider, providerKind, type Sighting } from '../provider
 
 export const winspool = providerKind({
   settings: {
-    /** Printers of the Windows spooler. */
     winspool: z.boolean().default(false),
   },
   asked: (config) => (config.winspool ? [winspoolDiscovery()] : []),

@@ -1,9 +1,9 @@
 /**
- * Has the database accept jobs: one statement for all those of a tenant that come while another one is under way, so that
- * they share a round trip and a commit. Each is accepted or refused for itself (`platen.accept_jobs` in the migrations).
+ * Has the database accept jobs. Jobs of a tenant that come while a statement is under way share the next one,
+ * its round trip and its commit. Each is accepted or refused by itself (see the SQL of `platen.accept_jobs`).
  *
- * That statement also asks again what was looked up before and may have changed: whether the service account was revoked,
- * and whether template and printer are still what they were.
+ * The statement also checks again what was looked up before and may have changed: whether the service account
+ * was revoked, and whether template and printer are still what they were.
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
@@ -18,11 +18,11 @@ import type { CheckedRequest } from './request-check.ts';
 export type Candidate = {
   job: QueuedJob;
   checked: CheckedRequest;
-  /** Who asks: an API key, or a name of ours. */
+  /** Who asks: an API key, a person's login, or `admin`. */
   account: string;
-  /** It is an account of our own, and may have been revoked. */
+  /** The account is a service account of our own, which may have been revoked. */
   ownAccount: boolean;
-  /** Undefined: each request is an event of its own. */
+  /** Undefined: each request makes a job of its own. */
   key: { name: string; bodyHash: Buffer } | undefined;
   answer: JobAnswer;
 };
@@ -34,7 +34,7 @@ const outcome = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('replayed'), jobId: z.string(), answer: jobAnswer }),
   z.object({ outcome: z.literal('reused') }),
   z.object({ outcome: z.literal('quota'), labels: count, used: count }),
-  /** What was looked up is not what is stored any more. */
+  /** What was looked up has changed since, or the key was deleted at this moment. */
   z.object({ outcome: z.literal('stale') }),
   z.object({ outcome: z.literal('revoked') }),
   z.object({ outcome: z.literal('tenant-gone') }),
@@ -44,13 +44,13 @@ const answered = z.object({ outcomes: z.array(outcome) });
 
 /** Statements of one tenant under way: while one waits for a lock, the other goes on. */
 const STATEMENTS = 2;
-/** One that takes longer waits for a lock, ms: what comes sooner goes together with the next. */
+/** ms after which a statement seems to wait for a lock, so that a second one may start beside it. */
 const WAITS_MS = 20;
-/** Jobs in one statement, and characters of their payloads: a large job delays no small ones. */
+/** Jobs in one statement, and characters of their payloads, so that a large job does not delay small ones. */
 const MOST = 32;
 const MOST_CHARACTERS = 1_000_000;
 
-/** SQLSTATE of a job whose template is not stored. */
+/** SQLSTATE if a job's template is not stored. */
 const FOREIGN_KEY_VIOLATION = '23503';
 
 type Waiting = {
@@ -67,7 +67,7 @@ export class Acceptance {
   readonly #templates: JobTemplates;
   readonly #tenants = new Map<string, OfTenant>();
 
-  /** @param inLanes jobs come into their lanes with the same statement */
+  /** @param inLanes whether the statement that accepts jobs also puts them into their lanes */
   constructor(pool: Pool, inLanes: boolean, backlog: Backlog) {
     this.#pool = pool;
     this.#inLanes = inLanes;
@@ -76,9 +76,9 @@ export class Acceptance {
   }
 
   /**
-   * @param also told the ID of a job that is accepted, in its transaction, which it then shares with no other job
-   * @throws ProblemError `too-many-waiting`; when the database fails: whether the job was accepted is not known then, and its
-   * key tells
+   * @param also called with the job's ID in the transaction that accepts it, which no other job shares then
+   * @throws ProblemError `too-many-waiting`; when the database fails: then only the job's key tells whether
+   *   the job was accepted
    */
   async accept(candidate: Candidate, also?: Also<string>): Promise<Outcome> {
     const { tenantId } = candidate.job;
@@ -116,7 +116,7 @@ export class Acceptance {
     });
   }
 
-  /** Never rejects. @param again after a template was found not to be there */
+  /** Never rejects. @param again the second attempt, after a template was found to be missing */
   async #together(tenantId: string, batch: readonly Waiting[], again = false): Promise<void> {
     try {
       for (const { candidate } of batch) await this.#templates.store(candidate.job);
@@ -124,7 +124,7 @@ export class Acceptance {
       for (const [at, { settle, candidate }] of batch.entries()) {
         const found = outcomes[at];
         if (found === undefined) settle.reject(new Error('the database left out a job'));
-        // Asked a second time, the key is its own.
+        // The statement ran a second time, and found the key that this very job had taken.
         else if (found.outcome === 'replayed' && found.jobId === candidate.job.jobId) {
           settle.resolve({ outcome: 'accepted' });
         } else settle.resolve(found);
@@ -139,7 +139,7 @@ export class Acceptance {
         for (const { settle } of batch) settle.reject(error);
         return;
       }
-      // One of them has made the statement fail, for all of them: nothing of it remains.
+      // One job made the statement fail, and nothing of it remains: each job is tried by itself.
       await Promise.all([first, ...others].flatMap((one) => (one ? this.#together(tenantId, [one]) : [])));
     }
   }
@@ -155,7 +155,7 @@ export class Acceptance {
 }
 
 /**
- * Accepts one job in the caller's transaction, at this moment, whenever its label says that it was made.
+ * Accepts one job in the caller's transaction, as created now, even if its labels print an earlier time.
  * @throws when the database fails
  */
 export async function acceptIn(client: Queryable, inLanes: boolean, candidate: Candidate): Promise<Outcome> {
@@ -167,7 +167,7 @@ export async function acceptIn(client: Queryable, inLanes: boolean, candidate: C
   return found;
 }
 
-/** As it is stored: its template is stored once for all. */
+/** The payload as it is stored: without the template, which is stored once for all jobs that print it. */
 function payloadOf({ template: _, ...job }: QueuedJob): string {
   return JSON.stringify(job);
 }
@@ -188,7 +188,7 @@ async function ask(
   return outcomes;
 }
 
-/** Takes the first ones; two with one key do not go together, since each must know what became of the other. */
+/** Takes the jobs of the next statement: no two with one key, as the second needs the first's outcome. */
 function batchOf(waiting: Waiting[]): Waiting[] {
   const keys = new Set<string>();
   let characters = 0;
@@ -202,7 +202,7 @@ function batchOf(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, end < 0 ? waiting.length : end);
 }
 
-/** As `platen.accept_jobs` reads it. */
+/** The job in the form that `platen.accept_jobs` reads. */
 function rowOf(n: number, { job, checked, account, ownAccount, key, answer }: Candidate): object {
   const { request, route, stamps } = checked;
   return {

@@ -1,9 +1,9 @@
 /**
- * How much of a tenant waits to be printed, so that nobody who posts without end fills the database for all: jobs, their
- * bytes, and jobs at one printer. What a stuck printer holds up counts, and what a person has to decide about.
+ * Bounds how much of a tenant waits to be printed (jobs, their bytes, and jobs at one printer), so that
+ * nobody who posts without end fills the database for all. Held jobs count, and those at a stuck printer.
  *
- * Counted by the database now and then, and between two counts by what this instance accepts. Who would be refused by an
- * older count has it made anew; several instances may together go over a limit by what they accept in a moment.
+ * The database counts now and then; in between this instance adds what it accepts. An older count is made
+ * anew before it refuses a job. Several instances may exceed a limit by what they accept in a moment.
  */
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -14,11 +14,11 @@ import type { ServerConfig } from '../../config.ts';
 import { refusedBecause } from '../../problems.ts';
 import type { Pool } from '../../store/pool.ts';
 
-/** ms for which a count is believed. */
+/** ms for which a count is used. */
 const COUNT_AGE = 2_000;
 /** ms, at least, between two counts for a tenant that is over a limit. */
 const RECOUNT_AGE = 500;
-/** A count may take this part of the time: of many jobs it is made less often. */
+/** Counting may take this share of the time: with many jobs a count takes longer, and is made less often. */
 const SHARE = 1 / 50;
 const MOST_TENANTS = 10_000;
 /** s after which a refused caller may ask again. */
@@ -41,7 +41,7 @@ export class Backlog {
   }
 
   /**
-   * Counts a job in that is about to be accepted.
+   * Adds a job that is about to be accepted to the count.
    * @param bytes of its payload
    * @throws ProblemError `too-many-waiting`
    */
@@ -71,7 +71,7 @@ export class Backlog {
     return undefined;
   }
 
-  /** As it was `age` ms ago at most, or as long ago as a count of so many jobs may be. */
+  /** The count, at most `age` ms old, or older where counting takes long (`SHARE`). */
   async #count(tenantId: string, age: number): Promise<Count> {
     const known = this.#counts.get(tenantId);
     if (known !== undefined && performance.now() - known.at < Math.max(age, known.tookMs / SHARE))

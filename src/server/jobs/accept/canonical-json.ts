@@ -13,7 +13,7 @@ function* hashed(hash: Hash, value: unknown): Long<void> {
   if (typeof value !== 'object' || value === null) {
     hash.update(JSON.stringify(value));
   } else if (Object.values(value).every((inner) => inner === null || typeof inner !== 'object')) {
-    // Most of a body are flat records: one text each.
+    // Most of a body is flat records: each is hashed as one text.
     hash.update(JSON.stringify(sorted(value)));
     yield;
   } else if (Array.isArray(value)) {

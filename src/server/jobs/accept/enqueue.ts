@@ -1,10 +1,10 @@
 /**
- * Accepts a job. One statement takes the idempotency key, writes the job and takes the quota; once it has committed the
- * job is accepted, whatever becomes of this process, and the answer goes out. On PostgreSQL it is in its lane then; to one
- * that is elsewhere the dispatcher adds it.
+ * Accepts a job. One statement takes the idempotency key, writes the job and takes the quota; once it has
+ * committed the job is accepted, whatever becomes of this process, and the answer goes out. If the lanes are
+ * in PostgreSQL, the job is in its lane with that commit; to a lane that is elsewhere the dispatcher adds it.
  *
- * What the request refers to may have been looked up for an earlier one. That statement tells when it has changed since;
- * then, and whenever the request would be refused for it, it is looked up anew.
+ * Template and printer of a request may have been looked up for an earlier one. They are looked up anew if
+ * the statement answers `stale` (they have changed since), and before a request is refused because of them.
  */
 import { v7 as uuid } from 'uuid';
 import type { ValidationResult } from '../../../contract/admin.ts';
@@ -25,14 +25,14 @@ import { warningsFor } from './warnings.ts';
 export type Accepted = { answer: JobAnswer; jobId: string; replayed: boolean };
 type Submission = {
   tenantId: string;
-  /** Who asks: an API key, or `admin`. */
+  /** Who asks: an API key, a person's login, or `admin`. */
   account: string;
-  /** It is an account of our own. */
+  /** The account is a service account of our own. */
   ownAccount: boolean;
-  /** Undefined: each request is an event of its own. */
+  /** Undefined: each request makes a job of its own. */
   key: string | undefined;
   body: unknown;
-  /** Told the ID of a job that is new, in the transaction in which it is accepted. */
+  /** Called with the ID of a new job, in the transaction that accepts it. */
   also?: Also<string>;
 };
 
@@ -53,7 +53,7 @@ export class Jobs {
     dispatcher: Pick<Dispatching, 'accept'>;
     checks: CheckPool;
     acceptance: Acceptance;
-    /** Told of each new job. */
+    /** Called with each new job. */
     accepted: (job: QueuedJob) => void;
   }) {
     this.#pool = parts.pool;
@@ -84,7 +84,7 @@ export class Jobs {
     };
   }
 
-  /** @throws ProblemError; whatever is not about the request is `enqueue-failed`, and safe to send again */
+  /** @throws ProblemError; what is not the request's fault is `enqueue-failed`, and safe to send again */
   async enqueue(submission: Submission): Promise<Accepted> {
     try {
       return await this.#accept(submission);
@@ -104,7 +104,7 @@ export class Jobs {
     const bodyHash = await inStretches(fingerprint(submission.body), parsed.request.data?.length ?? 1);
     const before = async () =>
       key === undefined ? undefined : await previousAnswer(this.#pool, tenantId, key, bodyHash);
-    /** undefined: something has changed since it was looked up. */
+    /** Undefined: the outcome is `stale`, and everything has to be looked up anew. */
     const attempt = async (fresh: boolean): Promise<Accepted | undefined> => {
       const jobId = uuid();
       const { account, ownAccount } = submission;

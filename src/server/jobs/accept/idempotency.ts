@@ -1,5 +1,5 @@
 /**
- * One job for each business event, however often the request is sent.
+ * Idempotency keys: one job for each business event, however often the request is sent.
  *
  * The key is taken in the statement that makes the job (`acceptance.ts`), by its primary key: a retry that arrives
  * meanwhile waits on that key (bounded by the lock timeout) until the first commits, and gets its answer, or until it
@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, type Queryable, rowOf } from '../../store/pool.ts';
 
-/** h that a key is kept: the interface lays it down. */
+/** h that a key is kept, as the interface requires. */
 export const KEPT = 24;
 /** Keys deleted in one statement. */
 const STEP = 1_000;

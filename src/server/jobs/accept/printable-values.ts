@@ -1,7 +1,7 @@
 /**
- * Refuses values that cannot be printed (a letter in an EAN, a wrong check digit, a text that does not fit) when they
- * arrive. The renderer's threads check as many records as a budget of time allows; the agent checks the others before it
- * prints the first.
+ * Refuses values that cannot be printed (a letter in an EAN, a wrong check digit, a text that does not fit)
+ * when they arrive. The check threads check as many records as a budget of time allows; the agent checks all
+ * others before it prints the first label.
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { LabelRecord, PrintRequest } from '../../../contract/print-request.ts';
@@ -13,9 +13,9 @@ import { type Fault, faultAt, jsonPointer, ProblemError, refusedBecause } from '
 
 /** ms of checking for one request. */
 const BUDGET = 500;
-/** Records that are checked at a time, so that other requests get their turn. */
+/** Records that are checked at a time, so that other requests get their turn in between. */
 const BATCH = 500;
-/** ms for these, to wait for a thread and to run; after that the agent checks the rest. */
+/** ms for one batch, to wait for a thread and to run; after that the rest is left to the agent. */
 const TIMES = { wait: 1_000, run: 2_000 };
 /** Most faults in one answer. */
 const MOST_FAULTS = 100;
@@ -74,13 +74,13 @@ export async function requirePrintable(
   });
 }
 
-/** The interface lays down that a missing field is only a warning. */
+/** Whether a fault is about a missing field only, which the interface defines as a warning. */
 function isMissing({ record, fields }: Unprintable, records: readonly LabelRecord[]): boolean {
   const found = record === undefined ? undefined : records[record];
   return found !== undefined && fields.some((field) => !Object.hasOwn(found, field));
 }
 
-/** The field where it is one alone; else the record, and the fields by name. */
+/** Points at the field if there is just one; else at the record, and names the fields. */
 function faultOf({ record = 0, fields, message, ...fault }: Unprintable, hasData: boolean): Fault {
   const reason = fault.reason ?? because('other', { said: message.slice(0, 1_000) });
   if (!hasData) return { pointer: '/data', detail: message, reason };

@@ -1,6 +1,6 @@
 /**
- * Prints labels of a job that is over again, as a job of its own that names the old one: what the first printed, in its
- * numbers and its time. It counts like any other job, and is asked for once however often the request is sent.
+ * Prints labels of a job that is over again, as a new job that names the old one: the same labels, with the
+ * old numbers and time. It takes quota like any other, and a request repeated with its key makes no second.
  */
 
 import { v7 as uuid } from 'uuid';
@@ -53,8 +53,8 @@ export class Reprints {
 
   /**
    * @param account who asks
-   * @param also told the new job's ID
-   * @param key undefined: each request is an event of its own
+   * @param also called with the new job's ID, in the transaction that accepts it
+   * @param key undefined: each request makes a job of its own
    * @throws ProblemError `job-not-found`, `job-not-over`, `label-data-gone`, `payload-invalid`, `labels-limit`, those of
    *   `route`, `data-unprintable`, `quota-exceeded`, `idempotency-key-reused`
    */
@@ -75,7 +75,7 @@ export class Reprints {
     const { job, way } = await this.#job(old, request);
     const labels = job.records.length * job.copies;
     const outcome = await transaction(pool, async (client) => {
-      // Somebody may have the old one go on meanwhile: then its labels are not to come out twice.
+      // Somebody may have the old job go on at this moment: then its labels must not come out twice.
       await this.#over(client, id, 'FOR SHARE');
       const accepted = await acceptIn(client, dispatcher.inLanes, {
         job,
@@ -154,7 +154,7 @@ export class Reprints {
   }
 }
 
-/** As a request for these labels would have been checked. */
+/** The new job in the form of a checked request. */
 function checkedOf(job: QueuedJob, way: Route, labels: number): Candidate['checked'] {
   const { template, orientation, copies: numberCopies } = job;
   return {
@@ -167,7 +167,7 @@ function checkedOf(job: QueuedJob, way: Route, labels: number): Candidate['check
   };
 }
 
-/** The chosen labels as records, and which they were. @throws ProblemError `payload-invalid` */
+/** The chosen labels as records, and their places in the first job. @throws ProblemError `payload-invalid` */
 function labelsIn(
   ranges: NonNullable<JobReprint['labels']>,
   { jobId: of, records, copies, again }: QueuedJob,

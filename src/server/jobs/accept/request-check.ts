@@ -1,6 +1,7 @@
 /**
  * The checks that enqueueing and validating share, in the order that the interface lays down: payload (400),
- * template (404), routing, format and values (400). The quota (403) comes last, and is the caller's to check or to take.
+ * template (404), routing, format and values (400). The quota (403) comes last: `validate` checks it, and
+ * `enqueue` takes it.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -38,12 +39,12 @@ export type CheckedRequest = {
   printerCommands: boolean;
   route: Route;
   labels: number;
-  /** By which it shows whether what was looked up is still so. Undefined: it was looked up just now. */
+  /** Show whether what was looked up earlier has changed since. Undefined: it was looked up just now. */
   stamps: { template: string; route: string; asked: Asked } | undefined;
 };
 
 type Parsed = { request: PrintRequest; labels: number };
-/** What a request refers to, as it was looked up. */
+/** The template and the printers that a request refers to, as they were looked up. */
 type Referred = { saved: SavedTemplate; found: Found };
 
 export class RequestCheck {
@@ -82,7 +83,7 @@ export class RequestCheck {
   }
 
   /**
-   * @param options.fresh nothing that was looked up before is used. Else it may be, but never to refuse a request
+   * @param options.fresh look everything up anew. Otherwise earlier look-ups may serve, but never to refuse
    * @throws ProblemError `template-not-found`, those of `route`, and `data-unprintable`
    */
   async references(tenantId: string, parsed: Parsed, { fresh }: { fresh: boolean }): Promise<CheckedRequest> {
@@ -103,7 +104,7 @@ export class RequestCheck {
       const isSame =
         isDeepStrictEqual(stampsOf(kept), stampsOf({ saved, found })) &&
         kept.saved.printerCommands === saved.printerCommands;
-      // Values may take long to check, and would be refused again.
+      // Nothing has changed: the values may take long to check, and would be refused again.
       if (isSame) throw error;
       return await this.#checked(tenantId, parsed, { saved, found });
     }
@@ -136,7 +137,7 @@ function* recordsOf(data: readonly unknown[]): Long<LabelRecord[]> {
   for (const [index, record] of data.entries()) {
     if (isLabelRecord(record)) records.push(record);
     else faults.push(...recordFaults(index, record));
-    // The answer lists no more faults than that.
+    // The answer lists no more faults than `MAX_FAULTS`.
     if (faults.length >= MAX_FAULTS) break;
     yield;
   }

@@ -1,6 +1,6 @@
 /**
- * Which printer, agent and format a request goes to. By ID first; the name is the fallback, matched exactly. Where
- * it is not certain which printer is meant, nothing is printed.
+ * Finds the printer, agent and format that a request goes to. A printer is found by its ID first, else by its
+ * exact name. Where it is not certain which printer is meant, nothing is printed.
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
@@ -60,7 +60,7 @@ function chosen(request: PrintRequest, { byId, named }: Found): Printer {
   return first;
 }
 
-/** By ID, then by name, then the printer's first that the template can be printed in. */
+/** The wanted format by ID, else by name; if none is wanted, the printer's first that fits the template. */
 function chooseFormat(printer: Printer, wanted: string | undefined, template: Template): PrinterFormat {
   const fits = (format: PrinterFormat) => template.language !== 'zpl' || format.language === 'zpl';
   const { formats } = printer;

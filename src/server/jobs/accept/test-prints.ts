@@ -1,4 +1,4 @@
-/** A job of one label that tells where it came from: does this printer print? It counts like any other. */
+/** A test whether a printer prints: a job of one label that says where it came from. It takes quota, too. */
 import { createHash } from 'node:crypto';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { testJob } from '../../printers/test-label.ts';
@@ -26,8 +26,8 @@ export class TestPrints {
   }
 
   /**
-   * @param key undefined: each request is an event of its own
-   * @param also told the job's ID
+   * @param key undefined: each request makes a job of its own
+   * @param also called with the job's ID, in the transaction that accepts it
    * @throws ProblemError `printer-not-found`, `printer-unassigned`, `format-…`, `quota-exceeded`, `idempotency-key-reused`
    */
   async print(

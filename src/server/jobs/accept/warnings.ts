@@ -19,7 +19,7 @@ export const MAX_WARNINGS = 1_000;
 /** mm by which label and media may differ without a warning. */
 const SIZE_TOLERANCE = 1;
 
-/** ms for a look at where a raw ZPL template prints, waiting for a thread and on it. */
+/** ms for checking where a raw ZPL template prints: to wait for a thread, and to run. */
 const TIMES = { wait: 1_000, run: 2_000 };
 
 export async function warningsFor(
@@ -31,7 +31,7 @@ export async function warningsFor(
 ): Promise<{ warnings: Warning[]; warningCount: number }> {
   const warnings: Warning[] = [];
   let warningCount = 0;
-  // There may be millions; only those that are listed are made.
+  // There may be millions of warnings; only those that are listed are made.
   const warn = (make: () => Warning) => {
     warningCount += 1;
     if (warnings.length < MAX_WARNINGS) warnings.push(make());
@@ -91,7 +91,7 @@ async function placementWarnings(
   format: PrinterFormat,
 ): Promise<readonly Warning[]> {
   if (template.language !== 'zpl') return [];
-  // Printed as a picture, it keeps the resolution that it was written for.
+  // In a format of another language the template is drawn at the resolution and size that it was written for.
   const own: RawMedia = format.language === 'zpl' ? {} : template;
   const { dpi = format.dpi, width = format.width, height = format.height } = own;
   try {

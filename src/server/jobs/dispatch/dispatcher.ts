@@ -4,7 +4,7 @@
  * The database says what is still to be added (`dispatched_at is null`), so it does not matter which instance
  * adds it, or whether the one that accepted it still lives. For each lane one instance adds at a time, under an
  * advisory lock, and always from the oldest job on: a job never overtakes one that was acknowledged before it.
- * What waits for several lanes goes together, with as few statements as for one.
+ * Jobs for several lanes are added together, with as few statements as for one lane.
  * Jobs of this instance are kept in memory until then, only to save reading them back.
  */
 
@@ -38,7 +38,10 @@ const LOCK_CLASS = 0x706c6174;
 /** Takes the lock under which a lane's jobs are added or canceled, until the transaction ends. */
 export const LOCK_LANE = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext($1))`;
 
-/** The jobs to be added to these lanes: of each the first one, then of each the second, so that none waits for another's many. */
+/**
+ * The jobs to be added to these lanes: the first job of each lane, then the second of each, and so on, so
+ * that no lane waits for the many jobs of another.
+ */
 const DUE = {
   name: 'jobs-due',
   text: `
@@ -77,7 +80,7 @@ export class Dispatcher implements Dispatching {
   /** Lanes that have something to add, in the order in which they asked. */
   readonly #waiting = new Set<Lane>();
   readonly #busy = new Set<Lane>();
-  /** Lanes that nothing could be added to the last time: each goes by itself, in its turn, and holds up no others. */
+  /** Lanes for which the last attempt failed: each is tried by itself, in its turn, to hold up no other. */
   readonly #refused = new Set<Lane>();
   readonly #running = new Set<Promise<void>>();
   #stopped = true;
@@ -154,7 +157,7 @@ export class Dispatcher implements Dispatching {
       }
       return [...others];
     } catch {
-      // Agents write their lanes: what one of them has made of a lane is no reason not to add to the others.
+      // An agent may have broken a lane that it writes. If the queue answers, each lane is tried by itself.
       await this.#queue.ping();
       return lanes;
     }
@@ -172,14 +175,14 @@ export class Dispatcher implements Dispatching {
 
   /** @returns whether there is more to add, and the lanes that were left out: another instance adds to them */
   async #addBatch(wanted: readonly Lane[]): Promise<{ more: boolean; locked: readonly Lane[] }> {
-    // All of these have committed: those that the batch does not find, another instance has dealt with.
+    // All remembered jobs have committed: another instance has dealt with those that the batch does not find.
     const mine = [...this.#remembered.values()].filter((job) => wanted.includes(laneOf(job)));
     const { added, more, locked } = await transaction(
       this.#pool,
       async (client) => {
         const lanes = await lockedBy(client, wanted);
         const due = await rowsOf(client, dueJob, DUE, [lanes]);
-        // A later round: what this instance remembers is the first one.
+        // A later round has another payload: what this instance remembers is that of the first round.
         for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
@@ -212,7 +215,7 @@ export class Dispatcher implements Dispatching {
     if (missing.length > 0) {
       const sql = `SELECT id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
       for (const { id, lane: own, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
-        // A payload from before there were lanes lacks them.
+        // A payload from before there were lanes does not name its lane.
         read.set(id, { ...payload, scope: scopeOf(own), printerId: printerOf(own) });
       }
     }
@@ -221,8 +224,8 @@ export class Dispatcher implements Dispatching {
 }
 
 /**
- * Locks lanes until the transaction ends: one that is wanted alone is waited for; of several, those that are free.
- * @returns those that are locked
+ * Locks lanes until the transaction ends: a single lane is waited for, of several only those that are free.
+ * @returns the lanes that are locked
  */
 async function lockedBy(client: Queryable, wanted: readonly Lane[]): Promise<Lane[]> {
   if (wanted.length === 1) {
@@ -233,7 +236,7 @@ async function lockedBy(client: Queryable, wanted: readonly Lane[]): Promise<Lan
   return (await rowsOf(client, z.object({ lane }), sql, [wanted])).map((row) => row.lane);
 }
 
-/** Those of the lanes of which every agent that may take their jobs says that it understands this, and there is one. */
+/** The lanes that have an agent, and of which every agent reports that it understands `what`. */
 async function lanesThatKnow(
   client: Queryable,
   lanes: readonly Lane[],

@@ -3,13 +3,13 @@ import type { Lane } from '../../../contract/lane.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 
 export interface Dispatching {
-  /** The statement that accepts a job puts it into its lane. */
+  /** Whether the statement that accepts a job also puts it into its lane. */
   readonly inLanes: boolean;
   start(): void;
-  /** Resolves once nothing is being added any more. What was not added yet is the next sweep's. */
+  /** Resolves once nothing is being added any more. A later sweep adds what was not added yet. */
   stop(): Promise<void>;
-  /** A job whose transaction has committed. */
+  /** Called with each accepted job, once its transaction has committed. */
   accept(job: QueuedJob): void;
-  /** Adds what is not in this lane yet and has to be, soon: jobs that go on, were moved, or were left by a crash. */
+  /** Soon adds the lane's jobs that are not in it yet: they go on, were moved, or were left by a crash. */
   dispatch(lane: Lane): void;
 }

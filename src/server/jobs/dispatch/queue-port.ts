@@ -1,5 +1,5 @@
 /**
- * What the service needs of the queue. `src/queue/` provides it; nothing here knows what it is made of.
+ * The service's port to the queue. `src/queue/` implements it; the service knows nothing else of the queue.
  */
 import type { Lane, Scope } from '../../../contract/lane.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
@@ -11,7 +11,8 @@ export interface JobQueue {
   /** Resolves when the queue's server answers; rejects within seconds when it does not. */
   ping(): Promise<void>;
   /**
-   * Adds jobs to their lanes, in this order, where those are elsewhere. A job that is there, in any state, stays as it is.
+   * Adds jobs to their lanes, in this order, if the lanes are not in the service's database. A job that is
+   * there already, in any state, stays as it is.
    * @param apart lanes beside which templates are stored once, for agents that know `TEMPLATES_APART`
    */
   enqueueMany(jobs: readonly QueuedJob[], apart?: ReadonlySet<Lane>): Promise<void>;
@@ -27,13 +28,13 @@ export interface JobQueue {
   markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void>;
   /** Tells whoever serves the lane to take no further job, or takes that back. May be repeated. */
   markHeld(lane: Lane, held: boolean): Promise<void>;
-  /** By lane, the agent that serves it at this moment; one that none serves is left out. */
+  /** By lane, the agent that serves it at this moment; lanes that no agent serves are left out. */
   leaseHolders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;
   /** Whether reports of an agent wait to be handled. */
   hasUnread(agentId: string, scope: Scope): Promise<boolean>;
   /**
-   * Hands over reports, many at once, those of one agent in order, until the consumer is stopped. When the handler throws,
-   * the same ones are delivered again. Rejects when the queue cannot be reached: call again.
+   * Passes reports to the handler, many at once, those of one agent in order, until the consumer is stopped;
+   * the same ones again if the handler throws. Rejects when the queue cannot be reached: call again.
    */
   consumeReports(handler: (batch: readonly Reported[]) => Promise<void>): Promise<ReportConsumer>;
 }
@@ -50,11 +51,11 @@ export interface JobInQueue {
 
 export interface Reported {
   report: Report;
-  /** Since it was published, ms; 0 where that is not known. */
+  /** ms since the report was published; 0 where that is not known. */
   ageMs: number;
 }
 
 export interface ReportConsumer {
-  /** Waits for the report in hand, at most so long (ms). */
+  /** Waits for the reports in hand, `timeoutMs` ms at most. */
   stop(options?: { timeoutMs?: number }): Promise<void>;
 }

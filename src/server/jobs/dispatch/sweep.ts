@@ -6,9 +6,9 @@
  * A forgotten job is added again only if certainly none of it was printed: there is no report of it, and it is so new
  * that the queue would still know it if it were finished. Any other is held, or it would stay `printing` for ever.
  *
- * A queue in Redis may know that a job has ended and lose the report of how. Its agent tells that again as soon as it finds
- * out; if none has told it minutes later (the agent is gone, or its journal), the job is held. A report that comes later
- * still counts.
+ * A queue in Redis may know that a job has ended and have lost the report of how it ended. The agent reports
+ * it again as soon as it notices; if no report has come minutes later (the agent is gone, or its journal),
+ * the job is held. A report that comes later still counts.
  *
  * A job from before there were lanes waits under its printer's ID alone, where no agent of a tenant looks any more. It
  * is taken out there and counts as forgotten; if an agent has had it, it is held.
@@ -25,14 +25,14 @@ import { inSql, type Pool, rowsOf } from '../../store/pool.ts';
 import type { Dispatching } from './dispatching.ts';
 import type { JobQueue } from './queue-port.ts';
 
-/** Waiting jobs that one sweep asks the queue about, and how many of them at a time. */
+/** Jobs that one sweep asks the queue about, and how many of them at a time. */
 const ASKED = 200;
 const PARALLEL = 10;
 /** s that a job must have been in the queue before its absence means that it is lost. */
 const SETTLED = 10;
 /** h: a finished job that is newer than this is still known to the queue, which keeps it for 48 h. */
 const REMEMBERED = 47;
-/** ms after its end in the lane in which the report of it comes, also again. */
+/** ms after a job's end in its lane within which the report arrives, even if it has to be sent again. */
 const REPORTED = 600_000;
 /** s between two rounds of housekeeping. */
 const HOUSEKEEPING = 300;
@@ -44,14 +44,14 @@ const unfinished = z.object({
   lane,
   delivery: z.int(),
   report_seq: z.int(),
-  /** Some of it may have been printed. */
+  /** Some of its labels may have been printed. */
   begun: z.boolean(),
 });
 type Unfinished = z.infer<typeof unfinished>;
 
 const row = unfinished.extend({ missing: z.boolean() });
 
-/** In the same database one statement tells which jobs their lanes do not know; elsewhere each is asked for. */
+/** Whether a lane in this database does not know its job; a queue elsewhere is asked for each job instead. */
 const NOT_IN_ITS_LANE = `NOT EXISTS (SELECT FROM lanes.job l WHERE l.lane = j.lane
   AND l.queue_id = j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END)`;
 
@@ -169,7 +169,7 @@ export class Sweep {
       const answers = await Promise.allSettled(asked);
       lost.push(...answers.flatMap((one) => (one.status === 'fulfilled' && one.value) || []));
       const failed = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-      // Agents write their lanes: what one of them has made of a lane is no reason not to look at the others.
+      // An agent may have broken a lane that it writes. If the queue answers, the other lanes are looked at.
       if (failed.length > 0) await this.#queue.ping();
       failures.push(...failed);
     }
@@ -189,7 +189,7 @@ export class Sweep {
     this.#cursor = rows.length < ASKED ? '0' : (rows.at(-1)?.seq ?? '0');
   }
 
-  /** The job, if the queue does not know it, or knows that it has ended, and nobody says how. */
+  /** Null, unless the queue does not know the job, or knows that it has ended and no report says how. */
   async #ifLost(job: Unfinished): Promise<Lost | null> {
     const queued = queueId(job.id, job.round);
     const known = await this.#queue.look(job.lane, queued);
@@ -206,7 +206,7 @@ export class Sweep {
     return { job: { ...job, begun }, fault: FORGOTTEN };
   }
 
-  /** Reports of agents that may have had the job have not been handled yet. */
+  /** Whether there are unread reports of agents that may have had the job. */
   async #mayBeReported({ lane }: Unfinished): Promise<boolean> {
     const agents = await rowsOf(
       this.#pool,

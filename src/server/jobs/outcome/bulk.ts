@@ -1,4 +1,4 @@
-/** The same done to many jobs at once, to each as if alone; first, if asked for, what that would do. */
+/** Does the same to many jobs at once, to each as if alone; a dry run says what that would do. */
 import type { JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
@@ -13,13 +13,13 @@ type Done = JobBulkResult['jobs'][number];
 type Fate = Pick<Done, 'outcome' | 'code' | 'detail' | 'reason'>;
 type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
 
-/** What is done to each. */
+/** What is done to each job. */
 export type Deed =
   | { action: 'cancel' | 'retry' }
   | { action: 'release'; uncertain: 'print' | 'skip' }
   | { action: 'move'; to: Target };
 
-/** @throws ProblemError `payload-invalid` where the action is not told enough */
+/** @throws ProblemError `payload-invalid` where something is missing that the action needs */
 export function deedOf({ action, uncertain, to }: JobBulk): Deed {
   if (action === 'release') {
     if (uncertain !== undefined) return { action, uncertain };
@@ -32,7 +32,7 @@ export function deedOf({ action, uncertain, to }: JobBulk): Deed {
   return { action };
 }
 
-/** @param jobs in the order in which it is done; more than `MOST_AT_ONCE`: the others are left */
+/** @param jobs in the order in which it is done to them; those beyond `MOST_AT_ONCE` are left as they are */
 export async function bulk(
   parts: Parts,
   deed: Deed,
@@ -55,7 +55,7 @@ function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'l
   return { id, status, labels: labels.total - labels.printed };
 }
 
-/** Labels that it is about. */
+/** How many labels the deed is about. */
 function labelsOf(deed: Deed, job: JobView): number {
   return job.labels.total - (deed.action === 'release' ? releasedFrom(deed, job) : job.labels.printed);
 }
@@ -70,7 +70,7 @@ function refused(code: ProblemCode, detail: string, reason?: Reason): Fate {
   return { outcome: 'refused', code, detail, ...reasonIn(reason) };
 }
 
-/** It has ended, somebody else has decided since it was looked at, or it cannot be done to this one. */
+/** Refused: the job has ended, somebody has decided since it was looked at, or the deed does not fit it. */
 async function orRefused<T>(work: () => Promise<T>): Promise<T | Fate> {
   try {
     return await work();
@@ -82,7 +82,7 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Fate> {
 
 const DONE: Fate = { outcome: 'done', code: null, detail: null };
 
-/** What would become of a job as it is now. @throws ProblemError where it cannot be moved there */
+/** What would become of a job as it is now. @throws as `JobDecisions.plan` and `JobMoves.check` do */
 async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate> {
   const { status } = job;
   switch (deed.action) {

@@ -8,8 +8,8 @@
  *                                                               nothing was sent ─ taken out ─▶ canceled
  *                                                               something may be ─ by force ──▶ canceled, the rest uncertain
  *
- * The mark tells the agent, with its next lease. The sweep sets it again if the queue has lost it, tries again to cancel,
- * and takes the mark away once the job has ended.
+ * The agent reads the mark when it next renews its lease. The sweep sets the mark again if the queue has lost
+ * it, tries again to cancel, and takes the mark away once the job has ended.
  */
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
@@ -51,8 +51,8 @@ export class Cancellations {
 
   /**
    * Cancels a job, or asks its agent to.
-   * @param force even if labels may be under way, when no agent serves its printer: then all labels that are not known
-   *   to be printed are uncertain
+   * @param force cancel even if labels may be under way, provided that no agent serves the printer; labels
+   *   that are not known to be printed are uncertain then
    * @throws ProblemError `job-not-found`, `job-not-queued` for one that is printed or canceled
    */
   async cancel(id: string, force: boolean, by: Decision): Promise<JobView> {
@@ -60,7 +60,7 @@ export class Cancellations {
     return this.#table.get(id, undefined);
   }
 
-  /** Tries again what was asked for and is not done. */
+  /** Tries again to cancel what is not canceled yet, and takes away the marks of jobs that have ended. */
   async sweep(): Promise<void> {
     const requests = await rowsOf(
       this.#pool,
@@ -74,14 +74,14 @@ export class Cancellations {
       try {
         await (request.ended ? this.#forget(request) : this.#cancel(id, false));
       } catch (error) {
-        // It may have ended just now.
+        // The job may have ended just now.
         if (!(error instanceof ProblemError)) throw error;
       }
     }
     this.#cursor = requests.length < LOOKED_AT ? '0' : (requests.at(-1)?.seq ?? '0');
   }
 
-  /** @param by left out: somebody asked for it before */
+  /** @param by left out by the sweep: somebody asked for it before */
   async #cancel(id: string, force: boolean, by?: Decision): Promise<void> {
     // While the queue is away the request is only written down; the sweep tries again.
     const later = (error: unknown) => {
@@ -92,10 +92,10 @@ export class Cancellations {
       if (by !== undefined) await decidedBy(client, id, by);
       const job = await lockJob(client, id);
       const { lane: of } = job;
-      // Who cancels wants no more of it, at no other printer either.
+      // A person who cancels a job does not want its rest at another printer either.
       if (by !== undefined && job.moving)
         await client.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [id]);
-      // It has ended since it was looked at: how it did stands.
+      // The job has ended since the sweep looked at it: its outcome stands.
       if (by === undefined && statesIn('over').includes(job.status)) return null;
       if (!mayBecome(job.status, 'canceled', 'person')) {
         throw new ProblemError('job-not-queued', `the job is ${job.status}`);
@@ -121,7 +121,7 @@ export class Cancellations {
     try {
       await this.#queue.markCanceled(of, queueId(id, round), false);
     } catch (error) {
-      // Agents write their lanes: one that cannot be told is no reason not to tell the others.
+      // An agent may have broken a lane that it writes. If the queue answers, the other lanes are told.
       await this.#queue.ping();
       this.#logger.warn({ err: error, jobId: id, lane: of }, 'a lane does not take that a job has ended');
       return;

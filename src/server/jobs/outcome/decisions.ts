@@ -1,11 +1,11 @@
 /**
- * A person has a job go on that ended before its last label. (To end it for good: `cancellations.ts`.)
+ * A person's decision to go on with a job that ended before its last label. (To end it: `cancellations.ts`.)
  *
  *   failed, held ── resume, from a label ─▶ queued, a new round ─▶ printing ─▶ …
  *                └─ resume, from beyond the last ─▶ printed
  *
- * It goes on as a new round, under another name in the queue, because queue and agents never print again what has ended
- * under the old one. Late reports of an earlier round change nothing.
+ * The job goes on as a new round, under another name in the queue, because neither queue nor agents print
+ * again what has ended under the old name. Late reports of an earlier round change nothing.
  *
  * Where labels are uncertain only the person at the printer knows which label comes next: it must be named, and is
  * logged.
@@ -46,8 +46,8 @@ export class JobDecisions {
 
   /**
    * Has a held or failed job go on.
-   * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first that is not
-   *   printed, if that is certain
+   * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first label
+   *   that is not printed, if it is certain which one that is
    * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`
    */
   async resume(id: string, from: number | undefined, by: Decision): Promise<JobView> {
@@ -71,7 +71,7 @@ export class JobDecisions {
   }
 }
 
-/** The one rule which labels a decision prints. */
+/** The one rule that says which labels a decision prints. */
 function planOf(job: LockedJob, from: number | undefined): ResumePlan {
   if (!mayBecome(job.status, 'queued', 'person')) {
     const detail = `the job is ${job.status}; only a held or failed job can go on`;

@@ -12,7 +12,7 @@ export class JobTable {
     this.#pool = pool;
   }
 
-  /** Of one tenant, or (undefined) of any. @throws ProblemError `job-not-found` */
+  /** A job of one tenant, or (undefined) of any. @throws ProblemError `job-not-found` */
   async get(id: string, tenantId: string | undefined): Promise<JobView> {
     const sql = `SELECT ${COLUMNS} FROM platen.jobs WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2)`;
     const found = jobId.safeParse(id).success

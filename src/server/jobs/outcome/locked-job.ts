@@ -11,7 +11,7 @@ import { LOCK_LANE } from '../dispatch/dispatcher.ts';
 export interface Decision {
   readonly who: string;
   readonly why?: string | undefined;
-  /** Writes it into the audit, by the job's ID; left out: it is written otherwise. */
+  /** Writes the decision into the audit, with the job's ID; left out where it is written elsewhere. */
   readonly noted?: Also<string> | undefined;
 }
 
@@ -19,7 +19,7 @@ const lockedJob = z.object({
   lane,
   status: jobStatus,
   round: z.int(),
-  /** It was added to the queue, which may have lost it. */
+  /** The job was added to the queue, which may have lost it since. */
   dispatched: z.boolean(),
   /** The delivery that the last report was about. */
   delivery: z.int(),
@@ -27,9 +27,9 @@ const lockedJob = z.object({
   total: z.int(),
   uncertain: z.boolean(),
   cancel_requested: z.boolean(),
-  /** What is left of it goes to another printer. */
+  /** What is left of the job is to go to another printer. */
   moving: z.boolean(),
-  /** Its values are there, so that it can be printed. */
+  /** The job's label data is still kept, so that it can be printed. */
   has_data: z.boolean(),
 });
 export type LockedJob = z.infer<typeof lockedJob>;
@@ -45,7 +45,7 @@ const MOST_MOVES = 5;
 
 /**
  * Locks the job's lane against new jobs and the job against other decisions, until the transaction ends.
- * @param other locked as well, where the job is to go to
+ * @param other the lane that the job is to go to, which is locked as well
  * @throws ProblemError `job-not-found`
  */
 export async function lockJob(client: Queryable, id: string, other?: Lane): Promise<LockedJob> {
@@ -58,11 +58,11 @@ export async function lockJob(client: Queryable, id: string, other?: Lane): Prom
       [id],
     );
     if (where === undefined) break;
-    // In one order everywhere, so that two moves the other way round do not wait for each other for ever.
+    // Lanes are locked in one order everywhere, so that two moves in opposite directions cannot deadlock.
     const lanes = [...new Set(other === undefined ? [where.lane] : [where.lane, other])].sort();
     for (const one of lanes) await client.query(LOCK_LANE, [one]);
     const job = await rowOf(client, lockedJob, `${SELECT_JOB} FOR UPDATE`, [id]);
-    // It was moved before the lock was ours: the lock is of a lane that it has left.
+    // Otherwise the job was moved before the lock was taken, and the lock is of a lane that it has left.
     if (job?.lane === where.lane) return job;
   }
   throw notFound();
@@ -79,7 +79,7 @@ function notFound(): ProblemError {
   return new ProblemError('job-not-found', 'there is no job with this ID');
 }
 
-/** Has the history of what this transaction changes in a job name who decided it, and the audit too. */
+/** Has the history of jobs that this transaction changes name who decides and why; writes the audit. */
 export async function decidedBy(client: Queryable, id: string, { who, why, noted }: Decision): Promise<void> {
   await client.query(`SELECT set_config('platen.who', $1, true), set_config('platen.why', $2, true)`, [
     who,

@@ -1,13 +1,13 @@
 /**
- * A person sends a job, or what is left of it, to another printer.
+ * Moves a job, or what is left of it, to another printer, as a person decides.
  *
  *   waiting ── taken out of its lane, with certainty which labels are out ─┐
  *   failed ─── from its first label that is not printed ───────────────────┼─▶ queued in the other lane, a new round
  *   held ───── from the label that the person names ───────────────────────┘
  *   printing ── its agent stops it first; what is left is a job of its own (`moving.ts`)
  *
- * It is out of the first lane before it is in the second, so no two printers can have it; in between it is in the
- * database alone, and a crash there is the sweep's to mend.
+ * The job leaves the first lane before it enters the second, so no two printers can have it. In between it is
+ * in the database alone; after a crash there, the sweep adds it to the second lane.
  */
 
 import { z } from 'zod';
@@ -31,7 +31,7 @@ import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.
 import { askToMove } from './moving.ts';
 import { type LaneQueue, takenOut } from './taken-out.ts';
 
-/** One of its names, and by `format` one of its formats. */
+/** The other printer by its ID or name, and by `format` one of its formats. */
 export type Target = Pick<z.output<typeof jobMove>, 'printerId' | 'printer' | 'format'>;
 
 const stored = z.object({ tenant_id: z.string(), lane: z.string(), payload: queuedJob.nullable() });
@@ -91,7 +91,7 @@ export class JobMoves {
       return { lane: job.lane, from: first, of: job.total };
     });
     if ('stops' in from) {
-      // While the queue is away it is only written down; the sweep of cancellations tells it again.
+      // While the queue is away the request is only written down; the sweep of cancellations marks it later.
       await this.#queue.markCanceled(from.lane, from.stops, true).catch((error: unknown) => {
         this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is stopped later');
       });
@@ -102,7 +102,7 @@ export class JobMoves {
     return this.#table.get(id, undefined);
   }
 
-  /** That its template prints on the other printer, and that it is another one. @throws ProblemError as `move` */
+  /** Checks that the template prints on the printer `to`, and that `to` is another one. @throws as `move` */
   async check(id: string, to: Target): Promise<void> {
     const { lane, target } = await this.#wayOf(id, to);
     if (lane === target) throw notMovable(because('move-same', {}));
@@ -115,7 +115,7 @@ export class JobMoves {
     return { payload, way, lane, target: laneOf({ scope: way.printer.scope, printerId: way.printer.id }) };
   }
 
-  /** The first label that is to be printed. Everything is refused before the job leaves its lane. */
+  /** Takes a waiting job out of its lane; refuses what is wrong first. @returns the first label to print */
   async #takeOut(id: string, job: LockedJob, target: Lane, from: number | undefined): Promise<number> {
     const waits = job.status === 'queued';
     if (!waits && !mayBecome(job.status, 'queued', 'person'))
@@ -136,7 +136,8 @@ export class JobMoves {
     if ((await takenOut(this.#queue, job.lane, id, job, false)) !== 'certain') {
       throw notMovable(because('move-taken', {}));
     }
-    // Adding it to the first lane may have been given up and still be under way: the agent there is not to print it.
+    // The dispatcher may have given up adding the job to the first lane, and the addition may still succeed:
+    // the mark keeps the agent there from printing it.
     if (!job.dispatched) await this.#queue.markCanceled(job.lane, queueId(id, job.round), true);
     return first;
   }

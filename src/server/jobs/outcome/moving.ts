@@ -1,13 +1,13 @@
 /**
- * A job that prints is moved in two steps, of which a person asks for both at once:
+ * Moves a job that prints, in two steps; a person asks for both at once:
  *
  *   printing ── its agent stops it at a label ─▶ canceled ── what is certain not to be out ─▶ a new job, at the other printer
  *                                                         └─ what may be out ─▶ stays here, named, for a person
  *
- * In between it is written down beside the job, so that it is done whoever is gone meanwhile, and done once: the new job
- * and that nothing is left to do are one transaction. One that is held instead is canceled, as any job that was to stop:
- * its uncertain labels stay here, the others go. Of one that is printed or failed by then nothing is moved: a person says
- * anew what is to be done.
+ * Between the steps the target is stored in the job's row (`move_to`), so that the second step is done
+ * whichever process ends meanwhile, and done once: one transaction makes the new job and deletes the target.
+ * A job that ends as held instead is canceled, like any job that was to stop: its uncertain labels stay here,
+ * the others are moved. If it is printed or failed by then, nothing is moved: a person decides anew.
  */
 import { z } from 'zod';
 import { jobStatus, statesIn } from '../../../contract/job-life.ts';
@@ -50,7 +50,7 @@ export class Moving {
   readonly #logger: Logger;
   readonly #changed: (jobs: string[]) => void;
 
-  /** @param parts `changed` is told of jobs that pages should look at again */
+  /** @param parts `changed` is called with jobs that open pages should ask for again */
   constructor(parts: {
     pool: Pool;
     reprints: Pick<Reprints, 'reprint'>;
@@ -64,7 +64,7 @@ export class Moving {
     this.#logger = parts.logger;
   }
 
-  /** The second step, of all that have stopped. */
+  /** Does the second step for all jobs that have stopped. */
   async sweep(): Promise<void> {
     const jobs = await rowsOf(
       this.#pool,

@@ -4,21 +4,21 @@ import type { Logger } from '../../../log.ts';
 import type { JobQueue, ReportConsumer, Reported } from '../dispatch/queue-port.ts';
 import type { Reports } from './reports.ts';
 
-/** Pauses before a report is tried again whose printer the service does not know yet, ms. */
+/** ms to wait before each new attempt to apply a report whose printer the service does not know yet. */
 const EARLY = [100, 400, 1_500, 3_000];
-/** ms for which an agent gets no such pauses after they were in vain. */
+/** ms for which the service does not wait for an agent's reports, after it waited for one in vain. */
 const DOUBTED = 60_000;
 const MOST_DOUBTED = 10_000;
-/** ms */
+/** ms between two attempts to reach the queue. */
 const RETRY = 2_000;
-/** ms that a stop waits for the report in hand. */
+/** ms that a stop waits for the reports in hand. */
 const STOP_TIMEOUT = 5_000;
 
 export class ReportIntake {
   readonly #queue: JobQueue;
   readonly #reports: Reports;
   readonly #logger: Logger;
-  /** Until when, by agent. */
+  /** By agent, until when the service does not wait for its reports (`performance.now()`). */
   readonly #doubted = new Map<string, number>();
   #consumer: ReportConsumer | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -51,7 +51,7 @@ export class ReportIntake {
     this.#consumer = undefined;
   }
 
-  /** Those that the service cannot take yet come again in their order; the others are done with by then. */
+  /** Reports that come too early are applied again, in their order; the others are done with by then. */
   async #take(batch: readonly Reported[]): Promise<void> {
     let early = await this.#reports.apply(batch);
     const waits = () => early.some(({ report }) => !this.#isDoubted(report.agentId));

@@ -5,8 +5,9 @@
  * Which state a report may change, and when an older one counts: `contract/job-life.ts`. A report of an earlier round,
  * from before a person had the job go on, changes nothing.
  *
- * An agent may report on its own printers and on jobs in their lanes only. A time later than the database's counts as
- * now, and its ID stays with its tenant while it reports: nobody can silence an agent by a false time or by its ID.
+ * An agent may report on its own printers and on jobs in their lanes only. A time later than the database's
+ * counts as now, and an agent's ID stays with its tenant while the agent reports: nobody can silence an agent
+ * by a false time or by its ID.
  */
 import { z } from 'zod';
 import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
@@ -23,7 +24,7 @@ import type { Reported } from '../dispatch/queue-port.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
-/** Printers that an agent has had, and that are remembered. */
+/** How many of the printers that an agent no longer has are remembered. */
 const MOST_GONE = 5_000;
 /** s without a newer report (they come every 15 s) after which an agent's clock must have been set back. */
 const CLOCK_DOUBTED = 30;
@@ -32,10 +33,10 @@ const CLOCK_DOUBTED = 30;
 const applied = z.object({ has: z.boolean().nullable(), applied: z.boolean() });
 const answered = z.object({ applied: z.array(applied) });
 
-/** What PostgreSQL takes in no text, as JSON has it: NUL, and half a character. */
+/** The JSON escapes of what PostgreSQL takes in no text: NUL, and half of a surrogate pair. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
-/** A report's text as JSON for the database: for one character of a device's name no report is lost. */
+/** JSON without these characters, so that no report is lost because of one character of a device's name. */
 function storable(value: unknown): string {
   const json = JSON.stringify(value);
   if (!UNSTORABLE.test(json)) return json;
@@ -53,9 +54,9 @@ export class Reports {
   readonly #commit: 'on' | 'off';
 
   /**
-   * @param applied told of each report that was, maybe without a change
-   * @param again reports are in this database until they have been applied: a commit that is lost in a crash takes with it
-   *   that they are done with, and nobody waits for the disk
+   * @param applied called with each report that was applied, even if it changed nothing
+   * @param again reports stay in this database until they have been applied. A crash that loses a commit also
+   *   loses that its reports are done with: they are applied again, so no commit has to wait for the disk
    */
   constructor(pool: Pool, logger: Logger, applied: (report: Report) => void = () => {}, again = false) {
     this.#pool = pool;
@@ -65,9 +66,9 @@ export class Reports {
   }
 
   /**
-   * Applies them in their order. One that cannot be stored is left out, and keeps no other from being applied.
-   * @returns those that came too early: the agent has not reported the job's printer yet, or does not have it. Another
-   *   instance may have that report in hand
+   * Applies reports in their order. One that cannot be stored is left out, and holds up no other.
+   * @returns those that came too early: the agent does not have the job's printer, or has not reported it yet
+   *   (another instance may have that report in hand)
    * @throws when the database cannot be reached; all must be delivered again
    */
   async apply(batch: readonly Reported[]): Promise<Reported[]> {
@@ -77,7 +78,7 @@ export class Reports {
       const { report, ageMs } = reported;
       if (report.kind === 'job') jobs.push({ report, ageMs });
       else {
-        // What comes before it was said of the printers that the agent had until then.
+        // Reports of jobs before this one are about the printers that the agent had until then.
         early.push(...(await this.#jobs(jobs)));
         jobs = [];
         await this.#agent(report, ageMs).then(
@@ -142,7 +143,7 @@ export class Reports {
          WHERE agent_id = $1 AND gone_at IS NULL AND NOT printer_id = ANY($2)`,
         [report.agentId, printers.map((printer) => printer.id)],
       );
-      // An agent may say at each report that it has others.
+      // An agent may name other printers in each report, so the number of those that are gone is bounded.
       if ((gone.rowCount ?? 0) > 0)
         await client.query(
           `DELETE FROM platen.agent_printers WHERE agent_id = $1 AND printer_id IN (
@@ -165,7 +166,7 @@ export class Reports {
     );
   }
 
-  /** In one statement. Returns those that came too early. */
+  /** Applies reports of jobs in one statement. Returns those that came too early. */
   async #jobs(batch: readonly OfJob[]): Promise<Reported[]> {
     const [first, ...more] = batch;
     if (first === undefined) return [];
@@ -188,7 +189,7 @@ export class Reports {
       }
       if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
     }
-    // One of them cannot be stored, and nothing of the statement remains.
+    // One report cannot be stored, and nothing of the statement remains: each is applied by itself.
     const early: Reported[] = [];
     for (const one of batch) early.push(...(await this.#jobs([one])));
     return early;
@@ -206,7 +207,7 @@ export class Reports {
   }
 }
 
-/** As `platen.apply_job_reports` reads it. */
+/** The report in the form that `platen.apply_job_reports` reads. */
 function rowOf(n: number, report: JobReport): object {
   return {
     n,

@@ -1,6 +1,6 @@
 /**
- * What is kept of jobs that are over, and for how long. Label data is personal: it is kept for pictures and reprints, and then
- * deleted. What is under way or held is kept until it has ended.
+ * Deletes what is no longer kept of jobs that are over. Label data is personal: it is kept for pictures and
+ * reprints, and then deleted. Jobs that are under way or held are kept.
  */
 
 import { JOB_STATES, JOB_STATUSES, statesIn } from '../../../contract/job-life.ts';
@@ -10,7 +10,7 @@ import { forgetTemplates } from '../../templates/job-templates.ts';
 
 /** Rows in one statement, so that none is locked for long. */
 const STEP = 500;
-/** Statements in one go: what is left is the next one's. */
+/** Statements in one round of housekeeping; the next round deletes the rest. */
 const MOST_STEPS = 200;
 
 const WITH_DATA = inSql(JOB_STATUSES.filter((status) => JOB_STATES[status].data === 'kept for a while'));
@@ -34,7 +34,7 @@ export async function forgetJobs(pool: Pool, retention: ServerConfig['retention'
     retention.jobDays,
   );
   for (const kind of ['printer', 'template'] as const) {
-    // Each name by its index: without OFFSET, which changes nothing else, all jobs would be read.
+    // `OFFSET 0` changes no result, but has PostgreSQL look up each name by index and not read all jobs.
     await pool.query(
       `DELETE FROM platen.job_names n WHERE kind = '${kind}' AND NOT EXISTS (
          SELECT FROM platen.jobs j WHERE j.tenant_id = n.tenant_id AND j.${kind}_id = n.id OFFSET 0)`,

@@ -1,4 +1,4 @@
-/** A job taken out of its lane, where then nothing more of it can be printed from there. */
+/** Takes a job out of its lane, so that nothing more of it can be printed from there. */
 import type { Lane } from '../../../contract/lane.ts';
 import { queueId } from '../../../contract/queued-job.ts';
 import type { JobQueue } from '../dispatch/queue-port.ts';
@@ -10,9 +10,10 @@ export type LaneQueue = Pick<
 >;
 
 /**
- * Under the lock of the lane and the job. Says whether it is certain which labels are out; null: its agent has it, and
- * must stop it.
- * @param force even if labels may be under way, where no agent serves the lane
+ * Call it under the lock of the lane and the job.
+ * @param force take the job out even if labels may be under way, provided that no agent serves the lane
+ * @returns whether it is certain which labels are out; null: it was not taken out, because its agent must
+ *   stop it first, or because the queue has lost it
  */
 export async function takenOut(
   queue: LaneQueue,
@@ -23,9 +24,9 @@ export async function takenOut(
 ): Promise<'certain' | 'uncertain' | null> {
   const queued = queueId(id, job.round);
   const found = await queue.look(of, queued);
-  // Not added yet; or the queue has lost it, and the sweep finds out what that means.
+  // The job was not added yet; or the queue has lost it, and the sweep finds out what that means.
   if (found === null) return job.dispatched ? null : 'certain';
-  // Whether the agent that had it last reported how far it came.
+  // Whether the agent that had the job last has handed it back and reported how far it came.
   const told = job.status === 'queued' && job.delivery >= found.deliveries;
   const underWay = found.state === 'ended' || (found.begun && !told);
   if (found.state === 'waiting' && !underWay && (await queue.remove(of, queued))) return 'certain';

@@ -16,7 +16,7 @@ import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 import { labelDataOf } from './label-data.ts';
 import { movingTo } from './moving-to.ts';
 
-/** Events that are shown, the newest of them; a printer's to and fro is cut sooner. */
+/** The newest events of a job that are shown. Events `waits` stop being stored sooner than others. */
 const MOST_EVENTS = 500;
 const MOST_REPRINTS = 20;
 
@@ -30,7 +30,7 @@ const detailsRow = jobRow.extend({
   held_why: z.string().nullable(),
 });
 
-/** What the job said at that moment, and why. */
+/** An entry of the job's history: what the job was at that moment, and who changed it and why. */
 const eventRow = jobRow
   .pick({
     sent: true,
@@ -134,7 +134,7 @@ function eventOf(row: z.infer<typeof eventRow>): JobEvent {
   };
 }
 
-/** That a job was moved is stored with the printer that it left; it is shown with the one that it came to. */
+/** A `moved` event is stored with the printer that the job left; it is shown with the one that it came to. */
 function withTargets(told: readonly JobEvent[], now: JobEvent['printer']): JobEvent[] {
   let printer = now;
   const shown = told.toReversed().map((event) => {
@@ -146,7 +146,7 @@ function withTargets(told: readonly JobEvent[], now: JobEvent['printer']): JobEv
   return shown.reverse();
 }
 
-/** The printer that it was accepted for, if it was moved. */
+/** The printer that the job was accepted for, if it was moved since. */
 function leftFirst(events: readonly z.infer<typeof eventRow>[]): JobEvent['printer'] | undefined {
   const first = events.find(({ kind }) => kind === 'moved');
   return first && { id: first.printer_id, name: first.printer_name };
@@ -156,7 +156,7 @@ function sinceOf(life: readonly JobEvent[], begins: (event: JobEvent) => boolean
   return (life.findLast(begins) ?? life[0])?.at ?? '';
 }
 
-/** Since when they hold without a break. */
+/** Since when these reasons have held without a break. */
 function sinceReasons(life: readonly JobEvent[], reasons: readonly string[]): string {
   const same = (event: JobEvent) =>
     event.reasons.length === reasons.length &&
@@ -165,7 +165,7 @@ function sinceReasons(life: readonly JobEvent[], reasons: readonly string[]): st
   return (life[before + 1] ?? life.at(-1))?.at ?? '';
 }
 
-/** What can be asked for; whether it is done is decided when it is. */
+/** The actions that can be asked for; whether one is done is decided when it is asked for. */
 function actionsOf(job: JobView, hasData: boolean, moving: boolean): JobAction[] {
   const { status } = job;
   const goesOn = hasData && mayBecome(status, 'queued', 'person');

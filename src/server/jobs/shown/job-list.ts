@@ -1,9 +1,9 @@
 /**
- * The list of jobs, page by page, the newest first, and how many there are in each state. What is asked is answered
- * from an index, whatever a tenant has printed before; jobs of one state are counted up to a limit.
+ * The list of jobs, page by page, the newest first, and how many there are in each state. An index answers
+ * every query, however much a tenant has printed before; jobs of one state are counted up to a limit.
  *
- * A page ends with a key, the time and ID of its last job, and the next one begins behind it: nothing is skipped or
- * told twice when jobs arrive meanwhile. Over a whole deployment it is merged from the pages of its tenants.
+ * A page ends with a key, the time and ID of its last job, and the next page begins behind it: nothing is
+ * skipped or shown twice when jobs arrive meanwhile. Pages of its tenants make a page of a whole deployment.
  */
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
@@ -24,7 +24,7 @@ import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 /** Printers or templates that a name may stand for. */
 const MOST_NAMED = 100;
 
-/** What jobs were accepted for, by what it was called then: it may be gone, or be called otherwise. */
+/** Finds printers or templates by their names when jobs were accepted; they may be gone or renamed since. */
 const ONCE_NAMED = (kind: 'printer' | 'template') => `SELECT id FROM platen.job_names
     WHERE kind = '${kind}' AND (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)`;
 const PRINTERS_NAMED = `SELECT p.printer_id AS id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
@@ -44,11 +44,11 @@ const listedRow = jobRow.extend({ key_time: z.string() });
 class Conditions {
   readonly values: unknown[] = [];
   readonly sql: string[] = ['j.tenant_id = t.id'];
-  /** What is looked for one after the other, each along its index. */
+  /** The tenants, and maybe IDs of `addOneOf`: jobs are looked up for each of them, along an index. */
   from = 'platen.tenants t';
   readonly #newest: boolean;
 
-  /** @param newest the newest are wanted; otherwise it is how many there are */
+  /** @param newest whether the newest jobs are wanted; otherwise jobs are counted */
   constructor({ newest }: { newest: boolean }) {
     this.#newest = newest;
   }
@@ -59,13 +59,16 @@ class Conditions {
     return this;
   }
 
-  /** What stands for the value. */
+  /** Adds a value. @returns its placeholder */
   value(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
   }
 
-  /** Any of these. The newest of each are found at once, of several together only among all of them. */
+  /**
+   * The column has one of these IDs. An index gives the newest jobs of one ID at once; those of several IDs
+   * together would be searched for among all jobs, so each ID is looked up by itself.
+   */
   addOneOf(column: 'printer_id' | 'template_id', ids: readonly string[]): void {
     if (ids.length === 0) this.sql.push('false');
     else if (ids.length === 1) this.add(`j.${column} = ?`, ids[0]);
@@ -88,11 +91,11 @@ export class JobList {
     this.#pool = pool;
   }
 
-  /** @param filter without a tenant: of all of them */
+  /** @param filter without a tenant: jobs of all tenants */
   async page(filter: JobFilter): Promise<JobPage> {
     const where = await this.#conditions(filter, { newest: true });
     if (filter.status !== undefined) {
-      // One is looked up as it is; any of several would be looked for among all others.
+      // A single state is compared with `=`, which an index answers; `ANY` searches the jobs of all states.
       where.add(
         filter.status.length === 1 ? 'j.status = (?::text[])[1]' : 'j.status = ANY(?)',
         filter.status,
@@ -122,7 +125,7 @@ export class JobList {
     };
   }
 
-  /** These, as far as they are of the tenant, or (undefined) of any; the oldest first. */
+  /** The jobs with these IDs that belong to the tenant, or (undefined) to any; the oldest first. */
   async byIds(ids: readonly string[], tenant: string | undefined): Promise<JobView[]> {
     const rows = await rowsOf(
       this.#pool,
@@ -133,7 +136,7 @@ export class JobList {
     return rows.map(jobViewOf);
   }
 
-  /** What waits in a lane, of a tenant or (undefined) of any; what would be printed last comes first. */
+  /** A tenant's waiting jobs in a lane, or (undefined) all; the job that would print last comes first. */
   async waitingIn(lane: Lane, tenant: string | undefined, most: number): Promise<JobView[]> {
     const rows = await rowsOf(
       this.#pool,
@@ -148,7 +151,8 @@ export class JobList {
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */
   async counts(filter: JobCountFilter): Promise<JobCounts> {
     const where = await this.#conditions(filter, { newest: false });
-    // Each state by name: of one that is a value, PostgreSQL does not know that it is rare, and reads a million others.
+    // Each state stands in the SQL itself: PostgreSQL does not know of a value that it is rare, and reads a
+    // million other jobs.
     const counted = JOB_STATUSES.map(
       (status) => `(SELECT count(*) FROM (
           SELECT FROM platen.jobs j WHERE ${where.text} AND j.status = '${status}' LIMIT ${MOST_COUNTED}) AS counted)
@@ -193,12 +197,12 @@ export class JobList {
   }
 }
 
-/** PostgreSQL refuses a text with a NUL: nothing has such a name, and nothing is found by what takes its place. */
+/** PostgreSQL refuses a text with a NUL. Nothing has such a name: a text that finds nothing replaces it. */
 function storable(text: string): string {
   return text.includes('\0') ? '\u{10ffff}' : text;
 }
 
-/** The first or the last UUID that begins so. */
+/** For `0` the first and for `f` the last UUID that begins with these digits. */
 function filledWith(begun: string): (digit: string) => string {
   const digits = begun.replaceAll('-', '');
   return (digit) => digits.slice(0, 32).padEnd(32, digit);

@@ -1,4 +1,4 @@
-/** A job's row as it is shown. The SQL is for `FROM platen.jobs`, without another name. */
+/** A job's row as it is shown. The SQL is for `FROM platen.jobs`, without an alias. */
 import { z } from 'zod';
 import { jobFault } from '../../../contract/fault.ts';
 import type { JobView } from '../../../contract/job.ts';

@@ -1,4 +1,4 @@
-/** What a job prints, some of its records at a time: for whoever looks at its values or its labels' pictures. */
+/** Reads what a job prints, some records at a time, to show its values and the pictures of its labels. */
 
 import { z } from 'zod';
 import { jobId } from '../../../contract/job-id.ts';
@@ -28,7 +28,7 @@ const wholeRow = z.object({
   payload: withoutRecords.extend({ records: z.array(z.unknown()) }).nullable(),
 });
 
-/** SQLSTATE of a text with U+0000, which `json` keeps and no function of the database takes apart. */
+/** SQLSTATE for a text with U+0000, which the type `json` keeps, but none of the JSON functions reads. */
 const UNTRANSLATABLE = '22P05';
 
 /**
@@ -51,7 +51,7 @@ export async function labelDataOf(
   return { job, total, records };
 }
 
-/** In the database: a job may have megabytes of which one record is asked for. */
+/** The database picks the records out: a job may have megabytes, of which one record is asked for. */
 function takenApart(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
   return rowOf(
     pool,

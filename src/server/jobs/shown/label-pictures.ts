@@ -19,7 +19,7 @@ export async function jobLabelPicture(
   label: number,
   width?: number,
 ): Promise<Uint8Array> {
-  // How many copies there are of a record says only the job.
+  // Which record a label belongs to depends on the job's number of copies.
   const { job: head } = await labelDataOf(pool, id, { from: 0, limit: 0 });
   const index = Math.floor(label / head.copies);
   const { job, total, records } = await labelDataOf(pool, id, { from: index, limit: 1 });

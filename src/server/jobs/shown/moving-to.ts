@@ -1,4 +1,4 @@
-/** Where what is left of a job goes, as it is kept beside the job until that is done. */
+/** The printer that the rest of a stopped job is to go to, as the job's row keeps it until that is done. */
 import { z } from 'zod';
 
 export const movingTo = z.object({
@@ -7,7 +7,7 @@ export const movingTo = z.object({
   format: z.string(),
   who: z.string(),
   why: z.string().exactOptional(),
-  /** Why it was not taken there. */
+  /** Why the rest could not go there. */
   refused: z.string().exactOptional(),
 });
 export type MovingTo = z.infer<typeof movingTo>;

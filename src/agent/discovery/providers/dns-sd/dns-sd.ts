@@ -158,7 +158,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
         this.onNews?.();
       }, NEWS_AFTER).unref();
     }
-    // What ends is still valid for a moment: the scan that sees it gone comes after that.
+    // A record that ends is still valid for a moment: the scan that sees it gone comes after that.
     if (!changes.includes('ending')) return;
     clearTimeout(this.#ended);
     this.#ended = setTimeout(() => this.onNews?.(), GOODBYE + NEWS_AFTER).unref();

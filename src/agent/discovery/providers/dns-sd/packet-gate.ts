@@ -9,7 +9,7 @@ const LONGEST = 9_000;
 const MOST_POINTERS = 4;
 const HEADER = 12;
 const POINTER = 0xc0;
-/** Of each second so much, ms, is spent on packets; who was not heard is asked again. */
+/** The most time in each window that is spent on packets, both ms; a printer not heard is asked again. */
 const WINDOW = 1_000;
 const MOST_SPENT = 250;
 

@@ -1,10 +1,11 @@
 /**
  * Printers that answer SNMP, on the addresses that the configuration names: who they are, and how they are.
  *
- * GETNEXT finds the first row of the printer tables (a thing that has none is no printer), GET reads it, all
- * variables at once and, where a device of version 1 refuses the lot for one it has not, without the ones it
- * names. One socket for all, a fixed number of devices at a time, each asked twice before it is taken for
- * nobody; an answer counts only from the address and with the number it was asked with.
+ * GETNEXT finds the first row of the printer tables (a device that has none is no printer), and GET reads all
+ * its variables at once. A device of version 1 refuses them all where it lacks one and names that one: it is
+ * asked again without it. One socket serves all, a fixed number of devices is asked at a time, each twice
+ * before it counts as not there; an answer counts only from the address and with the number that it was asked
+ * with.
  *
  * Source: RFC 1213 (system), RFC 2790 (hrDevice, hrPrinter), RFC 3805 (Printer MIB).
  */
@@ -48,7 +49,7 @@ export interface SnmpOptions {
   port?: number;
   /** How long one answer is waited for, ms. */
   timeout?: number;
-  /** How long one scan takes at most, ms; what it did not come to is the next one's first. */
+  /** How long one scan takes at most, ms; the next scan begins with the addresses that this one left. */
   limit?: number;
 }
 
@@ -64,7 +65,7 @@ const PORT = 161;
 /** Devices asked at the same time. */
 const AT_ONCE = 64;
 const ATTEMPTS = 2;
-/** Times that a device may name a variable it has not. */
+/** Times that a device may refuse a question for a variable that it lacks. */
 const REFUSALS = 12;
 
 /** Columns that only printers have rows in: hrPrinterStatus, prtGeneralSerialNumber. */
@@ -196,7 +197,7 @@ export class SnmpSession {
       const response = await this.#exchange(address, pdu, asked, signal);
       if (response === undefined) return [];
       if (response.error === 0) return response.variables;
-      // Version 1 (RFC 1157 §4.1.2): nothing is told when one is missing, and which one is.
+      // Version 1 (RFC 1157 §4.1.2): where one is missing, the answer names it and has no values.
       const { index } = response;
       asked = asked.filter((_, place) => index > 0 && place !== index - 1);
     }
