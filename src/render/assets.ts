@@ -1,4 +1,4 @@
-/** What a template brings along for its elements. */
+/** The images and fonts that a template brings for its elements. */
 import type { DesignedTemplate } from '../contract/template.ts';
 import { createImageSet, type ImageSet } from './image.ts';
 import { createFontSet, type FontSet } from './tenant-fonts.ts';

@@ -1,8 +1,9 @@
 /**
- * A barcode on the label: whole-dot modules, quiet zones kept, the human-readable line in its place.
+ * Lays out barcodes: whole-dot modules, quiet zones kept, the human-readable line in its place.
  *
- * The element's (x, y) is the corner of the symbol *with* its quiet zones and its human-readable line, after the
- * rotation. A symbol that does not fit the width it was given, or the label, is refused: it would not be read.
+ * The element's (x, y) is the corner of the symbol *with* its quiet zones and its human-readable line, after
+ * the rotation. A symbol that does not fit the width it was given, or the label, is refused, as it
+ * could not be read.
  */
 
 import { dots } from '../contract/dots.ts';
@@ -122,7 +123,7 @@ function layoutMaxiCode(barcode: Barcode, symbol: MaxiCodeSymbol, quick: boolean
   return [{ kind: 'bitmap', x, y, bitmap, scale: 1 }];
 }
 
-/** Bars in bands: those that reach up, all of them, those that reach down. */
+/** The bars in three bands: those that reach up, all bars, those that reach down. */
 function layoutPostal(barcode: Barcode, { bars, sizes }: PostalSymbol): Item[] {
   const { grid, element } = barcode;
   const bar = Math.max(1, dots(sizes.bar, grid.dpi));

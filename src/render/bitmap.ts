@@ -1,4 +1,4 @@
-/** One bit a dot, rows padded to whole bytes, most significant bit left, 1 is black: the order of ZPL's ^GF. */
+/** Bitmaps as in ZPL's ^GF: one bit a dot, rows padded to bytes, most significant bit left, 1 is black. */
 /** Degrees, clockwise. */
 export type Turn = 0 | 90 | 180 | 270;
 
@@ -53,7 +53,7 @@ export function stampBitmap(bitmap: Bitmap, top: Bitmap, x: number, y: number, w
   const toY = Math.min(top.height, bitmap.height - y);
   const shift = x & 7;
   const last = bitmap.stride - 1;
-  // A picture's last byte may hold more than its dots; the paper's may not.
+  // The last byte of a row of `top` may hold bits beyond its dots; a row of `bitmap` must not get any.
   const ours = (0xff << (7 - ((bitmap.width - 1) & 7))) & 0xff;
   const its = (0xff << (7 - ((top.width - 1) & 7))) & 0xff;
   for (let row = Math.max(0, -y); row < toY; row++) {

@@ -1,10 +1,10 @@
-/** bwip-js at arm's length: symbols as modules, and its errors as reasons that a person can read. */
+/** Wraps bwip-js: gives symbols as modules, and turns its errors into reasons that a person can read. */
 import bwipjs from 'bwip-js/node';
 import { z } from 'zod';
 import { because, type Reason, type ReasonCode } from '../contract/reason.ts';
 import { SaidFault } from '../contract/said-fault.ts';
 
-/** A check digit that is wrong; the right one is the reader's to compare, and no part of the value. */
+/** The error for a wrong check digit. It states the right digit, which is not part of the value. */
 export function wrongCheckDigit(expected: string | number): SymbolError {
   return new SymbolError(because('check-digit-wrong', { expected }));
 }
@@ -12,7 +12,7 @@ export function wrongCheckDigit(expected: string | number): SymbolError {
 /** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
 export class SymbolError extends SaidFault {
   override readonly name = 'SymbolError';
-  /** bwip-js's name of the fault, where it found it: `GS1badChecksum`. */
+  /** bwip-js's name of the fault, if bwip-js found it: `GS1badChecksum`. */
   readonly fault: string | undefined;
 
   constructor(said: Reason, fault?: string) {
@@ -26,7 +26,7 @@ const matrix = z.tuple([z.object({ pixs: z.array(z.number()), pixx: z.number(), 
 const cells = z.tuple([z.object({ pixs: z.array(z.number()) })]);
 const postal = z.tuple([z.object({ bbs: z.array(z.number()), bhs: z.array(z.number()) })]);
 
-/** bwip-js says `bwipp.GS1badMonth#3346: AI 17: Invalid month`; an AI it quotes can be any text of the value. */
+/** Messages look like `bwipp.GS1badMonth#3346: AI 17: Invalid month`; the AI can be any text of the value. */
 function symbolError(error: unknown): SymbolError {
   const match = error instanceof Error ? /^bwipp\.(\w+)#\d+: (.*)$/s.exec(error.message) : null;
   if (match === null) throw error;
@@ -34,7 +34,7 @@ function symbolError(error: unknown): SymbolError {
   return new SymbolError(reasonOf(said, fault), fault);
 }
 
-/** What the checker of GS1 data finds, as far as it is told apart. */
+/** Faults of bwip-js's GS1 checker that have a reason of their own. */
 const GS1_REASONS = new Map<string, GsReason>([
   ['GS1unknownAI', 'gs1-unknown-ai'],
   ['GS1badMonth', 'gs1-month'],
@@ -66,9 +66,9 @@ type GsReason = Extract<
   | 'gs1-time'
 >;
 
-/** A value that is longer than what there is of its symbol, however the library calls it. */
+/** The library's names of the fault that a value is longer than any symbol holds. */
 const TOO_LONG = /(?:too(?:Long|Large)|NoValidSymbol|insufficientCapacity)$/i;
-/** AIs that are in one another's way; of a family the second is `31nn`. */
+/** The message about AIs that exclude each other, or are repeated; a family of AIs is written `31nn`. */
 const TOGETHER = /^(?:AIs|Repeated AIs) \((\d{2,4})\)(?: and \((\d{1,4}n{0,3})\))?/;
 
 function reasonOf(said: string, fault: string): Reason {
@@ -97,14 +97,14 @@ function encode(bcid: string, text: string, options: Record<string, string | boo
   }
 }
 
-/** Bar, space, bar, … in modules, from a bar to a bar. @throws SymbolError */
+/** Widths of bar, space, …, bar in modules. @throws SymbolError */
 export function bwipWidths(
   bcid: string,
   text: string,
   options: Record<string, string | boolean> = {},
 ): number[] {
   const widths = linear.parse(encode(bcid, text, options))[0].sbs;
-  // Symbologies whose characters end with a gap leave one behind the last bar.
+  // Symbologies whose characters end with a gap have one behind the last bar, too.
   return widths.length % 2 === 0 ? widths.slice(0, -1) : widths;
 }
 
@@ -140,8 +140,9 @@ export function bwipDark(
 }
 
 /**
- * Bars of a postal code: full, ascender, descender, tracker. bwip-js gives the inches from the bottom of the
- * lowest bar; whichever code it is, those over 0.12 in reach up, and those of 0 reach down.
+ * Bars of a postal code: full, ascender, descender, tracker. bwip-js gives heights, and distances from the
+ * bottom of the lowest bar, in inches. In every code, bars that end above 0.12 in reach up, and bars that
+ * begin at 0 reach down, unless all begin there.
  * @throws SymbolError
  */
 export function bwipPostal(

@@ -1,6 +1,6 @@
 /**
- * Would this record print? Asked by the service at validation, and by the agent before the first byte of a job
- * is sent, so that a job with a bad record fails as a whole and not in the middle.
+ * Checks whether a record would print. The service does so at validation, and the agent before the first byte
+ * of a job is sent, so that a job with a bad record fails as a whole and not in the middle.
  */
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { Template } from '../contract/template.ts';
@@ -11,9 +11,9 @@ import { compileLabel, type LabelTarget } from './label-layout.ts';
 export type RecordCheck = (record: LabelRecord, index: number) => void;
 
 /**
- * A check of a template's records. Compile it once a job: a record takes microseconds where it can be told
- * without encoding its symbols, and at most as long as its layout.
- * @throws JobFaultError `template-invalid`, and what every record would raise
+ * Makes a check of a template's records, to be used for all records of a job. Checking a record takes
+ * microseconds if its symbols need not be encoded, and at most as long as its layout.
+ * @throws JobFaultError `template-invalid`, and any error that every record would raise
  */
 export async function createRecordCheck(template: Template, target: LabelTarget): Promise<RecordCheck> {
   const compiled =

@@ -1,11 +1,11 @@
 /**
- * Which characters a font has a glyph for: its `cmap` table (OpenType 1.9, formats 4 and 12, the Unicode subtables).
- * A table may be hostile: what does not end, or goes back, is refused and not followed.
+ * Reads which characters a font has a glyph for from its `cmap` table (OpenType 1.9, formats 4 and 12, the
+ * Unicode subtables). A table may be hostile: ranges that do not end, or go back, are refused.
  */
 
 const CODE_POINTS = 0x110000;
 
-/** Subtables that are read: fonts have three or so, and each may cover all of Unicode. */
+/** The most subtables that are read: fonts have about three, and each may cover all of Unicode. */
 const MOST_SUBTABLES = 8;
 
 /** One bit a code point. */
@@ -19,7 +19,7 @@ export function covers(coverage: Coverage, point: number): boolean {
   return ((coverage[point >> 3] ?? 0) & (1 << (point & 7))) !== 0;
 }
 
-/** Unicode (0; 5 is variation sequences), and Windows with the BMP or all of Unicode (3/1, 3/10). */
+/** Platform 0 is Unicode (5: variation sequences); on Windows 3/1 is the BMP, 3/10 all of Unicode. */
 function isUnicode(platform: number, encoding: number): boolean {
   return (platform === 0 && encoding !== 5) || (platform === 3 && (encoding === 1 || encoding === 10));
 }
@@ -35,7 +35,7 @@ export function addCharacters(into: Coverage, cmap: Buffer, glyphs: number): boo
     if (glyph <= 0 || glyph >= glyphs || point >= CODE_POINTS) return;
     into[point >> 3] = (into[point >> 3] ?? 0) | (1 << (point & 7));
   };
-  // Several entries may be for one subtable.
+  // Several entries may refer to one subtable.
   const read = new Set<number>();
   let found = false;
   for (let entry = 4; entry < 4 + 8 * cmap.readUInt16BE(2); entry += 8) {
@@ -54,7 +54,7 @@ export function addCharacters(into: Coverage, cmap: Buffer, glyphs: number): boo
 
 type Add = (point: number, glyph: number) => void;
 
-/** Ranges go up, so that all of them together are no longer than Unicode. */
+/** Requires ranges to go up, so that all of them together are no longer than Unicode. */
 function rising(first: number, last: number, before: number): void {
   if (first <= before || last < first || last >= CODE_POINTS) throw new RangeError('cmap is out of order');
 }

@@ -1,9 +1,9 @@
 /**
- * Code 128 (ISO/IEC 15417): from text to codewords to bars.
+ * Encodes Code 128 (ISO/IEC 15417): from text to codewords to bars.
  *
- * Our own, because a printer that draws the symbol itself must be told where to change the code set, or its
- * width is not the one we made room for; and because it is on the path of every native label. Finds the
- * shortest symbol by working backwards over the three code sets.
+ * Platen has an encoder of its own because a printer that draws the symbol itself must be told where to
+ * change the code set, otherwise its symbol may not have the width that layout reserved; and because every
+ * native label needs it. It finds the shortest symbol by working backwards over the three code sets.
  */
 
 import type { Code128Run } from '../zpl/bars.ts';
@@ -118,7 +118,7 @@ export function encodeCode128(input: readonly number[]): Code128 {
   return { runs, plain, modules: 11 * (count + 1) + 13 };
 }
 
-/** The symbol in one code set throughout; null: the set has not all of the characters. */
+/** The symbol in one code set throughout; null: the set lacks a character. */
 export function encodeInSet(input: readonly number[], set: CodeSet): Code128 | null {
   const codewords: number[] = [];
   for (let at = 0; at < input.length; ) {

@@ -16,7 +16,7 @@ export interface Rect {
   readonly height: number;
 }
 
-/** The smallest rectangle around some; undefined around none. */
+/** The smallest rectangle around these rectangles; undefined if there are none. */
 export function enclosing(rects: readonly Rect[]): Rect | undefined {
   if (rects.length === 0) return undefined;
   const x = Math.min(...rects.map((rect) => rect.x));
@@ -75,7 +75,7 @@ export interface TextItem {
   /** Added between characters, ems. */
   readonly spacing?: number;
   readonly ink: Ink;
-  /** May a printer set it in its own font? The template's wish, or ours where the outcome is known. */
+  /** Whether a printer may set it in its own font: by the template's choice, or where the result is known. */
   readonly native: boolean;
 }
 
@@ -83,10 +83,10 @@ export interface TextItem {
 export interface BarsItem extends Rect {
   readonly kind: 'bars';
   readonly turn: Turn;
-  /** Module width, dots; and that of a wide bar or space, of a symbology with two widths. */
+  /** Width of a module, dots; and of a wide bar or space, for symbologies with two widths. */
   readonly module: number;
   readonly wide?: number;
-  /** Bar, space, bar, … in dots. Made when asked for: a printer that draws bars itself never asks. */
+  /** Widths of bar, space, bar, … in dots. Made on demand: a printer that draws bars itself needs none. */
   readonly widths: () => readonly number[];
   readonly native: NativeSymbol | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * How many dots a label, or one element of it, may come to. Said before anything is drawn: a label may be 2 × 2 m, and
+ * Limits the dots of a label, and of one element of it, before anything is drawn: a label may be 2 × 2 m, and
  * at 600 dpi that would be two thousand million.
  */
 import { JobFaultError } from '../contract/fault.ts';
@@ -7,13 +7,13 @@ import { because, reasonText } from '../contract/reason.ts';
 import type { Item, Rect } from './display-list.ts';
 import { ElementFault, type ElementPlace } from './place.ts';
 
-/** Of a label or a sheet: 100 mm × 1.8 m at 600 dpi. */
+/** The most dots of a label or a sheet: 100 mm × 1.8 m at 600 dpi. */
 const MOST_DOTS = 100_000_000;
-/** Of what is drawn as one, A4 at 500 dpi: about six bytes each are in use until the thread comes to rest. */
+/** The most dots drawn in one piece, A4 at 500 dpi: about six bytes each in use until the thread is idle. */
 const MOST_ELEMENT_DOTS = 25_000_000;
 
 /**
- * @param what of which size it is: `label`, `sheet`
+ * @param what whose size it is
  * @throws JobFaultError `template-invalid`
  */
 export function requireDots(what: 'label' | 'sheet', { width, height }: Size, dpi: number): void {
@@ -28,7 +28,7 @@ export function requireDots(what: 'label' | 'sheet', { width, height }: Size, dp
   throw new JobFaultError('template-invalid', `${element}: ${reasonText(reason)}`, { element, reason });
 }
 
-/** For what is drawn as one, whether or not all of it is on the label. @throws ElementFault `template-invalid` */
+/** For what is drawn in one piece, even if partly off the label. @throws ElementFault `template-invalid` */
 export function requireElementDots({ width, height }: Size, place: ElementPlace): void {
   if (width * height <= MOST_ELEMENT_DOTS) return;
   const reason = because('dots-many', {
@@ -38,7 +38,7 @@ export function requireElementDots({ width, height }: Size, place: ElementPlace)
   throw new ElementFault('template-invalid', place, reason);
 }
 
-/** Shapes and lines. @throws ElementFault `template-invalid` */
+/** For shapes and lines. @throws ElementFault `template-invalid` */
 export function requireItemDots(items: readonly Item[], place: ElementPlace): void {
   for (const item of items) {
     if (item.kind === 'stroke') {

@@ -15,7 +15,7 @@ import type { ElementLayout } from './place.ts';
 export interface DrawnWith {
   readonly dpi: number;
   readonly job: JobFacts;
-  /** With the numbers of the label. */
+  /** Including the numbers of the record and the copy (`numbered`). */
   readonly record: LabelRecord;
   /** Left out: the template's own, decoded when they are needed. */
   readonly assets?: Assets | undefined;
@@ -30,7 +30,7 @@ export class DrawnElements {
   readonly #compiled = new Map<number, Promise<ElementLayout>>();
   readonly #items = new Map<number, readonly Item[]>();
 
-  /** @throws JobFaultError `template-invalid`: a time zone that there is not, more dots than may be */
+  /** @throws JobFaultError `template-invalid`: an unknown time zone, or too many dots */
   constructor(template: DesignedTemplate, { dpi, job, record, assets = createAssets(template) }: DrawnWith) {
     this.grid = labelGrid(template, dpi);
     this.assets = assets;

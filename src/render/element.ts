@@ -1,4 +1,4 @@
-/** One element of a template, compiled: what of it does not depend on a record is done here, once. */
+/** Compiles one element of a template: everything that does not depend on a record is done here, once. */
 import type { DesignedTemplate, TemplateElement } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { isNo, ValueFault } from '../values/filters.ts';
@@ -64,7 +64,7 @@ function always(items: Item[], place: ElementPlace): ElementLayout {
   return { fields: [], layout: () => items };
 }
 
-/** Where a filter cannot take a value, the element is named. */
+/** Adds the element to the error of a filter that cannot take a value. */
 function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayout {
   return {
     fields: inner.fields,

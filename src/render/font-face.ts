@@ -8,7 +8,7 @@ export interface TenantFace {
   readonly family: string;
   readonly file: Buffer;
   readonly characters: Coverage;
-  /** Where characters come from that it does not have. */
+  /** The face for characters that this one does not have. */
   readonly fallback: PackagedFace;
 }
 

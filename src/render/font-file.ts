@@ -1,7 +1,6 @@
 /**
- * A font file that somebody sent: is it one that can be drawn with (OpenType 1.9, "Organization of an OpenType
- * Font")? Looked at before the drawing library gets it, so that what is refused has a reason; glyphs themselves are
- * only read by the library.
+ * Checks an untrusted font file (OpenType 1.9, "Organization of an OpenType Font") before the drawing library
+ * gets it, so that a refused font has a reason. Points of glyphs are only counted (`glyph-outlines.ts`).
  */
 import { because, type Reason } from '../contract/reason.ts';
 import { addCharacters, type Coverage, noCharacters } from './cmap.ts';
@@ -16,7 +15,7 @@ const REFUSED: ReadonlyMap<string, Reason> = new Map([
 /** TrueType outlines, the same as Apple writes it, and CFF outlines. */
 const KINDS = new Set(['\0\x01\0\0', 'true', 'OTTO']);
 const MOST_TABLES = 100;
-/** Pictures and drawings in colour, which the library would unpack and follow, for a print in black. */
+/** Tables of pictures and drawings in colour, which the library would unpack for a print in black. */
 const COLOURED = ['COLR', 'CBDT', 'sbix', 'SVG '];
 /** In `head`. */
 const MAGIC = 0x5f0f3cf5;
@@ -39,7 +38,7 @@ export function readFontFile(file: Buffer): Coverage {
   const widths = table('hhea', 36).readUInt16BE(34);
   if (widths === 0 || widths > glyphs) throw broken('it has no glyphs, or widths of glyphs that it has not');
   table('hmtx', 4 * widths + 2 * (glyphs - widths));
-  // What has both may be drawn with either.
+  // A font with both kinds of outlines may be drawn with either.
   if (!tables.has('CFF ') || tables.has('glyf')) {
     const [glyf, loca] = [table('glyf', 0), table('loca', 4)];
     inBounds('glyphs', () => checkGlyphs(glyf, loca, glyphs, head.readInt16BE(50) !== 0));
@@ -75,7 +74,7 @@ function tablesOf(file: Buffer): Map<string, Buffer> {
     const tag = file.toString('latin1', entry, entry + 4);
     const [offset, length] = [file.readUInt32BE(entry + 8), file.readUInt32BE(entry + 12)];
     if (offset + length > file.length) throw broken(`its table ${JSON.stringify(tag)} is cut off`);
-    // Which of the two the drawing library takes is its own affair.
+    // It is not known which of the two the drawing library takes.
     if (tables.has(tag)) throw broken(`it has two tables ${JSON.stringify(tag)}`);
     tables.set(tag, file.subarray(offset, offset + length));
   }

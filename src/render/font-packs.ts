@@ -8,7 +8,7 @@ export interface FontPack {
   /** What its files' names begin with. */
   readonly file: string;
   readonly weights: readonly Weight[];
-  /** What it is for, where labels can do without it: fonts of such size are a Debian package of their own. */
+  /** Name and script of a font that labels can do without: such large fonts have their own Debian package. */
   readonly optional?: { readonly name: string; readonly script: RegExp };
 }
 

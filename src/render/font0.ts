@@ -1,12 +1,12 @@
 /**
- * Zebra's scalable font 0 (^A0): how wide its characters are, and how to draw text as wide with a face of ours.
+ * The character widths of Zebra's scalable font 0 (^A0), and drawing text in these widths in another face.
  *
- * Text that a printer sets itself has the printer's widths, some of them far from any other face's (its hyphen is
- * more than twice as wide as Roboto Condensed's). So these widths are the condensed face's own: layout counts with
- * them, and where we draw the text, each glyph of Roboto Condensed Bold is stretched to them. What is printed
- * natively, as a graphic, in a PDF and in a preview then breaks and ends at the same places.
+ * Text that a printer sets itself has the printer's widths, some of them far from any other face's (its
+ * hyphen is more than twice as wide as Roboto Condensed's). So the condensed face uses these widths: layout
+ * calculates with them, and where we draw the text, each glyph of Roboto Condensed Bold is stretched to them.
+ * Text then breaks and ends at the same places, be it native, a graphic, in a PDF or in a preview.
  *
- * The widths are those of the font that the zebrash interpreter made to match the printers'.
+ * The widths are those of the font that was made for the zebrash interpreter to match the printers' font.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { canvasFont } from './fonts.ts';

@@ -18,7 +18,7 @@ interface FontFile {
   readonly path: string;
 }
 
-/** Its file, or none where an optional package is not installed. @throws Error when another one is missing */
+/** The font file; none if an optional package is not installed. @throws Error if a required one is missing */
 function fontFiles({ pack, file, weights, optional }: FontPack, weight: Weight): FontFile[] {
   if (!weights.includes(weight)) return [];
   try {
@@ -44,7 +44,7 @@ const bold = all('700Bold');
 const italic = all('400Regular_Italic');
 const boldItalic = all('700Bold_Italic');
 
-/** What would show a character, and is not installed: `Noto Sans JP`; null: there is no such font. */
+/** The optional font that has a character but is not installed, as `Noto Sans JP`; null: there is none. */
 export function absentFont(char: string): string | null {
   const absent = FONT_PACKS.find(
     ({ pack, optional }) =>

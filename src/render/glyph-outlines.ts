@@ -1,16 +1,16 @@
 /**
- * What a glyph comes to (OpenType 1.9, "glyf"): the points of its outline, and those of the glyphs that a composite is
- * put together from. The drawing library follows them however many they are, again for each text that is measured: of
- * thirty glyphs, each the one before twice, the last would keep it busy for hours. So all is counted first, each glyph
- * once.
+ * Limits the points of a font's glyphs (OpenType 1.9, "glyf"), including those of the glyphs that a composite
+ * is made of. The drawing library follows them however many they are, again for each text that is measured:
+ * with thirty glyphs, each made of the one before twice, the last would keep it busy for hours. So all are
+ * counted first, each glyph once.
  */
 
 import { because } from '../contract/reason.ts';
 import { FontFault } from './font-fault.ts';
 
-/** Glyphs that one glyph may come to: letters with their accents have a few. */
+/** The most glyphs that one glyph may be made of: letters with accents have a few. */
 const MOST_PARTS = 100;
-/** Points that one glyph may come to: the most detailed of the packaged emoji has 2,500. */
+/** The most points of one glyph: the most detailed of the packaged emoji has 2,500. */
 const MOST_POINTS = 5_000;
 
 interface Extent {
@@ -27,7 +27,7 @@ const TWO_BY_TWO = 0x80;
 
 /**
  * @param long whether `loca` has offsets of four bytes
- * @throws FontFault for a glyph of too many points; RangeError for tables that are broken, or a glyph that comes to too many
+ * @throws FontFault for a glyph of too many points; RangeError for one of too many parts, or broken tables
  */
 export function checkGlyphs(glyf: Buffer, loca: Buffer, glyphs: number, long: boolean): void {
   const offset = (glyph: number) => (long ? loca.readUInt32BE(4 * glyph) : 2 * loca.readUInt16BE(2 * glyph));
@@ -42,7 +42,7 @@ export function checkGlyphs(glyf: Buffer, loca: Buffer, glyphs: number, long: bo
     let parts = 1;
     let points = pointsOf(outline);
     for (const part of partsOf(outline)) {
-      // Also where it comes back to itself.
+      // This also stops glyphs that contain themselves.
       if (depth >= MOST_PARTS) throw new RangeError('glyphs within glyphs, too deep');
       const its = count(part, depth + 1);
       parts += its.parts;
@@ -56,7 +56,7 @@ export function checkGlyphs(glyf: Buffer, loca: Buffer, glyphs: number, long: bo
   for (let glyph = 0; glyph < glyphs; glyph++) count(glyph, 0);
 }
 
-/** Of a glyph that has an outline of its own: one more than the highest number of a contour's last point. */
+/** Points of a glyph's own outline: one more than the highest number of a contour's last point. */
 function pointsOf(glyph: Buffer): number {
   const contours = glyph.length === 0 ? 0 : glyph.readInt16BE(0);
   let points = 0;
@@ -66,7 +66,7 @@ function pointsOf(glyph: Buffer): number {
   return points;
 }
 
-/** The glyphs that a glyph is put together from; none for one that has an outline of its own, or nothing. */
+/** The glyphs that a composite is made of; none for a glyph with an outline of its own, or an empty one. */
 function* partsOf(glyph: Buffer): Generator<number> {
   if (glyph.length === 0 || glyph.readInt16BE(0) >= 0) return;
   for (let at = 10, flags = MORE; (flags & MORE) !== 0; ) {

@@ -1,6 +1,6 @@
 /**
- * Which characters the fonts have a glyph for. The drawing library cannot be asked, and falls back to the host's fonts
- * without a word.
+ * Finds characters that the fonts have no glyph for. The drawing library cannot be asked, and silently takes
+ * the host's fonts.
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { because, type Reason } from '../contract/reason.ts';
 import { addCharacters, type Coverage, covers, noCharacters } from './cmap.ts';
 import { absentFont, FONT_FILES } from './fonts.ts';
 
-/** All packaged families together, for every face can draw from all of them. */
+/** The characters of all packaged families together, because every face can draw from all of them. */
 let packaged: Coverage | undefined;
 
 function readTable(path: string, wanted: string): Buffer {

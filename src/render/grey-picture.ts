@@ -1,4 +1,4 @@
-/** A label's dots made smaller, for a list of labels: each pixel as grey as the part of its dots that is black. */
+/** Scales a label down for a list of labels: a pixel is as dark as the share of its dots that are black. */
 import { type Bitmap, isBlack } from './bitmap.ts';
 import { encodeGreyPng } from './png-encoder.ts';
 

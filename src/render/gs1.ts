@@ -1,5 +1,6 @@
 /**
- * GS1 element strings: `(01)04012345678901(10)AB-12` to what a symbol carries (GS1 General Specifications).
+ * Checks GS1 element strings, as `(01)04012345678901(10)AB-12`, and converts them to what a symbol carries
+ * (GS1 General Specifications).
  *
  * Brackets in a template's own text delimit application identifiers; brackets that come out of a record are
  * data, as in the batch number `A(1)`, and cannot add an AI that the template did not have. Only a template
@@ -20,7 +21,7 @@ const CLOSE = '\ue001';
 /** AIs whose values end by their length, so that no FNC1 follows them (GS1 General Specifications, predefined lengths). */
 const FIXED_LENGTH = /^(?:0[0-4]|1[1-9]|20|3[1-6]|41)/;
 
-/** Does the template itself say where the AIs are? */
+/** Whether the template itself says where the AIs are, so that brackets in a record are data. */
 export function bracketsAreData(parts: readonly Part[]): boolean {
   return parts.length !== 1 || typeof parts[0] === 'string';
 }
@@ -52,13 +53,13 @@ export function elementString(value: string): ElementString {
     data,
   ]);
   if (!isWellKnown(elements)) {
-    // `*` is in the same character sets as the brackets are; the checker has no way to write a bracket.
+    // The checker has no way to write a bracket that is data; `*` is in the same character sets as brackets.
     const checked = value.replaceAll(OPEN, '*').replaceAll(CLOSE, '*');
     try {
       bwipWidths('gs1-128', checked, { parse: false, lintreqs: true });
     } catch (error) {
       // A batch number needs its GTIN on the same item, not in the same symbol: logistic labels spread AIs over
-      // several. It is the last of the rules that are looked at.
+      // several. The checker tests this rule last, so that ignoring it hides no other fault.
       if (!(error instanceof SymbolError)) throw error;
       if (error.fault === 'GS1badChecksum') throw wrongKey(elements) ?? error;
       if (error.fault !== 'GS1missingAIs') throw error;
@@ -75,7 +76,7 @@ export function elementString(value: string): ElementString {
   return { data, text: value.replaceAll(OPEN, '(').replaceAll(CLOSE, ')') };
 }
 
-/** Keys with a check digit, by their AIs, and the digits up to it (GS1 General Specifications, AIs). */
+/** Keys with a check digit: their AIs, and their digits including it (GS1 General Specifications, AIs). */
 const KEYS: readonly (readonly [ai: RegExp, length: number])[] = [
   [/^(?:00|801[78])$/, 18],
   [/^(?:0[123]|8003|8006|8026)$/, 14],
@@ -100,5 +101,5 @@ export function encoderString(value: string): string {
 }
 
 const ELEMENTS = /^(?:\([^()]*\)[^()]*)+$/;
-/** What stands in brackets as `ELEMENTS` has it, so that nothing is passed over. */
+/** One AI and its data, with brackets as in `ELEMENTS`, so that nothing is skipped. */
 const ELEMENT = /\(([^()]*)\)([^()]*)/g;

@@ -16,15 +16,15 @@ import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts'
 import { upright } from './turn.ts';
 
 /**
- * What is drawn at a stretch, dots; of a drawing, dots times what each may cost. The library cannot be stopped once it
- * has begun, and takes four bytes for each.
+ * The most dots drawn at once; and for a vector drawing, dots times the elements that may paint each. The
+ * library cannot be stopped once it has begun, and takes four bytes for each dot.
  */
 const STRETCH = 1_000_000;
 const STRETCH_WORK = 500_000_000;
 /** Side of a square drawing that is too large for the library to keep as pixels. */
 const DRAWN_IN_PARTS = 6_000;
 
-/** Of all pictures of a template together: the library keeps four bytes for each while labels are made. */
+/** The most pixels in all pictures of a template: the library keeps four bytes each while labels are made. */
 const ALL_PIXELS = 32_000_000;
 
 /** A template's pictures, each decoded when it is first asked for, and once. */
@@ -32,7 +32,7 @@ export interface ImageSet {
   readonly names: readonly string[];
   /** One of the template's `images`. @throws PictureFault */
   named(name: string): Promise<Picture>;
-  /** One that stands in its element, base64. @throws PictureFault */
+  /** A picture given in its element, base64. @throws PictureFault */
   embedded(data: string): Promise<Picture>;
 }
 
@@ -82,7 +82,7 @@ export async function imageLayout(
   };
   if (data !== undefined) await take('', images.embedded(data));
   else {
-    // Loaded ahead: a record may choose any of them, and layout is synchronous.
+    // Loaded beforehand: a record may choose any of them, and layout is synchronous.
     for (const key of images.names) {
       if (constant === undefined || constant === key) await take(key, images.named(key));
     }
@@ -131,7 +131,7 @@ function imageItems(
   return [{ kind: 'bitmap', x: dots(element.x, dpi), y: dots(element.y, dpi), bitmap, scale: 1 }];
 }
 
-/** @param take told how many pixels there will be, before there are */
+/** @param take called with the number of pixels before the picture is decoded */
 async function decode(data: string, take: (pixels: number) => void): Promise<Picture> {
   const bytes = Buffer.from(data, 'base64');
   const file = readPictureFile(bytes);
@@ -146,7 +146,7 @@ async function decode(data: string, take: (pixels: number) => void): Promise<Pic
   return { image, ...file };
 }
 
-/** Made in bands, so that a picture as large as a sheet takes no more memory than its dots. */
+/** Makes a picture black and white in bands, so that a sheet-sized one takes no more memory than its dots. */
 function halftone(
   { image, vector, layers }: Picture,
   box: { width: number; height: number },
@@ -161,7 +161,7 @@ function halftone(
   const inOne = width * height <= STRETCH && width * height * layers <= STRETCH_WORK;
   if (vector) {
     // Drawn at this size, not at its own and then enlarged. Up to some size the library draws all of it at once,
-    // whatever part is asked for: where that is much work, it is told of a larger one.
+    // whatever part is asked for; where that is too much work, the library is given a size beyond that.
     const larger = inOne ? 1 : Math.max(1, DRAWN_IN_PARTS / Math.sqrt(drawnWidth * drawnHeight));
     image.width = drawnWidth * larger;
     image.height = drawnHeight * larger;
@@ -188,7 +188,7 @@ function halftone(
           if (method === 'dither') spread(grey, width, x, y, level - (black ? 0 : 255));
         }
       }
-      // What dithering hands down is where the next band begins.
+      // The dithering errors below the band become the first row of the next band.
       grey.copyWithin(0, count * width, (count + 1) * width);
       grey.fill(0, width);
     });
@@ -196,7 +196,7 @@ function halftone(
   return bitmap;
 }
 
-/** ITU-R BT.601 luma, added to what dithering handed down. */
+/** Adds ITU-R BT.601 luma to the dithering errors of the band above. */
 function addGrey(grey: Float32Array, rgba: ArrayLike<number>, count: number): void {
   for (let at = 0; at < count; at++) {
     const luma =
@@ -205,7 +205,7 @@ function addGrey(grey: Float32Array, rgba: ArrayLike<number>, count: number): vo
   }
 }
 
-/** Floyd–Steinberg: the error goes to the neighbours that come later, the last row's to the row that is handed down. */
+/** Floyd–Steinberg: the error goes to the neighbours that come later; from the last row, to the next band. */
 function spread(grey: Float32Array, width: number, x: number, y: number, error: number): void {
   const add = (column: number, row: number, share: number): void => {
     if (column < 0 || column >= width) return;

@@ -1,6 +1,6 @@
 /**
- * Items as dots: the one place where outlines become black or white. Raster and the graphics of a printer
- * language both come from here, so that they agree dot for dot.
+ * Draws items as dots: the one place where outlines become black or white. The raster and the graphics of a
+ * printer language both use it, so that they agree dot for dot.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
@@ -25,10 +25,10 @@ export interface Stamp {
   readonly ink: Ink;
 }
 
-/** The least rectangle with all black dots; undefined: there are none. */
+/** The smallest rectangle with all black dots; undefined: there are none. */
 export function blackRect({ width, height, stride, data }: Bitmap): Rect | undefined {
   let [left, right, top, bottom] = [width, -1, height, -1];
-  // A row's last byte may hold more than its dots.
+  // A row's last byte may hold bits beyond its dots.
   const ours = 0xff << (7 - ((width - 1) & 7));
   for (let y = 0; y < height; y++) {
     for (let at = 0; at < stride; at++) {
@@ -43,7 +43,6 @@ export function blackRect({ width, height, stride, data }: Bitmap): Rect | undef
   return right < 0 ? undefined : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-/** An item's dots. */
 export function stampOf(item: Item): Stamp {
   switch (item.kind) {
     case 'fill': {
@@ -118,15 +117,15 @@ export function traceStroke(context: SKRSContext2D, item: StrokeItem, dx: number
 
 const HALF = 128;
 /**
- * Of small text, ems in dots, dots that are less than half covered are black too: a stem of one dot that falls
- * between two columns would vanish, and an l with it.
+ * In text with an em below `size`, dots, a dot is black from a coverage of `coverage` on, less than half of
+ * 255: otherwise a stem of one dot that falls between two columns would vanish, and an l with it.
  */
 const SMALL = { size: 24, coverage: 90 } as const;
 
-/** What is drawn at a stretch, dots: the drawing library takes four bytes for each. */
+/** The most dots drawn at once: the drawing library takes four bytes for each. */
 const STRETCH = 1_000_000;
 
-/** What is drawn in black on a transparent ground, as dots: black where enough is covered, of 255. */
+/** Converts a drawing, black on transparent, to dots. @param enough coverage, of 255, of a black dot */
 function drawn(
   width: number,
   height: number,

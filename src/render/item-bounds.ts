@@ -1,4 +1,4 @@
-/** Where on the label an item may leave dots, without drawing it where that can be told. */
+/** Finds where on the label an item may leave dots, without drawing it where possible. */
 import type { Item, Rect } from './display-list.ts';
 import { stampOf } from './ink.ts';
 import { inkBounds } from './measure.ts';

@@ -1,13 +1,13 @@
 /**
- * Labels that are compiled once for jobs in a row that bring the same template object along. They hold pictures, and texts
- * that were laid out: how long they are kept is up to the garbage collector. Not kept is what says something of its job (the
- * time, a number).
+ * Keeps compiled labels for successive jobs that use the same template object. A compiled label holds
+ * pictures and laid out texts, so the garbage collector decides how long it is kept. Labels that print
+ * something about their job (the time, a number) are not kept.
  */
 import type { DesignedTemplate } from '../contract/template.ts';
 import type { JobFacts } from '../values/built-ins.ts';
 import { type CompiledLabel, compileLabel, type LabelTarget } from './label-layout.ts';
 
-/** For each template: resolutions and orientations. */
+/** The most combinations of resolution and orientation kept for a template. */
 const MOST_TARGETS = 4;
 /** A placeholder for what Platen itself fills in. */
 const BUILT_IN = /\{\{\s*\$/;
@@ -15,7 +15,7 @@ const BUILT_IN = /\{\{\s*\$/;
 /** By template, by target. */
 const kept = new WeakMap<DesignedTemplate, Map<string, WeakRef<CompiledLabel>>>();
 
-/** As `compileLabel`. @throws JobFaultError as `compileLabel` */
+/** Like `compileLabel`, but reuses a kept label. @throws JobFaultError as `compileLabel` */
 export async function keptLabel(
   template: DesignedTemplate,
   target: LabelTarget & { job: JobFacts },

@@ -1,4 +1,4 @@
-/** The dots of a printer that a label lies on. */
+/** A label's size in the dots of a printer. */
 import { dots } from '../contract/dots.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
 
@@ -9,7 +9,6 @@ export interface LabelGrid {
   readonly height: number;
 }
 
-/** The label upright, in dots of a printer. */
 export function labelGrid(template: Pick<DesignedTemplate, 'width' | 'height'>, dpi: number): LabelGrid {
   return { dpi, width: dots(template.width, dpi), height: dots(template.height, dpi) };
 }

@@ -1,8 +1,8 @@
 /**
- * A designed template, compiled once, and laid out for each record.
+ * Compiles a designed template once, and lays it out for each record.
  *
- * Compiling does what does not depend on a record: dots, decoded pictures, fixed elements. Those come out as the
- * same items every time, so that a language can keep what it made of them.
+ * Compiling does what does not depend on a record: dots, decoded pictures, fixed elements. Fixed elements
+ * give the same item objects every time, so that a language can keep what it made of them.
  *
  * `landscape` turns the whole label 90° clockwise onto the media: a template 152.4 mm wide and 101.6 mm high
  * prints on media 101.6 mm wide and 152.4 mm long. A label smaller than the media starts at its top left corner.
@@ -24,7 +24,7 @@ import { turnItem } from './turn.ts';
 export interface LabelTarget {
   readonly dpi: number;
   readonly orientation: Orientation;
-  /** What labels may say of their job; a template that prints the time cannot do without. */
+  /** The facts that labels may print about their job; a template that prints the time needs them. */
   readonly job?: JobFacts;
 }
 
@@ -36,7 +36,7 @@ export interface CompiledLabel {
   readonly media: MediaGrid;
   /** The items that are the same for every record, as `layout` returns them. */
   readonly fixed: readonly Item[];
-  /** The labels of a record differ: they are no copies. */
+  /** True: the labels of one record differ, because they print the number of the copy or of the label. */
   readonly countsCopies: boolean;
   /**
    * The label of one record.
@@ -45,7 +45,7 @@ export interface CompiledLabel {
    * @throws JobFaultError `value-invalid`, `does-not-fit`
    */
   layout(record: LabelRecord, index?: number, copy?: number): DisplayList;
-  /** Throws what `layout` would throw, sooner; of copies that count, the first and the last are looked at. */
+  /** Throws what `layout` would throw, but faster; if copies differ, it checks the first and the last. */
   check(record: LabelRecord, index?: number): void;
 }
 
@@ -87,7 +87,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   for (const element of elements) {
     const draws = element.fields.length === 0;
     fixed.push(draws ? asJobFaultSync(undefined, () => turned(element.layout({}, false))) : undefined);
-    // Gives the memory back that pictures were drawn in.
+    // A turn of the event loop frees the memory that pictures were drawn in.
     if (draws) await breathe();
   }
 
@@ -116,7 +116,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   };
 }
 
-/** What is designed in a size (mm), as it lies on the media. */
+/** A label or sheet as it lies on the media. @param size as designed, mm */
 export function mediaGrid(
   size: { width: number; height: number },
   { dpi, orientation }: Pick<LabelTarget, 'dpi' | 'orientation'>,

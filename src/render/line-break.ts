@@ -21,7 +21,7 @@ export function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), (part) => part.segment);
 }
 
-/** The pieces of a paragraph between which a line may end; together they are the paragraph. */
+/** Splits a paragraph into the pieces between which a line may end. */
 function breakable(text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -48,9 +48,9 @@ function breakable(text: string): string[] {
 }
 
 /**
- * How many of some parts, from one on, fit a width together; at least one. Looked for around a guess, so that what is
- * measured is about as long as a line, however long the text is.
- * @param guess most lines have about as many as the one before
+ * How many parts, beginning with `from`, fit a width together; at least one. The search starts at a guess, so
+ * that the measured texts are about as long as a line, however long the whole text is.
+ * @param guess the number expected; most lines have about as many parts as the line before
  */
 function fitting(
   measure: Measure,
@@ -68,7 +68,7 @@ function fitting(
     ) <= width;
   const most = parts.length - from;
   let [low, high] = [1, Math.min(most, Math.max(1, guess))];
-  // The first is taken even if it does not fit, so that each line gets further.
+  // The first part is taken even if it does not fit, so that each line makes progress.
   if (high > 1 && !fits(high)) high -= 1;
   else {
     low = high;
@@ -98,7 +98,7 @@ export function fittingStart(measure: Measure, text: string, width: number): str
 /**
  * Breaks one paragraph into lines no wider than `width` ems. Words wider than that are broken anywhere.
  * Blanks at a break are dropped.
- * @param most lines; the rest is not broken once there are more
+ * @param most lines wanted; breaking stops once there are more
  */
 export function breakLines(measure: Measure, paragraph: string, width: number, most: number): string[] {
   const lines: string[] = [];
@@ -126,7 +126,7 @@ export function breakLines(measure: Measure, paragraph: string, width: number, m
       lines.push(parts.slice(from, from + broken).join(''));
       from += broken;
     }
-    // What is left of the word begins the next line.
+    // The rest of the word begins the next line.
     const rest = parts.slice(from).join('');
     pieces[at] = rest;
     if (measure(rest.trimEnd()) <= width) continue;

@@ -1,6 +1,6 @@
 /**
- * Bars, what belongs to them, and the human-readable line: guard bars that reach lower, an add-on, bearer bars,
- * digits in groups.
+ * Lays out linear barcodes: bars, guard bars that reach lower, an add-on, bearer bars, and the human-readable
+ * line with its digits in groups.
  */
 
 import { dots } from '../contract/dots.ts';
@@ -64,7 +64,7 @@ export function layoutLinear(barcode: Barcode, symbol: LinearSymbol): Item[] {
       ink: 'black',
     });
   if (bearer > 0) {
-    // Over the quiet zones too; the sides of a box stand outside of them.
+    // Bearer bars cover the quiet zones, too; the sides of a box stand outside of the quiet zones.
     const quiet = outer.inner - width - 2 * side;
     const from = box.left - quiet / 2 - side;
     fill(from, top - bearer, outer.inner, bearer);
@@ -118,7 +118,7 @@ function barsItems(
   });
   const { addOn, guards = [] } = symbol.retail ?? {};
   const main = symbol.retail === undefined ? at.width : symbol.retail.modules * module;
-  // Printers differ in whether ^BE lengthens the guard bars when it prints no digits; where we do it, all agree.
+  // Printers differ in whether ^BE without digits lengthens the guards; where we draw them longer, all agree.
   const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || at.guard > 0);
   const drawn = mayBeNative ? undefined : because('drawn-guards', {});
   if (element.render === 'native') requireCommand(barcode, symbol, drawn);
@@ -137,7 +137,7 @@ function barsItems(
     }
   }
   if (addOn !== undefined) {
-    // Its bars end where the guards end, and begin under its digits.
+    // The add-on's bars end where the guards end, and begin under the add-on's digits.
     const lowered =
       at.guard > 0 && at.hri !== undefined ? Math.ceil(at.hri.size * CAPITALS) + HRI.gap * module : 0;
     const inner = {
@@ -152,8 +152,8 @@ function barsItems(
 }
 
 /**
- * The template insists on the printer's command.
- * @param drawn why it is drawn, whatever the value
+ * Requires a command of the printer that makes the symbol, for templates that insist on it.
+ * @param drawn why the symbol is drawn whatever its value; undefined: there is no such reason
  * @throws ElementFault `value-invalid`, `template-invalid`
  */
 function requireCommand(barcode: Barcode, symbol: LinearSymbol, drawn: Reason | undefined): void {
@@ -213,7 +213,7 @@ function hriLine(barcode: Barcode, symbol: LinearSymbol, width: number): HriLine
 /** Digits between the guards, and one in either quiet zone. */
 function retailLine(module: number, retail: RetailParts): HriLine {
   const widest = Math.max(...retail.groups.map(({ text }) => measureLine('condensed', text) / text.length));
-  // Seven modules a digit, and room to the guards.
+  // A digit has seven modules, less some room to the guards.
   const size = Math.floor(Math.min(HRI.modules * module, (6.6 * module) / widest));
   const digit = (text: string) => measureLine('condensed', text) * size;
   const { left, right } = retail;

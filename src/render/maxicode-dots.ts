@@ -1,4 +1,4 @@
-/** The dots of a MaxiCode for the interpreter of ZPL, whose rasteriser draws modes 2 and 3 of some carriers alone. */
+/** Draws MaxiCode for the ZPL interpreter, whose rasteriser draws only modes 2 and 3 of some carriers. */
 import { GraphicError } from '../zpl/graphic-data.ts';
 import type { DrawMaxiCode } from '../zpl/interpreter/maxicode-field.ts';
 import { SymbolError } from './bwip.ts';

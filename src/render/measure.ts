@@ -1,8 +1,8 @@
 /**
- * How wide a line of text is, and how it is drawn.
+ * Measures and draws a line of text.
  *
- * Two ways. Plain text in the condensed face is set as a label printer sets its font 0 (`font0.ts`): a table
- * look-up, and what lets a native label be laid out without a canvas. Everything else is shaped by the canvas.
+ * Plain text in the condensed face is set as a label printer sets its font 0 (`font0.ts`), by a table
+ * look-up, so that a native label can be laid out without a canvas. All other text is shaped by the canvas.
  */
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import type { Face } from './font-face.ts';
@@ -11,7 +11,6 @@ import { canvasFont } from './fonts.ts';
 
 const UNITS = 1000;
 
-/** A line as it is set. */
 export interface SetLine {
   readonly face: Face;
   readonly size: number;
@@ -38,7 +37,7 @@ function setTextStyle(on: SKRSContext2D, { face, size, text, spacing = 0 }: SetL
 
 const JOINED = /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}]/u;
 
-/** Letters that join must not be drawn apart. */
+/** Text of scripts whose letters join gets no spacing. */
 function spacingOf(text: string, spacing: number): number {
   return spacing !== 0 && JOINED.test(text) ? 0 : spacing;
 }
@@ -78,7 +77,7 @@ export function inkBounds(line: SetLine): { left: number; right: number; up: num
   const on = context();
   setTextStyle(on, { face, size, text, spacing });
   const metrics = on.measureText(text);
-  // Before 1.1, and Windows has no newer one, the library's box is that of the text's first font only.
+  // On Windows there is no version 1.1 of the library; before it, the box covers only the text's first font.
   const ems = process.platform === 'win32' ? size : 0;
   // One more on each side: hinting and antialiasing reach past the outline.
   return {

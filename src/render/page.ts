@@ -1,9 +1,8 @@
 /**
- * A page, for printers that move through pages: one label, or a sheet of labels. Made once here for every language
- * of pages and for previews.
+ * Makes pages of one label or a sheet of labels, for all languages of page printers and for previews.
  *
  * `landscape` turns the page as a whole, with the labels on it, 90° clockwise onto the media, as it turns a label. A
- * label never draws beyond its own edge: what lies there on a sheet is its neighbour.
+ * label never draws beyond its own edge, because on a sheet its neighbour lies there.
  */
 
 import { dots } from '../contract/dots.ts';
@@ -27,14 +26,14 @@ export interface Page extends MediaGrid {
   readonly labels: readonly PlacedLabel[];
 }
 
-/** A page that is the label. */
+/** A page that consists of one label. */
 export function labelPage(list: DisplayList): Page {
   const { items: _, ...media } = list;
   return { ...media, labels: [{ x: 0, y: 0, list }] };
 }
 
 /**
- * A sheet with these labels, from its first cell on; each is rounded to whole dots once, so that nothing adds up.
+ * A sheet with these labels, from its first cell on. Each position is rounded once, so that no errors add up.
  * @param label its size, mm
  * @param lists labels as they lie on the media, at most as many as the sheet has
  */
@@ -58,7 +57,7 @@ export function sheetPage(
   return { ...page, labels };
 }
 
-/** Is the label all that there is of the page? */
+/** Whether the label covers the whole page. */
 export function fillsPage({ width, height }: Page, { x, y, list }: PlacedLabel): boolean {
   return x === 0 && y === 0 && list.width === width && list.height === height;
 }

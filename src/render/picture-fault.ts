@@ -1,6 +1,6 @@
 import { SaidFault } from '../contract/said-fault.ts';
 
-/** A picture that cannot be drawn, whoever uses it. */
+/** Thrown for a picture that cannot be drawn, whatever element uses it. */
 export class PictureFault extends SaidFault {
   override readonly name = 'PictureFault';
 }

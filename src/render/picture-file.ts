@@ -1,22 +1,22 @@
 /**
- * A picture file that somebody sent: of which kind it is, and how large, read from its header before the drawing
- * library gets it. That cannot be stopped once it has begun, and takes four bytes for each pixel.
+ * Reads the kind and size of an untrusted picture file from its header, before the drawing library gets it.
+ * The library cannot be stopped once it has begun, and takes four bytes for each pixel.
  */
 import { because } from '../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
 import { svgElements } from './svg.ts';
 
-/** Of one picture: A4 at 400 dpi. The picture's own size is not the label's. */
+/** The most pixels of one picture: A4 at 400 dpi. This is its own size, not that on the label. */
 const MOST_PIXELS = 16_000_000;
-/** Passes over a progressive JPEG; programs write about ten, and each costs as much as the whole picture. */
+/** The most scans of a progressive JPEG; programs write about ten, and each costs as much as the picture. */
 const MOST_SCANS = 100;
 
 export interface PictureFile {
-  /** What it has when it is unpacked; none of a drawing. */
+  /** Pixels of the decoded picture; 0 for a vector drawing. */
   readonly pixels: number;
-  /** A drawing: sharp at any size. */
+  /** A vector drawing, sharp at any size. */
   readonly vector: boolean;
-  /** How often a dot of it may be painted. */
+  /** How many elements may paint one of its dots. */
   readonly layers: number;
 }
 
@@ -38,7 +38,7 @@ function pixelSize(bytes: Buffer): { width: number; height: number } | undefined
     if (bytes.subarray(0, 8).equals(PNG)) return pngSize(bytes);
     if (bytes.subarray(0, 3).equals(JPEG)) return jpegSize(bytes);
   } catch (error) {
-    // Read beyond its end.
+    // Thrown by a read beyond the end of the file.
     if (error instanceof RangeError) throw new PictureFault(because('picture-cut-off', {}));
     throw error;
   }
@@ -63,12 +63,12 @@ const SCAN = 0xda;
 const END = 0xd9;
 const STANDALONE = (marker: number) => marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd9);
 
-/** The largest of its frames; there is one in files that are as they should be. */
+/** The size of the largest frame; valid files have one frame. */
 function jpegSize(bytes: Buffer): { width: number; height: number } {
   const size = { width: 0, height: 0 };
   let scans = 0;
   for (let at = 2; ; ) {
-    // In a scan, FF is data where 00 follows it; elsewhere markers stand where the segment before ends.
+    // In a scan, FF is data where 00 follows it; elsewhere a marker stands where the segment before it ends.
     at = bytes.indexOf(0xff, at);
     if (at < 0 || at + 1 >= bytes.length) return size;
     const marker = bytes.readUInt8(at + 1);

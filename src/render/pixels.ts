@@ -1,16 +1,16 @@
 /**
- * Drawing that is read back as pixels: on one canvas for all, and with pixels that are given back at once.
+ * Draws on one shared canvas, reads the pixels back, and frees their memory at once.
  *
- * Left to the garbage collector they stay for long: to it they are small objects, and it sees nothing of what the
- * drawing library holds for them. 40,000 lines of text took 190 MB that way, and take 100 MB.
+ * The garbage collector would keep the pixels for long: it sees small objects, and not the memory that the
+ * drawing library holds for them. 40,000 lines of text took 190 MB that way, and take 100 MB now.
  */
 import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 
 let canvas: Canvas | undefined;
 
 /**
- * @param draw on transparent ground, at once
- * @param read gets RGBA, row by row; it is gone when this returns
+ * @param draw draws synchronously, on a transparent ground
+ * @param read gets the pixels, RGBA, row by row; they are freed when it returns
  */
 export function withPixels<T>(
   width: number,

@@ -1,5 +1,5 @@
 /**
- * What the layout of an element works with: the label's grid, and the error that names the place.
+ * Shared by the layouts of all elements: place, layout function, and the error that names the place.
  */
 import { type JobFaultCode, JobFaultError } from '../contract/fault.ts';
 import type { Reason } from '../contract/reason.ts';
@@ -26,7 +26,7 @@ export interface ElementLayout {
   ) => Item[];
 }
 
-/** An element that cannot be made for a record. */
+/** Thrown for an element that cannot be made for a record. */
 export class ElementFault extends FieldFault {
   override readonly name = 'ElementFault';
   readonly code: JobFaultCode;
@@ -40,8 +40,7 @@ export class ElementFault extends FieldFault {
 }
 
 /**
- * The error that a job shows; without a record for what is wrong in the template itself. In words, records are counted
- * from 1.
+ * The error that a job shows; without `record`, the template itself is wrong. In words, records count from 1.
  */
 export function jobFaultOf(
   { code, place, said, message, field }: ElementFault,
@@ -61,7 +60,7 @@ export function jobFaultOf(
   );
 }
 
-/** Does a rectangle lie on the label with all of its area? */
+/** Whether all of a rectangle lies on the label. */
 export function isInside(label: Pick<Rect, 'width' | 'height'>, rect: Rect): boolean {
   return (
     rect.x >= 0 && rect.y >= 0 && rect.x + rect.width <= label.width && rect.y + rect.height <= label.height

@@ -1,4 +1,4 @@
-/** Whether elements are where they do no harm: on the label, and out of the quiet zones of barcodes. */
+/** Checks that elements lie on the label, and outside the quiet zones of barcodes. */
 
 import { dots } from '../contract/dots.ts';
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
@@ -10,10 +10,10 @@ import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
 
-/** Bytes of drawn items that are kept. */
+/** The most bytes of drawn items that are kept during a check. */
 const MOST_KEPT = 32 * 1024 * 1024;
 
-/** Where an item is, as far as its template's author placed it; text has been looked after by its layout. */
+/** An item's rectangle as the author placed it; undefined for text, which its layout has checked. */
 function extent(item: Item): Rect | undefined {
   switch (item.kind) {
     case 'text':
@@ -41,7 +41,7 @@ function meet(a: Rect, b: Rect): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/** Does any of it lie beyond the label's edge? */
+/** Whether any item reaches beyond the label's edge. */
 export function itemsOffLabel(items: readonly Item[], label: LabelGrid): boolean {
   return items.some((item) => {
     const rect = extent(item);
@@ -49,7 +49,7 @@ export function itemsOffLabel(items: readonly Item[], label: LabelGrid): boolean
   });
 }
 
-/** Is nothing of it on the label? */
+/** Whether no item is on the label, even partly. */
 export function itemsWhollyOff(items: readonly Item[], label: LabelGrid): boolean {
   const sheet = { x: 0, y: 0, width: label.width, height: label.height };
   return (
@@ -71,7 +71,7 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
   const quiet = quietZone(element.symbology);
   const module = element.moduleDots ?? Math.max(1, dots(element.module, dpi));
   const zone = (size: number) => (quiet.unit === 'modules' ? size * module : Math.ceil((size * dpi) / 25.4));
-  // Clockwise from the top, as they lie after the rotation.
+  // Clockwise from the top; `side` gives them as they lie after the rotation.
   const sides = [quiet.top, quiet.right, quiet.bottom, quiet.left].map(zone);
   const turns = element.rotation / 90;
   const side = (at: number) => sides[(at + 4 - turns) % 4] ?? 0;
@@ -84,10 +84,10 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
   return enclosing([quietly, all]);
 }
 
-/** Does an item blacken dots of a rectangle? By its dots and not its box, so that a frame around a symbol is allowed. */
+/** Whether an item blackens dots in a rectangle. Its box may overlap: a frame around a symbol is allowed. */
 function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
   if (item.kind === 'fill' || item.kind === 'bars') return meet(item, rect);
-  // Of text it is known where its ink is before it is drawn; a line is wider than where its author placed it.
+  // The bounds of text are known without drawing. A stroke is wider than its extent, so it is always drawn.
   const around = item.kind === 'text' ? itemBounds(item) : extent(item);
   if (around !== undefined && item.kind !== 'stroke' && !meet(around, rect)) return false;
   const { x, y, bitmap } = stamp(item);
@@ -106,7 +106,7 @@ function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
 /**
  * Pairs of a barcode and an element that prints in its quiet zones or on it, by their place in the template.
  * @param drawn the items of the elements that are drawn
- * @param at told of each barcode before it is looked at, by its JSON pointer
+ * @param at called with the JSON pointer of each barcode before it is checked
  */
 export function quietZoneConflicts(
   template: DesignedTemplate,

@@ -1,4 +1,7 @@
-/** PNG (ISO/IEC 15948) of one bit a dot; the drawing library writes colour only, 32 times the size in memory. */
+/**
+ * Encodes PNG (ISO/IEC 15948) of one bit a dot or of grey: the drawing library writes colour only,
+ * 32 times the size in memory.
+ */
 import { crc32, deflateSync } from 'node:zlib';
 import type { Bitmap } from './bitmap.ts';
 
@@ -14,7 +17,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return framed;
 }
 
-/** One bit a dot; its two colours are named, since a printer of PAPPL's takes one bit of grey for almost black. */
+/** One bit a dot, with a palette of two colours: a PAPPL printer takes one-bit greyscale for almost black. */
 export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(bitmap.width, 0);
@@ -57,7 +60,7 @@ export interface GreyPicture {
   readonly greys: Uint8Array;
 }
 
-/** Each row behind a byte that says that it is not filtered. */
+/** The rows, each behind a filter type byte of 0: not filtered. */
 function filtered(data: Uint8Array, stride: number, height: number): Buffer {
   const rows = Buffer.alloc((stride + 1) * height);
   for (let y = 0; y < height; y++) {

@@ -1,4 +1,4 @@
-/** A display list as a black-and-white picture: what the printer's head would burn, dot for dot. */
+/** Draws a display list as a black-and-white picture: what the printer's head would burn, dot for dot. */
 import { setImmediate } from 'node:timers/promises';
 import { type Bitmap, createBitmap, stampBitmap } from './bitmap.ts';
 import type { DisplayList, Item, Rect } from './display-list.ts';
@@ -6,7 +6,7 @@ import { blackRect, type Stamp, stampOf } from './ink.ts';
 import { fillsPage, type Page } from './page.ts';
 import { encodePng } from './png-encoder.ts';
 
-/** What drawing made, as long as the renderer keeps the item: it uses one again for what a job says again. */
+/** Drawn items, for as long as the renderer keeps them: it reuses an item for content that a job repeats. */
 const drawnBefore = new WeakMap<Item, Stamp>();
 
 function stamp(item: Item): Stamp {
@@ -17,14 +17,13 @@ function stamp(item: Item): Stamp {
   return made;
 }
 
-/** Where an item's black dots are, or those that it clears. */
+/** The rectangle of the dots that an item blackens, or clears; undefined: there are none. */
 export function inkRect(item: Item): Rect | undefined {
   const { x, y, bitmap } = stamp(item);
   const rect = blackRect(bitmap);
   return rect && { ...rect, x: x + rect.x, y: y + rect.y };
 }
 
-/** The label as dots. */
 export function rasterBitmap(list: DisplayList): Bitmap {
   const sheet = createBitmap(list.width, list.height);
   for (const item of list.items) {
@@ -34,7 +33,6 @@ export function rasterBitmap(list: DisplayList): Bitmap {
   return sheet;
 }
 
-/** The page as dots. */
 export function pageBitmap(page: Page): Bitmap {
   const drawn = new Map<DisplayList, Bitmap>();
   const sheet = createBitmap(page.width, page.height);
@@ -49,8 +47,8 @@ export function pageBitmap(page: Page): Bitmap {
 }
 
 /**
- * The page as a PNG, one bit a dot, that carries its resolution.
- * Lets the event loop turn once, without which the drawing library does not give its memory back.
+ * The page as a PNG of one bit a dot, with its resolution.
+ * Waits for a turn of the event loop, without which the drawing library does not free its memory.
  */
 export async function rasterizePage(page: Page): Promise<Uint8Array> {
   await setImmediate();

@@ -1,10 +1,9 @@
 /**
- * Raw ZPL templates as pictures, for what does not speak ZPL: a PDF printer, a preview. The interpreter is that of
- * the virtual printer; the dots are those of the printer that the template was written for (its `dpi`), and the
- * label is as large as the template says, so nothing is scaled.
+ * Draws raw ZPL templates as pictures, for PDF printers and previews. The interpreter is that of the virtual
+ * printer; the resolution is the one that the template was written for (its `dpi`), and the label is as large
+ * as the template says, so nothing is scaled.
  *
- * What comes out is what an interpreter makes of the template, its fonts and its barcodes included; on a ZPL printer
- * the printer itself decides.
+ * Fonts and barcodes are the interpreter's; a ZPL printer may draw them differently.
  */
 import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { dots } from '../contract/dots.ts';
@@ -22,7 +21,7 @@ import type { DisplayList } from './display-list.ts';
 import { maxiCodeDots } from './maxicode-dots.ts';
 import { withPixels } from './pixels.ts';
 
-/** What a template that does not say so was written for. */
+/** Resolution and size of templates that do not state their own. */
 export interface RawTarget {
   readonly dpi: number;
   /** mm */
@@ -73,7 +72,7 @@ async function picture(
   try {
     png = await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false);
   } catch {
-    // The rasteriser's message may quote the data.
+    // The rasteriser's own message is not passed on: it may quote the data.
     throw refuse('a command or its data is not understood');
   }
   return await dotsOf(png, width, height);

@@ -1,15 +1,15 @@
 /**
- * Which SVG may be drawn: one that is complete in itself, and of a size that can be told before it is drawn.
+ * Decides which SVG may be drawn: only one that refers to nothing outside, at a cost known beforehand.
  *
- * The drawing library would follow references, set text in the host's fonts, expand what refers to itself many times
- * over, and nobody can stop it once it has begun. So this is a list of what is allowed, on the text as it stands:
- * nothing that could hide a reference (entities, other encodings) gets through, and what is left is counted.
+ * The drawing library would follow references, set text in the host's fonts and expand repeated elements many
+ * times over, and it cannot be stopped once it has begun. So the SVG's text is checked as it stands: anything
+ * that could hide a reference (entities, other encodings) is refused, and the remaining elements are counted.
  */
 
 import { because } from '../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
 
-/** Elements that load other files, run scripts, use the host's fonts, repeat others, or cost minutes for a line of text. */
+/** Elements that load files, run scripts, use the host's fonts, repeat others, or take minutes to draw. */
 const REFUSED: ReadonlySet<string> = new Set(
   'script foreignobject text image use a set iframe audio video filter mask pattern marker'.split(' '),
 );
@@ -18,27 +18,28 @@ const ELEMENT = /<(?:[\w-]+:)?([\w-]+)/g;
 const REFERENCE = /\b(?:href|src)\s*=\s*(?!["']#)/i;
 const URL = /\burl\s*\(\s*["']?(?!#)/i;
 
-/** Elements of one picture, and how deep they may lie in each other. */
+/** The most elements of one picture, and how deep they may be nested. */
 const MOST_ELEMENTS = 5_000;
 const DEEPEST = 100;
-/** Elements of a picture with dashed lines: each may come to a million dashes. */
+/** The most elements of a picture with dashed lines: each may have a million dashes. */
 const MOST_DASHED = 100;
 /**
- * Characters of outlines: of a picture that only fills them, of one that strokes any, and of one outline there. One stroked
- * outline of 100,000 takes the drawing library 6 s and 600 MB where its curves cross each other, one of 30,000 up to 0.7 s.
+ * The most characters of outlines: in a picture that only fills them, in one that strokes any, and in one
+ * outline of the latter. One stroked outline of 100,000 characters takes the drawing library 6 s and 600 MB
+ * where its curves cross each other, one of 30,000 up to 0.7 s.
  */
 const MOST_FILLED = 400_000;
 const MOST_STROKED = 100_000;
 const LONGEST_STROKED = 30_000;
 const OUTLINE = /\s(?:d|points)\s*=\s*(?:"([^"]*)"|'([^']*)')/i;
 const STROKE = /\bstroke\s*[:=]\s{0,9}["']?(\w{0,9})/gi;
-/** What see-through and clipped elements cost more than others; those within each other are a picture each. */
+/** Extra cost of a transparent or clipped element; and how deep they may nest, as each needs a picture. */
 const LAYER = 4;
 const DEEPEST_LAYERS = 10;
 
 /**
- * How many elements a dot of the drawing costs at most.
- * @throws PictureFault: these bytes are not drawn
+ * Checks an SVG, and returns how many elements may paint one of its dots.
+ * @throws PictureFault: the SVG is refused
  */
 export function svgElements(bytes: Uint8Array): number {
   let text: string;
@@ -65,7 +66,7 @@ export function svgElements(bytes: Uint8Array): number {
 /** Counts what is to be drawn, in one pass. */
 function elementsIn(svg: string): number {
   let elements = 0;
-  /** Of the elements that are open, which are layers. */
+  /** For each open element, whether it is a layer (transparent or clipped). */
   const open: boolean[] = [];
   let layers = 0;
   let inClip = 0;
@@ -123,11 +124,11 @@ function elementsIn(svg: string): number {
 /** Whether anything in it may be stroked. */
 function isStroked(svg: string): boolean {
   for (const [, paint] of svg.matchAll(STROKE)) if (paint?.toLowerCase() !== 'none') return true;
-  // In a style one could hide behind a comment.
+  // A comment in a style could hide a stroke.
   return svg.includes('/*');
 }
 
-/** Where the tag that begins at `from` ends, before its `>`; quotes may hold one. -1: it does not. */
+/** Position of the `>`, outside quotes, that ends the tag beginning at `from`; -1: the tag does not end. */
 function tagEnd(svg: string, from: number): number {
   const marks = /["'>]/g;
   marks.lastIndex = from;

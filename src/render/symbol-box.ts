@@ -15,13 +15,13 @@ export interface Barcode {
   readonly grid: LabelGrid;
   /** Dots. */
   readonly module: number;
-  /** Of a wide bar or space, where the symbology has two widths. */
+  /** Width of a wide bar or space, dots, where the symbology has two widths. */
   readonly wide: number;
   readonly barHeight: number;
   readonly space: number | undefined;
 }
 
-/** Where a symbol lies on the label, quiet zones included, and what is where inside it, dots. */
+/** A symbol's box on the label, quiet zones included, and the symbol's place inside it, dots. */
 export interface SymbolBox extends Rect {
   /** From the box's upright left and top edges to the symbol. */
   readonly left: number;
@@ -30,7 +30,7 @@ export interface SymbolBox extends Rect {
   readonly inner: number;
 }
 
-/** Where a symbol of so many dots, human-readable line included, lies with its quiet zones. */
+/** The box of a symbol with its quiet zones. `width` and `height`, dots, include the human-readable line. */
 export function boxOf(
   { element, module, grid, space }: Barcode,
   width: number,

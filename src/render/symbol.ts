@@ -1,5 +1,5 @@
 /**
- * From a value to a symbol: the table of symbologies, an entry each, with the quiet zones its standard asks for.
+ * Encodes a value as a symbol: the table of symbologies, each with the quiet zones of its standard.
  *
  * A value is encoded as it is or refused (`SymbolError`): what a scanner reads is what was posted.
  */
@@ -41,12 +41,12 @@ export function isLinear(symbology: Symbology): boolean {
   return RULES[symbology].kind === 'linear';
 }
 
-/** Of the symbology; a symbol with an add-on has its own. */
+/** The quiet zone of a symbology; a symbol with an add-on has its own. */
 export function quietZone(symbology: Symbology): QuietZone {
   return RULES[symbology].quiet;
 }
 
-/** @throws SymbolError an option that the symbology has not, or has not so */
+/** @throws SymbolError the symbology does not have an option, or does not allow its value */
 export function checkOptions(symbology: Symbology, options: SymbolOptions): void {
   const rules = RULES[symbology];
   for (const name of SYMBOLOGY_OPTIONS) {
@@ -63,7 +63,7 @@ export function encodeSymbol(symbology: Symbology, value: string, options: Symbo
   return RULES[symbology].encode(value, options);
 }
 
-/** Modules a side that a matrix symbol surely does not exceed, cheaply; undefined: encode it to know. */
+/** A cheap upper bound for the side of a matrix symbol, modules; undefined: it has to be encoded to know. */
 export function symbolBound(symbology: Symbology, value: string, options: SymbolOptions): number | undefined {
   if (value === '') throw new SymbolError(because('value-empty', {}));
   return RULES[symbology].bound?.(value, options);

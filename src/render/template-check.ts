@@ -1,9 +1,9 @@
 /**
- * What is wrong with a template, told before anything is printed from it.
+ * Checks a template for problems before anything is printed from it.
  *
- * An *error* is what every record would raise, or what can only be a mistake: such a template is not imported. A
- * *warning* is what the samples of its fields raise, what holds at some resolutions only, and what prints but
- * perhaps not as meant. Each is found by doing what printing does, so that the check cannot say otherwise.
+ * An *error* occurs with every record, or can only be a mistake: such a template is not imported. A *warning*
+ * occurs with the samples of the fields, or at some resolutions only, or means that a label prints but
+ * perhaps not as meant. The check runs the code that prints, so that its result cannot differ from printing.
  */
 
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -32,7 +32,7 @@ import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-c
 import { fieldsIn, templateFields, templateTexts } from './template-fields.ts';
 import type { FaceWish, FontSet } from './tenant-fonts.ts';
 
-/** What a template is checked for; the resolutions that label printers have where nothing says which. */
+/** What a template is checked for. `RESOLUTIONS` are checked if neither format nor template names one. */
 export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;
 const RESOLUTIONS = [203, 300, 600];
 
@@ -40,9 +40,9 @@ const RESOLUTIONS = [203, 300, 600];
 const UNSENDABLE = because('field-unsendable', { field: '"__proto__"' });
 
 const MOST_PROBLEMS = 200;
-/** mm by which label and media may differ without a word. */
+/** Difference of label and media that is tolerated, mm. */
 const SIZE_TOLERANCE = 1;
-/** Share by which rounding to dots may change a module. */
+/** Share by which rounding to dots may change a module without a warning. */
 const MODULE_TOLERANCE = 0.2;
 
 /** A fixed job, so that a check gives the same result on every day. */
@@ -58,8 +58,8 @@ type CheckOptions = RawRules & { readonly drawn?: DrawnElements | undefined };
 type Progress = (pointer: string) => void;
 
 /**
- * Checks a template that is as the schema wants it; errors first.
- * @param format what it is to be printed on; without it, at the resolutions that label printers have
+ * Checks a template that the schema accepts. Returns at most 200 problems, errors first.
+ * @param format what it is to be printed on; without it, the template's own or all common resolutions count
  * @param options what its tenant may do, and what is drawn already
  */
 export async function templateProblems(
@@ -90,7 +90,7 @@ function error(code: TemplateProblem['code'], pointer: string, reason: Reason): 
   return { severity: 'error', code, pointer, message: reasonText(reason), reason };
 }
 
-/** Anything but the renderer's own refusals is thrown on. */
+/** The problem for one of the renderer's own refusals; any other error is rethrown. */
 function reasonOf(thrown: unknown, pointer: string): Omit<TemplateProblem, 'severity'> {
   const fault = thrown instanceof JobFaultError ? thrown.fault : undefined;
   const code = thrown instanceof ElementFault ? thrown.code : fault?.code;
@@ -119,7 +119,7 @@ function fieldProblems(template: Template): TemplateProblem[] {
   try {
     used = usedFields(template);
   } catch {
-    // Compiling the element reports it; without its fields it is not certain which of the others are unused.
+    // Compiling the element reports the error; without its fields it is not certain which others are unused.
     return [];
   }
   const problems: TemplateProblem[] = [];
@@ -140,10 +140,10 @@ function fieldProblems(template: Template): TemplateProblem[] {
   return problems;
 }
 
-/** What a condition without a placeholder may be: an element that is switched on or off by hand. */
+/** Conditions that are allowed without a placeholder: the element is switched on or off by hand. */
 const SWITCHES = new Set(['', '0', '1', 'true', 'false']);
 
-/** A condition that is the same for every label is a field whose braces were forgotten. */
+/** Any other condition that is the same for every label is taken for a field whose braces were forgotten. */
 function conditionProblems(template: Template): TemplateProblem[] {
   if (template.language === 'zpl') return [];
   return template.elements.flatMap(({ when }, index) => {
@@ -169,7 +169,7 @@ function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[
   const fits = (a: number, b: number) => near(a, media.width) && near(b, media.height);
   const fitting = (size: { width: number; height: number }) =>
     fits(size.width, size.height) || fits(size.height, size.width);
-  // With a sheet, it prints on sheets or, label by label, on a roll.
+  // A template with a sheet prints on sheets or, label by label, on a roll.
   const sheet = template.language === 'platen' ? template.sheet : undefined;
   if (fitting({ width, height }) || (sheet !== undefined && fitting(sheet))) return problems;
   const onto = { mediaWidth: media.width, mediaHeight: media.height };
@@ -181,7 +181,7 @@ function sizeProblems(template: Template, format: CheckTarget): TemplateProblem[
   return problems;
 }
 
-/** A record of the fields' samples, and what is known to be in it. */
+/** A record of the fields' samples or defaults, and the names of the fields that have one. */
 function sampleRecord({ fields }: Template): { record: LabelRecord; known: ReadonlySet<string> } {
   const entries = fields.flatMap(({ name, sample, default: fallback }): [string, string][] => {
     const value = sample ?? fallback;
@@ -191,7 +191,7 @@ function sampleRecord({ fields }: Template): { record: LabelRecord; known: Reado
   return { record, known: new Set(Object.keys(record)) };
 }
 
-/** @param media what is known of it; the template's own size and resolution where nothing else is */
+/** @param media what is known of it; without a format, the template's own size and resolution */
 function rawProblems(template: RawZplTemplate, media: RawMedia, rules: RawRules): TemplateProblem[] {
   const placement = () =>
     rawPlacementFaults(template, media).map(({ code, reason }) => warning(code, '/source', reason));
@@ -297,7 +297,7 @@ function offLabel(items: readonly Item[], grid: LabelGrid, pointer: string): Tem
   return [warning('off-label', pointer, because('over-edge', {}))];
 }
 
-/** Text in a font that lacks some of it: it prints, in another font. */
+/** Warns of text whose own font lacks a character: the character prints in another font. */
 function borrowed(items: readonly Item[], pointer: string): TemplateProblem[] {
   for (const item of items) {
     if (item.kind !== 'text' || typeof item.face === 'string') continue;

@@ -4,7 +4,7 @@ import { countsCopies, isBuiltIn } from '../values/built-ins.ts';
 import { parsePlaceholders } from '../values/merge.ts';
 import { compileRawZpl } from '../zpl/raw/template.ts';
 
-/** Whether the tenant may use a template's commands is asked where it is imported and printed. */
+/** Here every command is allowed; whether the tenant may use it is checked at import and at printing. */
 const ANY = { printerCommands: true };
 
 /**
@@ -24,7 +24,7 @@ export function templateFields(template: Template): string[] {
 }
 
 /**
- * Does a template print the number of the copy or of the label? Then the labels of a record are no copies.
+ * Whether a template prints the number of the copy or of the label, so that a record's labels differ.
  * @throws JobFaultError `template-invalid`
  */
 export function copiesDiffer(template: Template): boolean {

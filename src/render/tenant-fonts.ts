@@ -1,9 +1,10 @@
 /**
- * Fonts that a template brings, as faces that text can be set in.
+ * Reads the fonts that a template brings, and registers them with the drawing library.
  *
- * The drawing library has one list of families for the whole process. A tenant's face is in it under a name made from
- * its content and the thread, so that fonts of one name never meet, and no thread takes away what another draws with.
- * A thread keeps few of them there; one that had to go is put back when it is used again.
+ * The drawing library has one list of families for the whole process. A tenant's face is registered under a
+ * name made from its content and the thread, so that fonts of the same name do not collide, and no thread
+ * removes a font that another draws with. A thread keeps few fonts registered; one that was removed is
+ * registered again when it is used.
  */
 
 import { createHash } from 'node:crypto';
@@ -66,13 +67,13 @@ function readFace({ data, bold, italic }: TemplateFont): TenantFace {
 }
 
 const MOST_REGISTERED = 16;
-/** Families of this thread that the drawing library knows: those used last. */
+/** This thread's families in the drawing library: the most recently used. */
 const registered = new LRUCache<string, FontKey>({
   max: MOST_REGISTERED,
   dispose: (key) => void GlobalFonts.remove(key),
 });
 
-/** The family's name, known to the drawing library when this returns. @throws FontFault: it cannot read the file */
+/** Registers a face if need be; returns its family. @throws FontFault: the library cannot read the file */
 export function registeredFamily({ family, file }: TenantFace): string {
   if (registered.get(family) !== undefined) return family;
   const key = GlobalFonts.register(file, family);

@@ -1,4 +1,4 @@
-/** A text element: merged, laid out in its box, placed on the label. */
+/** Compiles a text element: merges values into the text, lays it out in its box, places it on the label. */
 
 import { dots } from '../contract/dots.ts';
 import { because, type Reason } from '../contract/reason.ts';
@@ -18,8 +18,9 @@ import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle }
 import { turnPoint, upright } from './turn.ts';
 
 /**
- * Labels of a job say many things again (a product, a sender, a unit). Their lines are laid out once and are the same
- * items every time, so that a language can keep what it made of them too. Bounded: few texts, and short ones.
+ * Many texts repeat on the labels of a job (a product, a sender, a unit). Their lines are laid out once and
+ * are the same item objects every time, so that a language can keep what it made of them, too. Only few,
+ * short texts are kept.
  */
 const MOST_RECENT = 64;
 const LONGEST_RECENT = 1000;

@@ -1,7 +1,7 @@
 /**
- * Text in a box: how large, in which lines, where.
+ * Lays out text in a box: its size, its lines, and their places.
  *
- * Nothing that a record says is lost in silence. Text that does not fit is made smaller (`shrink`), broken and
+ * No text of a record is lost silently. Text that does not fit is made smaller (`shrink`), broken and
  * then made smaller (`wrap`), and is an error below the smallest legible size; only `clip`, which the template
  * asks for, leaves anything out, and then whole characters and whole lines.
  *
@@ -23,7 +23,10 @@ export const ASCENT = 0.75;
  */
 const SAFE = 0.97;
 
-/** Capitals and figures have their middle this far above the em box's, ems: `middle` is by eye, where there is room. */
+/**
+ * The middle of capitals and figures is this far above the em box's, ems. `middle` centres them by eye, where
+ * there is room.
+ */
 const OPTICAL = 0.09;
 
 export interface TextStyle {
@@ -57,7 +60,10 @@ export interface TextBlock {
   readonly lines: readonly PlacedLine[];
 }
 
-/** What can be drawn: letters are composed (NFC), line ends are \n, tabs are blanks, other controls and lone surrogates show as U+FFFD. */
+/**
+ * The text as it can be drawn: letters are composed (NFC), line ends are \n, tabs are blanks, other controls
+ * and lone surrogates show as U+FFFD.
+ */
 export function printable(text: string): string {
   if (!/[^\x20-\x7e]/.test(text)) return text;
   return text
@@ -94,7 +100,7 @@ function attempt(style: TextStyle, paragraphs: readonly string[], size: number):
   return lines;
 }
 
-/** The size at which lines that are not broken fit, by proportion. */
+/** The size at which unbroken lines fit, calculated by proportion. */
 function shrunk(style: TextStyle, paragraphs: readonly string[]): number {
   const widest = paragraphs.reduce((most, line) => Math.max(most, measureOf(style)(line)), 0);
   const byWidth = style.width === undefined || widest === 0 ? style.size : (style.width * SAFE) / widest;
@@ -123,7 +129,7 @@ function settle(style: TextStyle, paragraphs: readonly string[]): { size: number
     const lines = size < style.smallest ? null : attempt(style, paragraphs, size);
     return lines === null ? null : { size, lines };
   }
-  // Wrapped: a smaller size never fits worse, so the largest that fits is found by halving.
+  // Wrapped: a smaller size never fits worse, so the largest that fits is found by bisection.
   let best = attempt(style, paragraphs, style.smallest);
   if (best === null) return null;
   let low = style.smallest;

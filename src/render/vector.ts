@@ -1,6 +1,6 @@
 /**
- * A display list as drawing commands, on any context of the drawing library: a PDF page above all. The unit of
- * the context is one printer dot.
+ * Draws a display list on a context of the drawing library, above all a PDF page. The unit of the context is
+ * one printer dot.
  */
 import { createCanvas, ImageData, type PDFDocument, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Bitmap, isBlack } from './bitmap.ts';
@@ -9,14 +9,14 @@ import { traceEllipse, traceRounded, traceStroke, uprightBars } from './ink.ts';
 import { drawLine } from './measure.ts';
 import { fillsPage, type Page } from './page.ts';
 
-/** A page of a PDF document is typed as less than what it is. */
+/** The library's type of a PDF page lacks members that the page has. */
 type AnyContext = SKRSContext2D | ReturnType<PDFDocument['beginPage']>;
 
 function drawsPictures(context: AnyContext): context is SKRSContext2D {
   return 'drawImage' in context;
 }
 
-/** Draws a line of text, at whose origin the context is, or does something before and after. */
+/** Draws a line of text, or does something before and after `draw`; the context is at the line's origin. */
 export type AroundText = (context: SKRSContext2D, item: TextItem, draw: () => void) => void;
 
 /** Draws a page at the context's origin. */
@@ -87,8 +87,8 @@ function drawBars(context: SKRSContext2D, item: BarsItem): void {
 }
 
 /**
- * Dark modules of a row that touch are one rectangle, filled by itself: interpreters keep the edges of a rectangle
- * on the dots they belong to, and let those of a path of many bleed into the next.
+ * Fills each run of dark modules in a row as one rectangle by itself: PDF interpreters keep the edges of one
+ * rectangle on their dots, but let the edges of a path of many rectangles bleed into the next dots.
  */
 function drawModules(context: SKRSContext2D, { x, y, bitmap, scale }: BitmapItem): void {
   for (let row = 0; row < bitmap.height; row++) {

@@ -1,7 +1,8 @@
 /**
- * Bars as the printer's own ZPL command: which it is and what data it gets, or why it would not surely be the same
- * symbol. Here and not with the ZPL driver because a template can insist on the command ("render": "native"), and a
- * check says whether it can have it. Section names are those of the ZPL II Programming Guide.
+ * Finds the printer's own ZPL command and its data for a linear barcode, or the reason why the printer might
+ * draw another symbol. This is not in the ZPL driver because a template can insist on the command ("render":
+ * "native"), and the template check has to tell whether that is possible. Section names are those of the ZPL
+ * II Programming Guide.
  */
 import { because, type Reason } from '../contract/reason.ts';
 import { escapeFieldData } from './field-data.ts';
@@ -10,10 +11,10 @@ import { escapeFieldData } from './field-data.ts';
 export type NativeSymbol =
   | { readonly symbology: 'code128'; readonly runs: readonly Code128Run[] }
   | { readonly symbology: 'ean13'; readonly digits: string }
-  /** The characters between start and stop, a check digit among them. */
+  /** The characters between start and stop, including a check digit. */
   | { readonly symbology: 'code39' | 'itf'; readonly data: string };
 
-/** Codewords of Code 128 in one code set, the change into it not among them. */
+/** Consecutive codewords of Code 128 in one code set, without the codeword that changes to it. */
 export interface Code128Run {
   readonly set: 'A' | 'B' | 'C';
   readonly codewords: readonly number[];
@@ -23,11 +24,11 @@ export interface ZplBars {
   readonly command: 'BC' | 'BE' | 'B2' | 'B3';
   /** Field data; needs no escapes. */
   readonly data: string;
-  /** Wide to narrow, of commands that have it. */
+  /** Ratio of wide to narrow, for commands that take it. */
   readonly ratio?: number;
 }
 
-/** Why there is no command for a symbol, for people. */
+/** Why a symbol cannot be printed with a command. */
 export interface NoZplBars {
   readonly reason: Reason;
 }
@@ -36,19 +37,20 @@ export interface NoZplBars {
 const MOST_MODULE = 10;
 
 /**
- * The command's size in dots, apart from its data: undefined when there is nothing to say against it.
- * @param wide of a wide bar or space, dots; of a symbology with two widths
+ * Why no command can print bars of this size, whatever their data; undefined if one can.
+ * @param module width in dots
+ * @param wide width of a wide bar or space, dots, for symbologies with two widths
  */
 export function sizeRefusal(module: number, wide?: number): Reason | undefined {
   if (module > MOST_MODULE) return because('native-module', { most: MOST_MODULE, module });
-  // ^BY takes a ratio in tenths; where that does not come to whole dots, printers round each its way.
+  // ^BY takes the ratio in tenths; if wide / module is no whole number of tenths, printers round differently.
   if (wide !== undefined && !Number.isInteger((10 * wide) / module)) {
     return because('native-ratio', { wide, module });
   }
   return undefined;
 }
 
-/** @param wide of a wide bar or space, dots; of a symbology with two widths */
+/** @param wide width of a wide bar or space, dots, for symbologies with two widths */
 export function zplBars(native: NativeSymbol, module: number, wide?: number): ZplBars | NoZplBars {
   const reason = sizeRefusal(module, wide);
   if (reason !== undefined) return { reason };
@@ -66,11 +68,12 @@ export function zplBars(native: NativeSymbol, module: number, wide?: number): Zp
 }
 
 /**
- * Code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A pairs digits: not used.
+ * Invocations of the code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A is
+ * not used, because ^BC reads its data as pairs of digits.
  *
- * Left to a graphic besides: a change from B to C in the middle, and one lone character of set B after an
- * invocation at the end. Printers do both, but interpreters of ZPL (zebrash, in our virtual printer and in
- * others' previews) draw another symbol.
+ * Two more cases are drawn as graphics: a change from B to C in the middle, and a single character of set B
+ * after an invocation at the end. Printers handle both, but ZPL interpreters (zebrash, in our virtual printer
+ * and in other programs' previews) draw another symbol.
  */
 const START = { B: '>:', C: '>;' } as const;
 const TO_B = '>6';
@@ -89,7 +92,7 @@ function code128Data(runs: readonly Code128Run[]): ZplBars | NoZplBars {
       else if (set === 'C') data += String(codeword).padStart(2, '0');
       else {
         const char = String.fromCharCode(codeword + 32);
-        // > would invoke a code set, and what needs an escape is left to a graphic.
+        // `>` would start an invocation; characters that need an escape are left to a graphic.
         if (codeword > 94 || char === '>' || escapeFieldData(char) !== char) {
           return { reason: because('code128-escape', {}) };
         }

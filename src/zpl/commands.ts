@@ -1,11 +1,11 @@
 /**
- * What the commands of ZPL are, for all that read it: which print, which are barcodes and fonts, what their parameters
- * measure. Names are without prefix.
+ * Properties of ZPL commands, for all code that reads ZPL: which commands print, which are barcodes or fonts,
+ * and which parameters are measures. Command names are without prefix.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
 
-/** The prefixes and the delimiter that a printer has at first, by the command that changes each. */
+/** A printer's default prefixes and delimiter, by the command that changes each. */
 export const USUAL_SYNTAX = { CC: '^', CT: '~', CD: ',' } as const;
 
 export type SyntaxChange = keyof typeof USUAL_SYNTAX;
@@ -17,7 +17,7 @@ export function changesSyntax(name: string): name is SyntaxChange {
 /** Commands that put something on the label by themselves, or by the data that they carry. */
 export const PRINTS: ReadonlySet<string> = words('FD FV SN GB GC GD GE GF XG IM IL');
 
-/** Downloads of objects, and the extension of one whose name gives none; ~DY says it in a parameter. */
+/** Commands that download an object, with its default extension; ~DY gives the extension in a parameter. */
 export const DOWNLOADS = { DB: 'FNT', DG: 'GRF', DS: 'FNT', DT: 'FNT', DU: 'FNT', DY: undefined } as const;
 
 export function isDownload(name: string): name is keyof typeof DOWNLOADS {
@@ -28,7 +28,7 @@ export function isFont(name: string): boolean {
   return /^A[A-Z0-9@]$/.test(name);
 }
 
-/** ^BY sets bars up, and is none. */
+/** ^BY only sets defaults for barcodes; it is not a barcode. */
 export function isBarcode(name: string): boolean {
   return /^B[0-9A-Z]$/.test(name) && name !== 'BY';
 }
@@ -43,7 +43,7 @@ export function barHeightParameter(name: string): number | undefined {
   return BAR_HEIGHT[name];
 }
 
-/** Which parameters of a command are places and sizes on the label, by index; counts, flags and ratios are not. */
+/** Indexes of the parameters that are positions or sizes on the label, not counts, flags or ratios. */
 const MEASURED: Readonly<Record<string, readonly number[]>> = {
   ...indexed('LL LS LT PW', [0]),
   ...indexed('FO FT LH GC', [0, 1]),
@@ -59,7 +59,7 @@ export function measuredParameters(name: string): readonly number[] {
   return height === undefined ? (MEASURED[name] ?? []) : [height];
 }
 
-/** The names in a text, parted by blanks. */
+/** The names in a text, separated by blanks. */
 export function words(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }

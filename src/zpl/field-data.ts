@@ -1,17 +1,21 @@
 /**
- * Field data (`^FD`, `^FV`), and `^FH`, with which a field gives bytes as an indicator and two hexadecimal digits.
+ * Reads and writes field data (`^FD`, `^FV`) with the escapes of `^FH`: an indicator character and two
+ * hexadecimal digits stand for a byte.
  *
  * Source: ZPL II Programming Guide, ^FD, and ^FH ("Field Hexadecimal Indicator").
  */
 
-/** Sent as they are; `^` and `~` would start a command, a backslash breaks lines in ^FB, controls are eaten or obeyed. */
+/**
+ * Characters sent as they are. The others are escaped: `^` and `~` would start a command, a backslash breaks
+ * lines in ^FB, and printers swallow or obey control characters.
+ */
 const HARMLESS = /^[A-Za-z0-9 .,:;/()+\-*=#@!?%&$'"<>[\]{}|]$/;
 const harmless = Array.from({ length: 128 }, (_, code) => HARMLESS.test(String.fromCharCode(code)));
 const needsEscape = /[^A-Za-z0-9 .,:;/()+\-*=#@!?%&$'"<>[\]{}|]/;
 
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
 
-/** The indicator that `^FH` names: its first printable character of ASCII; line ends around commands mean nothing. */
+/** The indicator that `^FH` sets: its first printable ASCII character; line ends around it mean nothing. */
 export function hexIndicator(params: string): string {
   return /[\x20-\x7e]/.exec(params)?.[0] ?? '_';
 }
@@ -23,7 +27,7 @@ export function hexEscapes(bytes: Iterable<number>, indicator: string): string {
   return text;
 }
 
-/** A character of field data, or an escape and its byte. */
+/** One character of field data, or one escape with the byte that it stands for. */
 export interface FieldPiece {
   readonly text: string;
   readonly byte?: number;
@@ -45,9 +49,9 @@ export function* fieldPieces(text: string, indicator: string | undefined): Gener
 }
 
 /**
- * A value as field data, in UTF-8 (^CI28), for a field that has ^FH with `indicator`: whatever it holds, the printer
- * reads it as data. Half surrogates become U+FFFD.
- * @param indicator one character; itself always escaped
+ * Escapes a value as field data in UTF-8 (^CI28), for a field that has ^FH with `indicator`, so that the
+ * printer reads all of the value as data. Lone surrogates become U+FFFD.
+ * @param indicator one character; always escaped where the value contains it
  */
 export function escapeFieldData(value: string, indicator = '_'): string {
   if (indicator === '_' && !needsEscape.test(value)) return value;
@@ -60,14 +64,14 @@ export function escapeFieldData(value: string, indicator = '_'): string {
   return escaped;
 }
 
-/** Indicators to choose from, where a field has none. */
+/** Candidates for the indicator of a field that has no ^FH, in order of preference. */
 const INDICATORS = '_|@#$%=+;!"\'[]{}()<>abcdefghijklmnopqrstuvwxyz\\';
 const CARET = 0x5e;
 const TILDE = 0x7e;
 
 /**
- * `^FD…` (or `^FV…`) that reads the same under any prefix, delimiter and encoding: every byte that is not plain text is
- * an escape.
+ * An `^FD` or `^FV` command that reads the same under any prefix, delimiter and encoding, because every byte
+ * that is not plain text is escaped.
  * @param hex the indicator of the ^FH in force for this field, if there is one
  */
 export function plainField(name: string, data: Buffer, hex: string | undefined): string {

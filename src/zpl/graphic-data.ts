@@ -1,5 +1,5 @@
 /**
- * The data of graphics (`^GF`, `~DG`), to and from rows of dots.
+ * Packs rows of dots into the data of graphics (`^GF`, `~DG`), and unpacks its run-length form.
  *
  * Run-length is the guide's "Alternative Data Compression Scheme": hex digits with repeat counts G–Y (1–19) and
  * g–z (20–400), `,` for the rest of a row white, `!` for the rest black, `:` for a row like the one before. Z64 is zlib,
@@ -9,7 +9,7 @@ import { deflateSync } from 'node:zlib';
 
 /** The most bytes that one graphic may unpack to; 24 dots/mm, 4 × 12 inches. */
 const MOST_UNPACKED = 8 * 1024 * 1024;
-/** A repeat count's character stands for its code less this: G is 1, g is 1 × 20. */
+/** A repeat count is its character's code minus this: G is 1, g is 1 × 20. */
 const ONES = 0x46;
 const TWENTIES = 0x66;
 const MOST_REPEATS = 400;
@@ -41,7 +41,6 @@ function repeated(digit: string, times: number): string {
 
 const DIGITS = '0123456789ABCDEF';
 
-/** The half byte at an index. */
 function nibble(data: Uint8Array, at: number): number {
   const byte = data[at >> 1] ?? 0;
   return at % 2 === 0 ? byte >> 4 : byte & 15;
@@ -75,8 +74,8 @@ function runLength(data: Uint8Array, stride: number): string {
 }
 
 /**
- * Run-length data as hex digits, the last row as long as it is.
- * @throws GraphicError it has no rows, or unpacks to more than a label's worth
+ * Unpacks run-length data to hex digits; an incomplete last row is not padded.
+ * @throws GraphicError `stride` is not positive, or the data unpacks to more than `MOST_UNPACKED` bytes
  */
 export function unpackRuns(data: string, stride: number): string {
   const row = stride * 2;
@@ -112,7 +111,6 @@ const crcTable = Uint16Array.from({ length: 256 }, (_, index) => {
   return crc & 0xffff;
 });
 
-/** CRC-16/XMODEM. */
 function crc16(bytes: Uint8Array): number {
   let crc = 0;
   for (const byte of bytes) crc = ((crc << 8) ^ (crcTable[((crc >> 8) ^ byte) & 0xff] ?? 0)) & 0xffff;
@@ -124,10 +122,10 @@ function z64(data: Uint8Array): string {
   return `:Z64:${text}:${crc16(Buffer.from(text, 'latin1')).toString(16).padStart(4, '0').toUpperCase()}`;
 }
 
-/** Below this many characters zlib's own overhead cannot win. */
+/** Below this many characters Z64 is never shorter, because of zlib's own overhead. */
 const SHORT = 80;
 
-/** The shorter of run-length and Z64. @param stride bytes of a row */
+/** The data of a graphic as run-length or Z64, whichever is shorter. @param stride bytes of a row */
 export function graphicData(data: Uint8Array, stride: number): string {
   const runs = runLength(data, stride);
   if (runs.length <= SHORT) return runs;

@@ -1,11 +1,11 @@
-/** Names of what is stored in a printer. */
+/** Names of the objects (graphics, fonts, formats) that a ZPL printer stores. */
 import { createHash } from 'node:crypto';
 
-/** Longest name and extension that count, characters. Firmware has such limits too. */
+/** Longest name and extension, characters; the rest is cut off. Firmware has such limits too. */
 const NAME = 16;
 const EXTENSION = 3;
 
-/** `d:o.x` in upper case, with the printer's defaults for what is left out. */
+/** The full name `d:o.x` in upper case, with the printer's defaults for the parts that are left out. */
 export function objectName(text: string, extension: string): string {
   const match = /^(?:([A-Z]):)?([^.:]*)(?:\.(.*))?$/.exec(text.trim().toUpperCase());
   const name = match?.[2]?.slice(0, NAME) || 'UNKNOWN';
@@ -13,11 +13,12 @@ export function objectName(text: string, extension: string): string {
 }
 
 /**
- * A name for what a job stores in a printer, whose memory it shares with others.
+ * A name for an object that a job stores in a printer's memory, which other jobs and senders share.
  *
- * Six characters, of the eight that a name may have: every label repeats it. From the job's ID, so that two senders
- * at one printer, or two jobs, do not meet (one in 60 million), and a job that goes on after a crash overwrites its own.
- * @param kind a letter for what is stored
+ * The name has six characters, of the eight that a name may have, because every label repeats it. It is a
+ * hash of the job's ID: two jobs get the same name once in 60 million, and a job that continues after a crash
+ * overwrites its own.
+ * @param kind a letter for the kind of object
  */
 export function ownName(jobId: string, kind: 'G' | 'P'): string {
   const hash = createHash('sha256').update(jobId).digest().readBigUInt64BE();

@@ -1,11 +1,11 @@
 /**
  * Cuts a byte stream into ZPL: formats (`^XA … ^XZ`), control commands (`~HS`) and SGD lines (`! U1 getvar "…"`).
  *
- * It works one byte at a time, so where the network cuts the stream cannot matter. A control command is given out
- * the moment its last byte is there, even inside a format, as a printer does ("immediate" commands). Binary data
- * (`^GFB`, `^GFC`, `~DY…,B`) is counted by the length its command declares, never searched for prefixes.
+ * It works one byte at a time, so it does not matter where the network splits the stream. A control command
+ * is emitted as soon as its last byte arrives, even inside a format, as on a printer ("immediate" commands).
+ * Binary data (`^GFB`, `^GFC`, `~DY…,B`) is counted by its declared length, never searched for prefixes.
  *
- * Memory is bounded: a format or download over the limit is read to its end and thrown away, and said so.
+ * Memory is bounded: a format or download over the limit is read to its end, and reported as `discarded`.
  *
  * Source: ZPL II Programming Guide, "ZPL Commands", ^CC ^CD ^CT ^GF ~DY; SGD section for `! U1`.
  */
@@ -126,7 +126,7 @@ export class ZplStream {
     this.#emit = emit;
   }
 
-  /** Bytes held for what is not complete yet. */
+  /** Bytes held for a format or control command that is not complete yet. */
   get held(): number {
     return (this.#raw?.length ?? 0) + (this.#control?.params.length ?? 0);
   }
@@ -251,7 +251,7 @@ export class ZplStream {
   ): void {
     const delimiter = byte === this.#syntax.delimiter && !DATA_COMMANDS.has(command.name);
     const header = command.name === name && command.delimiters < count;
-    // What is thrown away keeps its headers, because they hold the length of the binary data.
+    // A command that is thrown away keeps its header, because the header holds the length of the binary data.
     if (this.#dropped === 0 || (header && command.params.length < 256)) {
       command.params.push(delimiter ? COMMA : byte);
     }
@@ -274,7 +274,7 @@ export class ZplStream {
         this.#control = undefined;
         return false;
       }
-      // A ~ that no command follows is a character: ^BX's escape, as label designers write it.
+      // A ~ that no command follows is a plain character: the escape of ^BX, as label designers write it.
       if (control.name === '' && this.#command !== undefined && !isAlphanumeric(byte)) {
         this.#control = undefined;
         this.#commandByte(this.#command, this.#syntax.control);
@@ -282,7 +282,7 @@ export class ZplStream {
       }
       control.name += String.fromCharCode(byte).toUpperCase();
       const { name } = control;
-      // A real printer swallows what it does not know as well: a `~` in field data has to be escaped (^FH).
+      // A real printer also swallows unknown control commands: a `~` in field data has to be escaped (^FH).
       const known = FIXED_CONTROLS.has(name) || LONG_CONTROLS.has(name) || LINE_CONTROLS.has(name);
       if (control.name.length === 2 && (BARE_CONTROLS.has(name) || !known)) this.#finishControl(control);
       return true;

@@ -2,7 +2,8 @@
  * GS1 Composite (ISO/IEC 24723): an EAN, UPC, GS1-128 or GS1 DataBar symbol with a small stacked one on top that holds
  * more AIs. The value is both, with a `|` between: `(01)03612345678904|(11)990102`.
  *
- * The linear part is as high as its own standard wants it, and has no digits below: a text can say them.
+ * The linear part has the height that its own standard asks for, and no digits below: a text element can
+ * print them.
  */
 import { because } from '../../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../../values/check-digits.ts';
@@ -15,11 +16,11 @@ interface Linear {
   readonly bcid: string;
   /** Digits, with the check digit; otherwise a GS1 element string. */
   readonly digits?: RegExp;
-  /** Heights of the linear part's rows, modules, the separator between the two parts among them. */
+  /** Heights of the linear part's rows, modules, including the separator between the two parts. */
   readonly rows: readonly number[];
 }
 
-/** The rows of the upper part are all of one height; what there is of it follows from the height of the whole. */
+/** Encodes both parts. All rows of the upper part have one height, which follows from the total height. */
 function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol {
   const parts = value.split('|');
   const [below = '', above = ''] = parts;
@@ -29,7 +30,7 @@ function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol 
   if (digits === undefined) elementString(below);
   else {
     requireValue(below, digits, because('composite-digits', {}));
-    // UPC-E has its check digit from another number than it shows.
+    // The check digit of a UPC-E is that of the UPC-A it stands for, not of the digits shown.
     if (bcid !== 'upcecomposite' && !endsWithGs1(below)) {
       throw wrongCheckDigit(gs1(below.slice(0, -1)));
     }

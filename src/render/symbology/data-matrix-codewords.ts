@@ -1,10 +1,10 @@
 /**
  * Data Matrix, high-level encodation (ISO/IEC 16022:2006, 5.2 and annex P): from characters to codewords.
  *
- * Our own, because it alone says how large the symbol is, and every record of a job is asked that before the first
- * label: it takes microseconds, and a general encoder takes a hundred times as long. The choices are those of BWIPP
- * (bwip-js), codeword for codeword, so that a label is the same whoever made its symbol; `floor`, `ceil` and the single
- * precision of the look-ahead are part of that.
+ * Platen has an encoder of its own because the codewords determine the symbol's size, which is checked for
+ * every record of a job before the first label: this takes microseconds, and a general encoder takes a
+ * hundred times as long. It makes the same choices as BWIPP (bwip-js), codeword for codeword, so that a label
+ * does not depend on the encoder; this needs `floor`, `ceil` and the single precision of the look-ahead.
  */
 import { FNC1 } from '../code128.ts';
 
@@ -21,7 +21,7 @@ const FNC1_CODEWORD = 232;
 const UPPER_SHIFT = 235;
 const DIGIT_PAIRS = 130;
 const PAD = 129;
-/** To each mode from ASCII. */
+/** Codewords that change from ASCII to each mode. */
 const LATCH: Readonly<Record<Exclude<Mode, 0>, number>> = {
   [C40]: 230,
   [TEXT]: 239,
@@ -29,13 +29,13 @@ const LATCH: Readonly<Record<Exclude<Mode, 0>, number>> = {
   [EDIFACT]: 240,
   [BASE256]: 231,
 };
-/** Back to ASCII, from C40, Text and X12. */
+/** Changes back to ASCII from C40, Text and X12. */
 const UNLATCH = 254;
 const EDIFACT_UNLATCH = 31;
-/** The value of C40 and Text that shifts to their first set of others. */
+/** The value of C40 and Text for a shift to their first shift set. */
 const SHIFT_1 = 0;
 
-/** What a character costs in each mode; an index is the character + 1, so that FNC1 is the first. */
+/** Bits of `CLASSES`, whose index is the character + 1, so that FNC1 (-1) is the first. */
 const DIGIT = 1;
 const IN_C40 = 2;
 const IN_TEXT = 4;
@@ -71,7 +71,7 @@ function classOf(char: number | undefined): number {
   return CLASSES[(char ?? 0) + 1] ?? 0;
 }
 
-/** Values of a character in C40; in Text, which has small letters where C40 has capitals (table 5 and 6). */
+/** Values of a character in C40, or in Text, which has small letters for C40's capitals (table 5 and 6). */
 function c40Values(char: number, text: boolean): readonly number[] {
   if (char === FNC1) return [1, 27];
   if (char > 127) return [1, 30, ...c40Values(char - 128, text)];
@@ -86,7 +86,7 @@ function c40Values(char: number, text: boolean): readonly number[] {
   return [2, char > 95 ? char - 96 : char - 64];
 }
 
-/** undefined: X12 has it not (table 7). */
+/** Values of a character in X12 (table 7); undefined: X12 does not have it. */
 function x12Values(char: number): readonly number[] | undefined {
   if ((classOf(char) & IN_X12) === 0) return undefined;
   const ends = [13, 42, 62].indexOf(char);
@@ -104,7 +104,7 @@ function valuesOf(mode: TripleMode, char: number | undefined): readonly number[]
   return VALUES[mode][(char ?? 0) + 1];
 }
 
-/** Does a terminator of X12 come before what X12 has not? */
+/** Whether an X12 terminator comes before the next character that X12 does not have. */
 function terminates(message: readonly number[], from: number): boolean {
   for (let at = from; at < message.length; at++) {
     const its = classOf(message[at]);
@@ -114,10 +114,10 @@ function terminates(message: readonly number[], from: number): boolean {
   return false;
 }
 
-/** Codewords that a mode has cost so far, as annex P counts them. Thirds are added up in single precision. */
+/** Rounds the codewords that a mode has cost so far (annex P): thirds are added up in single precision. */
 const single = Math.fround;
 
-/** The mode for what follows (annex P). */
+/** The mode for the characters that follow (annex P). */
 function lookAhead(message: readonly number[], from: number, mode: Mode): Mode {
   const start = mode === ASCII ? 1 : 2;
   let ascii = mode === ASCII ? 0 : 1;
@@ -126,7 +126,7 @@ function lookAhead(message: readonly number[], from: number, mode: Mode): Mode {
   let x12 = mode === X12 ? 0 : start;
   let edifact = mode === EDIFACT ? 0 : start;
   let base256 = mode === BASE256 ? 0 : start + 0.25;
-  // A function character is no byte.
+  // FNC1 is not a byte, so Base 256 cannot hold it.
   const bytes = message[from] === FNC1 ? ASCII : BASE256;
   for (let at = from; at < message.length; at++) {
     const its = classOf(message[at]);
@@ -172,7 +172,7 @@ interface Encodation {
   /** The next character. */
   at: number;
   mode: Mode;
-  /** Data codewords of the least symbol that holds so many, `Infinity` where none does. */
+  /** Data codewords of the smallest symbol that holds so many, `Infinity` where none does. */
   readonly capacity: (codewords: number) => number;
 }
 
@@ -216,13 +216,13 @@ function pushTriples(codewords: number[], values: readonly number[]): void {
   }
 }
 
-/** The last one to three characters, where they fit without a way back to ASCII. */
+/** Encodes the last one to three characters, if they fill the symbol exactly; returns whether they do. */
 function endTriples(encodation: Encodation, mode: TripleMode, values: readonly number[]): boolean {
   const { message, codewords, at } = encodation;
   const used = codewords.length + (values.length / 3) * 2;
   const left = encodation.capacity(used + 1) - used;
   if (left > 2) return false;
-  // What X12 has not counts as four values, so that it never fits.
+  // A character that X12 does not have counts as four values, so that it never fits.
   const rest = message.slice(at).flatMap((char) => valuesOf(mode, char) ?? [-1, -1, -1, -1]);
   const [last = 0] = message.slice(at);
   if (left === 2 && rest.length === 3) pushTriples(codewords, [...values, ...rest]);
@@ -259,7 +259,7 @@ function encodeTriples(encodation: Encodation, mode: TripleMode): void {
     values.push(...own);
     encodation.at += 1;
   }
-  // Back to where three values were whole.
+  // Goes back to where the values were whole groups of three.
   while (values.length % 3 !== 0) {
     encodation.at -= 1;
     values.length -= valuesOf(mode, message[encodation.at])?.length ?? 0;
@@ -269,13 +269,13 @@ function encodeTriples(encodation: Encodation, mode: TripleMode): void {
   backToAscii(encodation);
 }
 
-/** Something goes in ASCII, or the next look-ahead may come straight back. */
+/** Changes to ASCII, and encodes a step there: otherwise the next look-ahead might change straight back. */
 function backToAscii(encodation: Encodation): void {
   encodation.mode = ASCII;
   if (encodation.at < encodation.message.length) asciiStep(encodation);
 }
 
-/** Four values of six bits in three codewords; of the last only as many codewords as have bits of it. */
+/** Packs four values of six bits into three codewords; one to three last values take as many codewords. */
 function pushQuadruples(codewords: number[], values: readonly number[]): void {
   for (let at = 0; at < values.length; at += 4) {
     const [a = 0, b = 0, c = 0, d = 0] = values.slice(at, at + 4);
@@ -326,17 +326,17 @@ function encodeBase256(encodation: Encodation): void {
   const toTheEnd = encodation.at === message.length && encodation.capacity(filled) === filled;
   const head = toTheEnd ? [0] : length < 250 ? [length] : [Math.floor(length / 250) + 249, length % 250];
   for (const value of [...head, ...message.slice(from, encodation.at)]) {
-    // 5.2.9.1 and annex B.2: made to look like noise by its place, from 1.
+    // 5.2.9.1 and annex B.2: each codeword is randomised by its place, from 1.
     codewords.push((value + (((codewords.length + 1) * 149) % 255) + 1) & 255);
   }
   encodation.mode = ASCII;
 }
 
 /**
- * The data codewords, up to what fills the symbol.
+ * The data codewords, without padding.
  * @param message bytes, or FNC1
- * @param head codewords that go before it
- * @param capacity data codewords of the least symbol that holds so many, `Infinity` where none does
+ * @param head codewords that go before the message
+ * @param capacity data codewords of the smallest symbol that holds so many, `Infinity` where none does
  */
 export function dataMatrixCodewords(
   message: readonly number[],
@@ -354,7 +354,7 @@ export function dataMatrixCodewords(
   return encodation.codewords;
 }
 
-/** Fills a symbol up (5.2.3, annex B.1). */
+/** Pads the codewords to a symbol's capacity (5.2.3, annex B.1). */
 export function padCodewords(codewords: readonly number[], capacity: number): number[] {
   const padded = [...codewords];
   if (padded.length < capacity) padded.push(PAD);

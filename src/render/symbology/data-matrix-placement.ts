@@ -21,7 +21,7 @@ export interface Placement {
   readonly dots: Uint16Array;
 }
 
-/** One for each size that was ever drawn; all of them take half a megabyte. */
+/** The placements of all sizes drawn so far; all sizes together take half a megabyte. */
 const placements = new Map<DataMatrixSize, Placement>();
 
 export function placementOf(size: DataMatrixSize): Placement {
@@ -62,9 +62,9 @@ interface Shape {
   readonly columns: readonly number[];
 }
 
-/** From its corner (annex F.3, figure F.2). */
+/** The usual shape, relative to the codeword's corner (annex F.3, figure F.2). */
 const UTAH: Shape = { rows: [-2, -2, -1, -1, -1, 0, 0, 0], columns: [-2, -1, -2, -1, 0, -2, -1, 0] };
-/** In corners of the symbol, negative ones from its end (annex F.3, figures F.3 to F.6). */
+/** Shapes in corners of the symbol; negative numbers count from its end (annex F.3, figures F.3 to F.6). */
 const CORNERS = [
   { rows: [-1, -1, -1, 0, 0, 1, 2, 3], columns: [0, 1, 2, -2, -1, -1, -1, -1] },
   { rows: [-3, -2, -1, 0, 0, 0, 0, 1], columns: [0, 0, 0, -4, -3, -2, -1, -1] },
@@ -72,7 +72,7 @@ const CORNERS = [
   { rows: [-1, -1, 0, 0, 0, 1, 1, 1], columns: [0, -1, -3, -2, -1, -3, -2, -1] },
 ] as const;
 
-/** The standard's own walk over the data regions (annex F.3), telling the place of each bit. */
+/** Walks over the data regions as the standard does (annex F.3); calls `tell` with the place of each bit. */
 function mapBits(
   rows: number,
   columns: number,

@@ -1,6 +1,6 @@
 /**
- * Data Matrix ECC 200 (ISO/IEC 16022): from a message to a symbol of the least size that holds it. The size is known
- * at once; error correction and drawing wait until somebody asks for the dots.
+ * Encodes Data Matrix ECC 200 (ISO/IEC 16022): from a message to the smallest symbol that holds it. The size
+ * is known at once; error correction and drawing wait until the bitmap is asked for.
  */
 import { because } from '../../contract/reason.ts';
 import type { Bitmap } from '../bitmap.ts';
@@ -72,7 +72,7 @@ const CAPACITY: Readonly<Record<DataMatrixShape, (codewords: number) => number>>
   rectangle: (codewords) => sizeFor('rectangle', codewords)?.data ?? Number.POSITIVE_INFINITY,
 };
 
-/** Digits of the largest symbol: nothing longer fits any. */
+/** Digits that the largest symbol holds: no longer message fits any symbol. */
 const MOST_CHARACTERS = 3116;
 
 const FNC1_FIRST = 232;
@@ -85,7 +85,7 @@ const MACRO_END = [0x1e, 0x04];
 
 /**
  * @param message bytes, or FNC1
- * @param eci what the bytes are; left out: the symbology's own, Latin-1
+ * @param eci the encoding of the bytes; if left out, the symbology's default, Latin-1
  * @throws SymbolError no symbol of the shape holds it
  */
 export function dataMatrix(message: readonly number[], shape: DataMatrixShape, eci?: number): MatrixSymbol {
@@ -103,7 +103,7 @@ export function dataMatrix(message: readonly number[], shape: DataMatrixShape, e
   };
 }
 
-/** What has its place at the very start of a symbol: an ECI, GS1's FNC1, a macro. */
+/** Splits off the codewords at the very start of a symbol: an ECI, GS1's FNC1, or a macro. */
 function headed(message: readonly number[], eci?: number): { head: number[]; rest: readonly number[] } {
   // ECIs up to 126 are one codeword.
   if (eci !== undefined) return { head: [241, eci + 1], rest: message };
@@ -124,7 +124,7 @@ for (let power = 0, value = 1; power < 255; power++) {
   value = value < 128 ? value * 2 : (value * 2) ^ 301;
 }
 
-/** `value` is not 0. */
+/** `value` times 2 to the power of `log`, in GF(256). */
 function product(value: number, log: number): number {
   return value === 0 ? 0 : (POWERS[(LOGS[value] ?? 0) + log] ?? 0);
 }
@@ -166,7 +166,8 @@ function withCheck({ data, check, blocks }: DataMatrixSize, codewords: readonly 
         remainder[term] = (remainder[term] ?? 0) ^ (POWERS[log + (generator[term] ?? 0)] ?? 0);
       }
     }
-    // Blocks of unlike length (144 × 144: eight of 156, two of 155) go on where the data ended.
+    // Where blocks differ in length (144 × 144: eight of 156, two of 155), the first check codeword belongs
+    // to the block after that of the last data codeword.
     const first = (block - (data % blocks) + blocks) % blocks;
     for (let at = 0; at < degree; at++) all[data + first + at * blocks] = remainder[at] ?? 0;
   }

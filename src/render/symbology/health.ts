@@ -1,6 +1,6 @@
 /**
- * Symbols of pharmacies and hospitals: numbers of medicines in Code 39, Laetus' Pharmacode, and HIBC, which is data of a
- * certain form, with a check character, in a symbology for data in general.
+ * Symbologies of pharmacies and hospitals: numbers of medicines in Code 39, Laetus' Pharmacode, and HIBC,
+ * which is data of a certain form, with a check character, in a general-purpose symbology.
  */
 
 import { because } from '../../contract/reason.ts';
@@ -10,7 +10,7 @@ import { LINEAR } from './linear.ts';
 import { MATRIX } from './matrix.ts';
 import { beside, type LinearSymbol, linear, requireValue, type SymbologyRules } from './rules.ts';
 
-/** Check digit of a Pharmazentralnummer of 8 digits (IFA): weights 1 to 7, modulo 11; a 10 is never given out. */
+/** Check digit of a Pharmazentralnummer of 8 digits (IFA): weights 1 to 7, modulo 11; no number has a 10. */
 function pznCheck(digits: string): number {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) sum += (at + 1) * (digits.charCodeAt(at) - 48);
@@ -29,7 +29,7 @@ function pzn(value: string): LinearSymbol {
 /** Digits of base 32 of Code 32: no vowels. */
 const BASE_32 = '0123456789BCDFGHJKLMNPQRSTUVWXYZ';
 
-/** Code 32's: every second digit doubled, and the digits of that added. */
+/** Check digit of Code 32: every second digit is doubled, all resulting digits are added, modulo 10. */
 function code32Check(digits: string): number {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) {
@@ -67,7 +67,7 @@ function hibcData(value: string): string {
   return flagged + mod43(flagged);
 }
 
-/** The human-readable line of HIBC has asterisks around it, and a check character that is a blank is seen. */
+/** The human-readable line of HIBC: between asterisks, with a blank check character shown as `_`. */
 function hibcText(data: string): string {
   return `*${data.replace(/ $/, '_')}*`;
 }
@@ -91,7 +91,7 @@ export const HEALTH = {
     options: [],
     encode: pharmacode,
   },
-  /** ANSI/HIBC 2, in the symbology that its name says. */
+  /** ANSI/HIBC 2, in the symbology that each name says. */
   'hibc-code128': {
     kind: 'linear',
     command: true,

@@ -52,7 +52,7 @@ function gs1Code128(value: string): LinearSymbol {
   return code128Symbol([FNC1, ...data], text);
 }
 
-/** ISO/IEC 16388, full ASCII: characters that Code 39 has not, as pairs of those it has. */
+/** ISO/IEC 16388, full ASCII: characters that Code 39 lacks are pairs of those it has. */
 function code39Pair(code: number): string {
   const letter = (lead: string, index: number) => lead + String.fromCharCode(65 + index);
   const char = String.fromCharCode(code);
@@ -111,7 +111,7 @@ function codabar(value: string, options: SymbolOptions): LinearSymbol {
   return twoWidths(bwipWidths('rationalizedCodabar', data), framed ? data : data.slice(1, -1));
 }
 
-/** A symbology with two widths, from the encoder's own widths. */
+/** A symbol of a symbology with two widths, from bwip-js's widths. */
 function twoWidths(widths: readonly number[], text: string): LinearSymbol {
   const wides = widths.filter((width) => width > 1).length;
   return {
@@ -188,7 +188,7 @@ function msi(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
 
 function code11(value: string, { checkDigit: kind }: SymbolOptions): LinearSymbol {
   requireValue(value, /^[0-9-]+$/, because('digits-dashes', { code: 'Code 11' }));
-  // bwip-js makes two digits of a check character that is a dash.
+  // bwip-js would write a check character that is a dash as two digits.
   const data = kind === 'mod11' ? value + code11Checks(value) : value;
   return twoWidths(bwipWidths('code11', data), data);
 }

@@ -1,4 +1,4 @@
-/** Matrix symbologies: QR Code, Micro QR Code, Data Matrix, Aztec Code, and the GS1 forms of them. */
+/** Matrix symbologies: QR Code, Micro QR Code, rMQR, Data Matrix, Aztec Code, and the GS1 forms of them. */
 import { because } from '../../contract/reason.ts';
 import { blacken, createBitmap } from '../bitmap.ts';
 import { bwipMatrix, SymbolError } from '../bwip.ts';
@@ -72,7 +72,7 @@ function dataMatrixText(value: string, { shape = 'square' }: SymbolOptions): Mat
   return dataMatrix([...bytes], shape, bytes.length === value.length ? undefined : ECI_UTF8);
 }
 
-/** An element string with its function characters spelt out; CSET 82 has no circumflex to escape. */
+/** An element string for bwip-js, with FNC1 spelt out; CSET 82 has no circumflex to escape. */
 function gs1Text(value: string): string {
   const { data } = elementString(value);
   return `^FNC1${data.map((code) => (code === FNC1 ? '^FNC1' : String.fromCharCode(code))).join('')}`;

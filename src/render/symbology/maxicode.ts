@@ -1,6 +1,6 @@
 /**
- * MaxiCode (ISO/IEC 16023): 33 rows of hexagons around a bull's eye, of one size for all. Drawn for the
- * resolution at hand, since its hexagons are no multiples of a dot.
+ * Encodes and draws MaxiCode (ISO/IEC 16023): 33 rows of hexagons around a bull's eye, in one fixed size. It
+ * is drawn for the printer's resolution, since its hexagons are no multiples of a dot.
  */
 import { because } from '../../contract/reason.ts';
 import { type Bitmap, blacken, createBitmap } from '../bitmap.ts';
@@ -22,7 +22,7 @@ const RINGS = [0.51, 1.18, 1.86, 2.53, 3.2, 3.87] as const;
 /** Quiet zone: a hexagon's width at the sides, a row above and below. */
 const QUIET: QuietZone = { unit: 'mm', left: PITCH, right: PITCH, top: ROW_PITCH, bottom: ROW_PITCH };
 
-/** Without quiet zones, dots. */
+/** The size without quiet zones, dots. */
 export function maxiCodeSize(dpi: number): { width: number; height: number } {
   const dots = (mm: number) => Math.ceil((mm * dpi) / 25.4);
   return { width: dots(COLUMNS * PITCH), height: dots((ROWS - 1) * ROW_PITCH + HEX_HEIGHT) };

@@ -1,4 +1,4 @@
-/** Codes of postal services whose bars say what they say by their height. */
+/** Barcodes of postal services that encode data in the height of their bars. */
 import { because, type Reason } from '../../contract/reason.ts';
 import { bwipPostal } from '../bwip.ts';
 import {

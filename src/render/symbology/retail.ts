@@ -5,9 +5,9 @@ import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 
 import { beside, type LinearSymbol, type RetailParts, requireValue, type SymbologyRules } from './rules.ts';
 
-/** Between a symbol and its add-on: 9 X is right for all (EAN 7 to 12, UPC 9 to 12). */
+/** Gap between a symbol and its add-on, modules: 9 X is right for all (EAN 7 to 12, UPC 9 to 12). */
 const GAP = 9;
-/** After an add-on. */
+/** Quiet zone after an add-on, modules. */
 const AFTER_ADD_ON = 5;
 
 /** `4006381333931+12`: the digits of the symbol, and those of its add-on. */
@@ -19,7 +19,7 @@ function split(value: string, name: string): { main: string; addOn: string | und
   return { main, addOn };
 }
 
-/** All digits, the check digit among them. */
+/** The digits with their check digit, which is added if it is missing, and checked if it is given. */
 function complete(digits: string, length: number, name: string): string {
   requireValue(
     digits,

@@ -1,4 +1,4 @@
-/** What the renderer has to know of a symbology, and what a value becomes in it. */
+/** Types for symbologies: the rules that the renderer needs, and the symbols that values become. */
 import type { Reason } from '../../contract/reason.ts';
 import type { BarcodeElement, SymbologyOption } from '../../contract/template.ts';
 import type { NativeSymbol } from '../../zpl/bars.ts';
@@ -6,7 +6,7 @@ import type { Bitmap } from '../bitmap.ts';
 import { SymbolError } from '../bwip.ts';
 
 export interface QuietZone {
-  /** Of what these are so many: symbols of a fixed size have theirs in mm. */
+  /** The unit of the four sides: symbols of a fixed size have their quiet zones in mm. */
   readonly unit: 'modules' | 'mm';
   readonly left: number;
   readonly right: number;
@@ -17,7 +17,7 @@ export interface QuietZone {
 /** Bars and spaces, all of one height. */
 export interface LinearSymbol {
   readonly kind: 'linear';
-  /** Width without quiet zones, modules; wide elements of a symbology with two widths are not in it. */
+  /** Width without quiet zones, modules; does not count the wide elements of a symbology with two widths. */
   readonly modules: number;
   /** Wide elements of a symbology with two widths; each is `ratio` modules, rounded to whole dots. */
   readonly wides: number;
@@ -26,7 +26,7 @@ export interface LinearSymbol {
   readonly native: NativeSymbol | undefined;
   /** The human-readable interpretation, check digits included where the standard prints them. */
   readonly text: string;
-  /** Of this symbol, where it is not that of all symbols of its symbology. */
+  /** This symbol's quiet zone, where it differs from its symbology's. */
   readonly quiet?: QuietZone;
   readonly retail?: RetailParts;
   readonly bearer?: 'bars' | 'box';
@@ -36,9 +36,9 @@ export interface LinearSymbol {
 export interface RetailParts {
   /** Width without the add-on, modules. */
   readonly modules: number;
-  /** Bars that reach lower where digits stand below, modules. Told, so that nobody has to make all bars for it. */
+  /** Bars that reach lower where digits stand below, modules; known without making all bars. */
   readonly guards: readonly { readonly at: number; readonly width: number }[];
-  /** Digits whose middle is at a module. */
+  /** Groups of digits, and the module of each group's middle. */
   readonly groups: readonly { readonly text: string; readonly middle: number }[];
   /** A digit in the quiet zone. */
   readonly left?: string;
@@ -58,11 +58,11 @@ export interface MatrixSymbol {
   /** Modules, without quiet zone. */
   readonly columns: number;
   readonly rows: number;
-  /** A dot a module. */
+  /** One dot a module. */
   readonly bitmap: () => Bitmap;
 }
 
-/** Bars of a postal service; its sizes, mm, leave no choice. */
+/** Sizes of a postal service's bars, mm; a template cannot choose others. */
 export interface PostalSizes {
   readonly bar: number;
   /** Middle of a bar to the middle of the next. */
@@ -93,21 +93,21 @@ export type SymbolOptions = Pick<BarcodeElement, SymbologyOption>;
 export interface SymbologyRules {
   readonly kind: 'linear' | 'stacked' | 'matrix' | 'four-state' | 'maxicode';
   readonly quiet: QuietZone;
-  /** A printer may have a command that makes the same symbol; others are drawn for every printer. */
+  /** True: a printer may have a command for the same symbol. Other symbologies are always drawn. */
   readonly command?: true;
   /** The value is a GS1 element string. */
   readonly gs1?: true;
   readonly options: readonly SymbologyOption[];
-  /** What an option may be, where the contract leaves more room. @throws SymbolError */
+  /** Checks the values of options where the contract allows more. @throws SymbolError */
   readonly checkOptions?: (options: SymbolOptions) => void;
-  /** Wide to narrow, of a symbology with two widths. */
+  /** Default ratio of wide to narrow, of a symbology with two widths. */
   readonly ratio?: number;
   /** The least height of the bars, modules; also what they get when the template says nothing. */
   readonly leastHeight?: number;
   /** @throws SymbolError */
   readonly encode: (value: string, options: SymbolOptions) => BarcodeSymbol;
   /**
-   * Modules a side that the symbol surely does not exceed, found without encoding it; undefined: not known.
+   * An upper bound for the symbol's side, modules, found without encoding it; undefined: not known.
    * @throws SymbolError
    */
   readonly bound?: (value: string, options: SymbolOptions) => number | undefined;

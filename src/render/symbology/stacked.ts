@@ -1,4 +1,4 @@
-/** Stacked symbologies: PDF417 and MicroPDF417; and rows made into a picture of modules. */
+/** Stacked symbologies: PDF417 and MicroPDF417; and `stacked`, which makes a symbol from rows of modules. */
 import { because } from '../../contract/reason.ts';
 import { blackenRect, createBitmap } from '../bitmap.ts';
 import { bwipRows, SymbolError } from '../bwip.ts';

@@ -2,7 +2,7 @@
 import { because } from '../../contract/reason.ts';
 import { SymbolError } from '../bwip.ts';
 
-/** The extended channel interpretation that says: UTF-8. */
+/** The extended channel interpretation for UTF-8. */
 export const ECI_UTF8 = 26;
 
 export function utf8(value: string): Buffer {
@@ -10,7 +10,7 @@ export function utf8(value: string): Buffer {
   return Buffer.from(value, 'utf8');
 }
 
-/** For the encoder: plain ASCII as it is; anything more as UTF-8 and marked so (ECI 26). */
+/** Text and options for bwip-js: plain ASCII as it is; other text as UTF-8, marked with ECI 26. */
 export function eciText(value: string): { text: string; options: Record<string, boolean> } {
   if (/^[\0-\x7f]*$/.test(value)) return { text: value, options: { binarytext: true } };
   const escaped = utf8(value).toString('latin1').replaceAll('^', '^^');

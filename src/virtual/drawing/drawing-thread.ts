@@ -1,14 +1,14 @@
 /**
- * One drawing thread for all virtual printers of a process, started with the first label and ended with the last
- * printer that lets go of it, so that the process can end.
+ * One drawing thread for all virtual printers of a process, started with the first label and ended when the
+ * last printer releases it, so that the process can end.
  *
- * A thread that hangs on a label, or takes more memory for it than allowed, is ended and replaced: that label is
- * given up. What a thread allocates outside of its heap, as readers of compressed data do, no limit of Node's
- * covers; so the process is watched while the thread is at work.
+ * A thread that hangs on a label, or takes more memory for it than allowed, is ended and replaced: that label
+ * is given up. No limit of Node's covers memory that a thread allocates outside of its heap, as readers of
+ * compressed data do, so the memory of the whole process is watched while the thread works.
  */
 import { Worker } from 'node:worker_threads';
 
-/** Far more than any label takes: on a busy machine, loading what draws the first one alone may take half a minute. */
+/** Far more than any label takes: on a busy machine, loading the libraries alone may take half a minute. */
 const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
 
@@ -42,7 +42,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     this.#holders++;
   }
 
-  /** Ends the thread with the last holder; what was not drawn by then is rejected. */
+  /** Ends the thread when the last holder releases it; labels that are not drawn by then are rejected. */
   async release(): Promise<void> {
     if (--this.#holders > 0) return;
     const worker = this.#worker;

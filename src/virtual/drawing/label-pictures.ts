@@ -1,4 +1,4 @@
-/** The pictures of one format's labels, each drawn when it is asked for, and once for all that are alike. */
+/** Draws the labels of one format on demand, and once for consecutive labels that are alike. */
 import { isSerial, type LabelPlan, labelZpl, type MediaDots } from '../../zpl/interpreter/label-plan.ts';
 import { rasterPool } from './raster-pool.ts';
 import type { RasterReply } from './raster-protocol.ts';
@@ -16,7 +16,7 @@ export class LabelPictures {
     this.#faults = [...faults, ...plan.faults];
   }
 
-  /** @param index of the label, from 0. @throws when nothing can be drawn; asked again, it is tried again */
+  /** @param index of the label, from 0. @throws when nothing can be drawn; the next call tries again */
   of(index: number): Promise<RasterReply> {
     const serial = isSerial(this.#plan) ? Math.floor(index / this.#plan.replicates) : 0;
     if (this.#last?.serial !== serial) this.#last = { serial, reply: this.#draw(serial) };

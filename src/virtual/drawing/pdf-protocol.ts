@@ -1,4 +1,4 @@
-/** What the thread for PDF pages is asked, and answers. */
+/** The requests and replies of the thread for PDF pages. */
 
 /** A document of which pages are drawn; its bytes are shared with the thread, not copied for each page. */
 export interface PdfDocument {

@@ -20,12 +20,12 @@ const NONE_BUT_ERRORS = 0;
 const data = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
 const folder = (name: string) => `${join(data, name)}/`;
 
-/** The document that pages were drawn of last stays open. */
+/** The document of the last page drawn; it stays open for the next page. */
 let open: { key: number; document: Promise<PDFDocumentProxy>; close: () => Promise<void> } | undefined;
 
 function documentOf({ key, bytes }: PdfDocument): Promise<PDFDocumentProxy> {
   if (open?.key === key) return open.document;
-  // What cannot be closed is a document that could not be opened.
+  // Closing fails only for a document that could not be opened.
   open?.close().catch(() => undefined);
   const task = getDocument({
     data: new Uint8Array(bytes),
@@ -63,7 +63,7 @@ async function draw(request: PdfPageRequest): Promise<PdfPageReply> {
   page.cleanup();
   blackAndWhite(canvasContext, width, height);
   const png = await canvas.encode('png');
-  // Without a turn of the event loop native pictures are not given back (see facts: memory trap).
+  // The drawing library frees its pictures only after a turn of the event loop.
   await yieldToCollector();
   return { id, png, pages: document.numPages };
 }

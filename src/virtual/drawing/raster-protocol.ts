@@ -1,4 +1,4 @@
-/** What the raster thread is asked, and answers. */
+/** The requests and replies of the raster thread. */
 import type { LabelPage } from '../../zpl/interpreter/draw.ts';
 
 export interface RasterRequest extends LabelPage {

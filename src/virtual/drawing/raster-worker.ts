@@ -2,7 +2,7 @@
  * Draws one label: plain ZPL in, a PNG of the media out. A thread of its own, because the rasteriser takes tens of
  * milliseconds of uninterrupted work, and 95 MB once.
  *
- * A label that cannot be drawn still comes out, as it would of a printer, but crossed out, with the reason.
+ * A label that cannot be drawn still comes out, as it would from a printer, but crossed out, with the reason.
  */
 import { parentPort } from 'node:worker_threads';
 import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';

@@ -1,5 +1,5 @@
 /**
- * A printer announced by DNS-SD: it says that it is there, answers who asks, and says goodbye.
+ * Announces a printer by DNS-SD: sends announcements, answers queries, and says goodbye.
  *
  * Source: RFC 6762 (multicast DNS; §6.7 for one-shot queries, §8.3 announcing, §10.1 goodbye, §11 who may ask),
  * RFC 6763 (DNS-SD), PWG 5100.14 §4.2 (what an IPP printer says in its TXT record).
@@ -23,7 +23,7 @@ const SERVICE = '_ipp._tcp.local';
 const SUBTYPE = '_print._sub._ipp._tcp.local';
 const SERVICE_TYPES = '_services._dns-sd._udp.local';
 const MDNS_PORT = 5353;
-/** s; what has a host's address in it changes sooner (RFC 6762 §10). */
+/** Time to live, s; shorter for records that depend on the host's address (RFC 6762 §10). */
 const LONG_TTL = 4500;
 const HOST_TTL = 120;
 /** Between the two announcements, ms. */
@@ -31,7 +31,7 @@ const AGAIN_AFTER = 1000;
 
 type Entry = StringAnswer | SrvAnswer | TxtAnswer;
 
-/** A name that is one label: DNS-SD allows dots in it, the DNS library does not. */
+/** The name as a single DNS label: DNS-SD allows dots in it, the DNS library does not. */
 export function instanceName(name: string): string {
   let label = name.replaceAll('.', '-');
   while (Buffer.byteLength(label) > 63) label = label.slice(0, -1);
@@ -53,15 +53,15 @@ export class Announcement {
     this.#failed = failed;
   }
 
-  /** Announces; a network that does not let it is reported, and the printer prints all the same. */
+  /** Announces the printer; an error of the network is reported, and the printer prints all the same. */
   async start(): Promise<void> {
     const neighbors = subnet(this.#address);
-    // The library would send over some other interface.
+    // Without an interface of this address the library would send over some other one.
     if (!neighbors) {
       this.#failed(new Error(`no interface has the address ${this.#address}`));
       return;
     }
-    // Bound to any address: to a single one, multicast does not come in (see facts: DNS-SD).
+    // Bound to all addresses: a socket bound to a single one receives no multicast.
     const mdns = multicastDns({ interface: this.#address, bind: '0.0.0.0' });
     this.#mdns = mdns;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ export class Announcement {
     this.#again.unref();
   }
 
-  /** `goodbye`: tell that it goes; without, as when the power fails, others find out by themselves. */
+  /** `goodbye`: announce that it goes; if false, as when the power fails, others find out by themselves. */
   async stop(goodbye: boolean): Promise<void> {
     const mdns = this.#mdns;
     if (!mdns) return;
@@ -114,7 +114,7 @@ export class Announcement {
           name.toLowerCase() === record.name.toLowerCase() &&
           (type === record.type || String(type) === 'ANY'),
       );
-    // Who says that it knows the answer gets none (RFC 6762 §7.1).
+    // A client that already knows an answer does not get it (RFC 6762 §7.1).
     const known = (record: Entry) =>
       (query.answers ?? []).some(
         (answer) => answer.type === 'PTR' && record.type === 'PTR' && answer.data === record.data,
@@ -124,7 +124,7 @@ export class Announcement {
     const additionals = records.filter((record) => record.type !== 'PTR' && !answers.includes(record));
     if (from.port === MDNS_PORT) void this.#send(answers, additionals);
     else {
-      // A resolver that knows no multicast DNS: an ordinary answer, without the cache-flush bit.
+      // A resolver without multicast DNS gets an ordinary answer, without the cache-flush bit.
       const plain = (record: Entry) => ({ ...record, flush: false });
       this.#mdns?.respond(
         {
@@ -150,7 +150,7 @@ export class Announcement {
   }
 }
 
-/** The IPv4 addresses behind which a server that listens on `host` can be found. */
+/** The IPv4 addresses at which a server that listens on `host` can be reached. */
 export function reachableAt(host: string): string[] {
   if (host !== '0.0.0.0' && host !== '::') return /^\d+\.\d+\.\d+\.\d+$/.test(host) ? [host] : [];
   return ownAddresses().map(({ address }) => address);
@@ -161,7 +161,7 @@ function ownAddresses() {
   return all.filter(({ family }) => family === 'IPv4');
 }
 
-/** The addresses that an interface can have neighbors at; undefined: there is no such interface. */
+/** The subnet of the interface with this address; undefined: there is no such interface. */
 function subnet(address: string): BlockList | undefined {
   const found = ownAddresses().find((each) => each.address === address);
   if (!found) return undefined;

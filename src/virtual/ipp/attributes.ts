@@ -1,5 +1,5 @@
 /**
- * What a virtual IPP printer says of itself.
+ * The attributes by which a virtual IPP printer describes itself.
  *
  * Source: RFC 8011 §5.4 (printer description), PWG 5100.14 (IPP Everywhere), PWG 5100.13 and 5100.22 for the rest.
  */
@@ -42,7 +42,7 @@ export interface IppIdentity {
 
 const STATES = ['idle', 'processing', 'stopped'] as const;
 
-/** What changes from one moment to the next. */
+/** The printer's current state. */
 export interface IppPrinterState extends PrinterFaults {
   readonly state: (typeof STATES)[number];
   /** printer-state-reasons. */
@@ -57,7 +57,7 @@ export interface PrinterView extends Abilities {
   readonly identity: IppIdentity;
   readonly state: IppPrinterState;
   readonly accepting: boolean;
-  /** When the state changed and the power came, ms since 1970. */
+  /** When the state last changed, and when the power came on, ms since 1970. */
   readonly changedAt: number;
   readonly since: number;
   readonly operations: readonly OperationName[];
@@ -172,7 +172,6 @@ function descriptionAttributes(view: PrinterView): IppAttribute[] {
   ];
 }
 
-/** requested-attributes of a request. */
 export function requested(operation: readonly IppAttribute[]): string[] {
   return stringsOf(operation, 'requested-attributes');
 }

@@ -1,8 +1,8 @@
 /**
- * The body of an IPP request: the attributes, and behind them the document, which may be long or never end.
+ * Reads the body of an IPP request: the attributes, then the document, which may be long or never end.
  *
- * Where the attributes end is found as they come, by their lengths alone, so that a request can be refused before
- * its document is read. Each wait has a time limit, each part a size limit.
+ * The end of the attributes is found while they arrive, by their lengths alone, so that a request can be
+ * refused before its document is read. Each wait has a time limit, each part a size limit.
  */
 import type { IncomingMessage } from 'node:http';
 import { END_OF_ATTRIBUTES } from '../../../drivers/ipp/message.ts';
@@ -20,8 +20,8 @@ const HEADER_LENGTH = 8;
 const FIRST_VALUE_TAG = 0x10;
 
 /**
- * Goes on from the tag at `at` to the last tag of which all before is there; that is the end tag, or one whose
- * value has not come yet. Every value is a tag, a name and a value with their lengths (RFC 8010 §3.1).
+ * Goes on from the tag at `at`, over all complete values, to the next tag: the end tag, or one whose value
+ * has not arrived completely. Every value is a tag, a name and a value with their lengths (RFC 8010 §3.1).
  */
 function lastTag(bytes: Buffer, at: number): number {
   for (;;) {
@@ -53,12 +53,12 @@ export class IppBody {
   readonly #pieces: AsyncIterator<Buffer>;
   readonly #limits: BodyLimits;
   readonly #received: (bytes: Buffer) => Buffer;
-  /** What has been read of the document along with the attributes. */
+  /** The part of the document that was read along with the attributes. */
   #rest: Buffer = Buffer.alloc(0);
   #ended = false;
   #cut = false;
 
-  /** `received` is told of each piece, and gives as much of it as is to be taken. */
+  /** `received` is called with each piece, and returns as much of it as is to be taken. */
   constructor(request: IncomingMessage, limits: BodyLimits, received: (bytes: Buffer) => Buffer) {
     this.#request = request;
     this.#pieces = request[Symbol.asyncIterator]();
@@ -66,7 +66,7 @@ export class IppBody {
     this.#received = received;
   }
 
-  /** Reads up to the end of the attributes; all there is, where they do not end. @throws BodyError */
+  /** Reads up to the end of the attributes, or everything if they do not end. @throws BodyError */
   async attributes(): Promise<Buffer> {
     let bytes = Buffer.alloc(4096);
     let length = 0;
@@ -89,7 +89,7 @@ export class IppBody {
     }
   }
 
-  /** Reads the document; `take` is told of each piece. @throws BodyError, or what `take` throws */
+  /** Reads the document; calls `take` with each piece's length. @throws BodyError, or what `take` throws */
   async document(take: (bytes: number) => void): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let piece: Buffer | undefined = this.#rest;
@@ -102,7 +102,7 @@ export class IppBody {
     return Buffer.concat(pieces);
   }
 
-  /** Reads what is left, so that the client can read the answer; gives up on one that goes on for too long. */
+  /** Reads the rest of the body, so that the client can read the answer; breaks off one that is too long. */
   async discard(): Promise<void> {
     let left = this.#limits.discarded;
     for (let piece = await this.#next(); piece; piece = await this.#next()) {
@@ -115,7 +115,7 @@ export class IppBody {
   }
 
   async #next(): Promise<Buffer | undefined> {
-    // What the socket gave at once may have had the end in it, too.
+    // Checked first: the end of the body may have come together with the piece that was cut.
     if (this.#cut) throw new BodyError('the connection was cut');
     if (this.#ended) return undefined;
     const timer = setTimeout(() => this.#request.socket.destroy(), this.#limits.idle);

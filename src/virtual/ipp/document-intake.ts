@@ -1,4 +1,4 @@
-/** Documents on their way into a job: which are taken, how long they may be, and what becomes of the job when one breaks off. */
+/** Receives documents for jobs: which are accepted, how long they may be, and what aborts the job. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type IppAttribute, valuesOf } from '../../../drivers/ipp/message.ts';
@@ -10,7 +10,7 @@ import type { IppSpool } from './spool.ts';
 
 /** The rest of a request's body. */
 export interface IppDocumentSource {
-  /** Reads it to its end; `take` is told of each piece, and refuses by throwing. @throws when the client breaks off */
+  /** Reads it all; `take` gets each piece's length and throws to refuse. @throws if the client breaks off */
   read(take: (bytes: number) => void): Promise<Buffer>;
 }
 
@@ -21,7 +21,7 @@ export interface DocumentKind {
 
 const unzip = promisify(gunzip);
 
-/** What a request says of its document. @throws IppRefusal for what is not taken */
+/** The format and compression that a request names. @throws IppRefusal if they are not accepted */
 export function documentKind(operation: readonly IppAttribute[], refused: readonly string[]): DocumentKind {
   const compression = valuesOf(operation, 'compression')[0];
   if (compression && !(compression.tag === 'keyword' && ['none', 'gzip'].includes(compression.value))) {
@@ -37,8 +37,8 @@ export function documentKind(operation: readonly IppAttribute[], refused: readon
 }
 
 /**
- * Reads the document into the job. What goes wrong on the way ends the job.
- * @param limit most bytes, also of what a compressed one unfolds to. @throws IppRefusal, or what `source` throws
+ * Reads the document into the job. Any error on the way ends the job.
+ * @param limit most bytes, as received and when decompressed. @throws IppRefusal, or what `source` throws
  */
 export async function receiveDocument(
   spool: IppSpool,
@@ -54,7 +54,7 @@ export async function receiveDocument(
         throw new IppRefusal('client-error-request-entity-too-large', `more than ${limit} bytes`);
       }
     });
-    // Canceled while it came: it has been told so, and so is the sender.
+    // The job was canceled while the document came; the sender is told so.
     if (job.over) throw new IppRefusal('server-error-job-canceled', `job ${job.id} is ${job.state}`);
     job.document = documentOf(zipped ? await unzipped(bytes, limit) : bytes, format);
   } catch (error) {

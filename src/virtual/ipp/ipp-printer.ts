@@ -1,10 +1,10 @@
 /**
- * A driverless label printer that speaks IPP over HTTP, takes PDF and ZPL and prints PNG files: a printer to try
- * things out with, and one that has every fault a test asks for.
+ * A virtual driverless label printer that speaks IPP over HTTP, takes PDF and ZPL and prints PNG files: for
+ * trying things out, and for tests, which can give it any fault.
  *
- * Here: power, the directory, what it is and what it says of itself. Jobs wait in `spool.ts`, print in
- * `press.ts`; operations are `operations.ts`, HTTP is `server.ts`. Power off loses connections, jobs and
- * the label under the head, and never half a file.
+ * This file has power, the directory, identity and state. Jobs wait in `spool.ts` and print in `press.ts`;
+ * operations are in `operations.ts`, HTTP is in `server.ts`. Power off loses connections, jobs and the label
+ * under the head, but never leaves half a file.
  */
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
@@ -59,7 +59,7 @@ export interface VirtualIppPrinterOptions extends VirtualPrinterOptions {
 
 export interface VirtualIppPrinterEvents {
   label: [PrintedPage];
-  /** A job was made, or is not what it was. */
+  /** A job was made or changed. */
   job: [IppJobReport];
   /** A request was read up to its document. */
   request: [operation: OperationName | undefined];
@@ -70,7 +70,7 @@ export interface VirtualIppPrinterEvents {
   status: [IppPrinterState & { fault?: string }];
 }
 
-/** Makes a UUID of a serial number, the same at each start (RFC 9562 §5.5). */
+/** Namespace for UUIDs made of serial numbers, the same at each start (RFC 9562 §5.5). */
 const UUID_NAMESPACE = '5b1f6f0e-6f0d-4a53-9b0c-3d1c2f0c6b5e';
 const FULL_SPEED = 60;
 
@@ -134,19 +134,19 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
     return this.#spool.waiting.length;
   }
 
-  /** Makes it refuse what it should not, or stop doing so. */
+  /** Switches refusals on or off that a proper printer would not make. */
   misbehave(misbehavior: Partial<IppMisbehavior>): void {
     Object.assign(this.#misbehavior, misbehavior);
     this.mechanism.changed();
   }
 
-  /** Aborts the job that prints, or the next to print, when so many of its labels are out. */
+  /** Aborts the job being printed, or the next one, when so many of its labels are out. */
   abortJobAfter(labels: number): void {
     this.#press.abortAfter = labels;
     this.mechanism.wake();
   }
 
-  /** Holds answers back from now on, to these operations or to all; what they asked for is done all the same. */
+  /** Holds back answers to these operations, or to all; the operations are carried out all the same. */
   holdReplies(...operations: OperationName[]): void {
     this.#wire.hold(operations);
   }

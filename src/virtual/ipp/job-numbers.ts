@@ -1,6 +1,6 @@
 /**
- * Job IDs that never come again, over all starts of a printer: the last is kept in a file of its directory. An agent
- * that asks after a restart what became of its job must not be told about another one.
+ * Gives job IDs that are never reused, over all starts of a printer: the last is kept in a file of its
+ * directory. An agent that asks after a restart what became of its job must not be told about another one.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -18,7 +18,7 @@ export interface SpooledDocument {
   readonly bytes: Buffer;
 }
 
-/** What is told of a job outside. */
+/** What a virtual printer reports of a job. */
 export interface IppJobReport {
   readonly id: number;
   readonly name: string;
@@ -47,7 +47,7 @@ export class IppJob {
   printed = 0;
   processing: number | undefined;
   ended: number | undefined;
-  /** Asked to end; a label being printed is finished first. */
+  /** Set when the job is asked to end; a label being printed is finished first. */
   stopping: { state: 'canceled' | 'aborted'; reasons: readonly string[]; message: string } | undefined;
 
   constructor(id: number, name: string, user: string, ticket: JobTicket) {
@@ -116,7 +116,6 @@ export function jobOutcome(job: IppJob, { printerUri, before }: JobSurroundings)
   ];
 }
 
-/** job-description attributes. */
 export function jobDescription(job: IppJob, around: JobSurroundings): IppAttribute[] {
   const seconds = (at: number | undefined) => (at === undefined ? undefined : upTime(at, around.since));
   return [

@@ -25,7 +25,7 @@ const SOURCES = [
   'alternate-roll',
   ...Array.from({ length: 8 }, (_, index) => `roll-${index + 3}`),
 ];
-/** How far, in 1/100 mm, a size may be from a roll's and still be meant: sizes come in points and inches, too. */
+/** By how much, 1/100 mm, a size may differ from its roll's: sizes come in points and inches, too. */
 const TOLERANCE = 50;
 
 /** Sizes that have names of their own (PWG 5101.1 §7), by width and height in mm. */

@@ -33,11 +33,11 @@ export interface IppRequest {
   readonly authority: string;
 }
 
-/** What the printer refuses or gets wrong because it was told to. */
+/** What the printer refuses because a test asked for it. */
 export interface IppMisbehavior {
-  /** Whatever would make a job is answered with server-error-busy. */
+  /** Operations that make a job, and Send-Document, are answered with server-error-busy. */
   busy: boolean;
-  /** Whatever would make a job is answered with server-error-not-accepting-jobs. */
+  /** Operations that make a job are answered with server-error-not-accepting-jobs. */
   notAccepting: boolean;
   /** Document formats that it names as supported and refuses all the same. */
   refusedFormats: readonly string[];
@@ -101,7 +101,7 @@ export class IppOperations {
     return Object.keys(this.#table) as OperationName[];
   }
 
-  /** Answers a request, with an error status where it has to be. @throws when the client breaks off */
+  /** Answers a request, with an error status if it is refused. @throws when the client breaks off */
   async answer(request: IppRequest): Promise<IppMessage> {
     try {
       const { groups = [], unsupported = [] } = await this.#perform(request);
@@ -139,7 +139,7 @@ export class IppOperations {
     });
   }
 
-  // Jobs that come
+  // New jobs
 
   async #printJob(call: Call): Promise<Answer> {
     const { ticket, unsupported } = this.#check(call);
@@ -180,7 +180,7 @@ export class IppOperations {
     return { groups: [this.#outcome(job, call)] };
   }
 
-  /** Nothing more comes for a job; one without a document has nothing to print. */
+  /** No more documents come for a job; a job without a document is aborted, as it has nothing to print. */
   #closeJob(call: Call): Answer {
     const job = this.#job(call);
     if (job.reasons.has('job-data-insufficient')) {
@@ -212,7 +212,7 @@ export class IppOperations {
     return receiveDocument(this.#host.spool, job, request.document, kind, view.documentLimit);
   }
 
-  // Jobs that are there
+  // Known jobs
 
   #withJob(call: Call, change: (job: IppJob) => void): Answer {
     return this.#done(() => change(this.#job(call)));

@@ -22,7 +22,7 @@ export interface PressHost {
 }
 
 export class IppPress {
-  /** Labels after which the job that prints then is aborted; undefined: none is. */
+  /** A job is aborted once so many of its labels are out; undefined: none is. */
   abortAfter: number | undefined;
   readonly #host: PressHost;
   readonly #mechanism: Mechanism;
@@ -37,7 +37,7 @@ export class IppPress {
     return this.#job !== undefined;
   }
 
-  /** Whether the job that prints can go on is in its state, too. */
+  /** Shows in the state of the job being printed whether the printer is stopped. */
   markJob(): void {
     const job = this.#job;
     const state = this.#mechanism.stopped ? 'processing-stopped' : 'processing';
@@ -48,7 +48,7 @@ export class IppPress {
     this.#host.spool.changed(job);
   }
 
-  /** Prints until the power goes; a label being written to disk then is finished, all else is lost. */
+  /** Prints until the power goes; a label being written to disk then is finished, everything else is lost. */
   async run(): Promise<void> {
     const mechanism = this.#mechanism;
     try {
@@ -71,7 +71,7 @@ export class IppPress {
     try {
       await this.#print(job);
     } catch (error) {
-      // Whatever a stranger's document brings about ends this job, not the printer.
+      // An error that an untrusted document causes ends this job, not the printer.
       const known = error instanceof DocumentError;
       fault = known ? error : new DocumentError('document-unprintable-error', String(error));
     }
@@ -89,7 +89,7 @@ export class IppPress {
     const mechanism = this.#mechanism;
     if (!document) return;
     const over = () => !mechanism.on || job.stopping !== undefined;
-    // A document of several pages lies beside its first; ZPL beside each label.
+    // A document of several pages is kept beside its first label; ZPL beside each label.
     let kept: string | undefined;
     for (let copy = 0; copy < ticket.copies && !over(); copy++) {
       const sheets = sheetsOf(document, ticket, dpi, memory);
@@ -104,7 +104,7 @@ export class IppPress {
     }
   }
 
-  /** Prints one label, over and over until it is out. Undefined: the job or the power ended before. */
+  /** Prints one label, and tries again until it is out. Undefined: the job or the power ended before. */
   async #deliver(job: IppJob, sheet: Sheet, over: () => boolean): Promise<string | undefined> {
     const mechanism = this.#mechanism;
     let rawFile: string | undefined;

@@ -1,4 +1,4 @@
-/** An operation that is not done, with the status and the attributes that the client is told. */
+/** Thrown to refuse an operation, with the status and the attributes that the client is told. */
 import type { IppAttribute } from '../../../drivers/ipp/message.ts';
 import type { StatusName } from '../../../drivers/ipp/names.ts';
 

@@ -17,9 +17,9 @@ export interface IppServerHost {
   /** What the printer's web page says. */
   page(): string;
   answer(request: IppRequest): Promise<IppMessage>;
-  /** Bytes of a request's body just read; gives those to be taken. May cut the connection. */
+  /** Called with bytes of a request's body just read; returns those to be taken. May cut the connection. */
   received(bytes: Buffer, request: IncomingMessage): Buffer;
-  /** Waits until the answer may be sent; gives after how many bytes it breaks off, or undefined. */
+  /** Waits until the answer may be sent; returns after how many bytes it is to be cut, or undefined. */
   beforeReply(operation: OperationName | undefined, socket: Socket): Promise<number | undefined>;
   failed(error: unknown): void;
 }
@@ -34,7 +34,7 @@ export const MAX_ATTRIBUTE_BYTES = LIMITS.bytes;
 /** A server that is not listening yet. */
 export function ippServer(host: IppServerHost): Server {
   const server = createServer(
-    // The time for a whole request depends on the document: the body has a limit of its own.
+    // The time for a whole request depends on the document; the body has a limit of its own.
     { requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, noDelay: true },
     (request, response) => {
       // A connection that breaks is the client's business.

@@ -1,4 +1,4 @@
-/** Documents become labels: pages of a PDF, formats of ZPL. Each is drawn when it is asked for, not before. */
+/** Turns documents into labels: pages of a PDF, formats of ZPL. Each is drawn only when it is asked for. */
 
 import { dots } from '../../contract/dots.ts';
 import { download } from '../../zpl/interpreter/download.ts';
@@ -23,7 +23,7 @@ export class DocumentError extends Error {
   }
 }
 
-/** Bytes of ZPL parsed before what is in them is printed. */
+/** Bytes of ZPL that are parsed before the formats in them are printed. */
 const SLICE = 4096;
 /** How far into a file `%PDF-` may stand (ISO 32000-1 Annex H, implementation note 13). */
 const PDF_HEAD = 1024;

@@ -1,13 +1,13 @@
 /**
  * The jobs of a virtual IPP printer: those that wait, the one that prints, and the last of those that have ended.
  *
- * All of it is in memory, and gone when the power goes, as in most label printers; only job IDs never come again.
+ * All jobs are in memory, and gone when the power goes, as in most label printers. IDs are never reused.
  */
 import { IppJob, type IppJobReport } from './job.ts';
 import { IppRefusal } from './refusal.ts';
 import type { JobTicket } from './ticket.ts';
 
-/** Jobs that may wait. */
+/** The most jobs that may wait. */
 const MAX_WAITING = 100;
 
 export interface SpoolLimits {
@@ -74,7 +74,7 @@ export class IppSpool {
     return job;
   }
 
-  /** Takes note of bytes of a document, before it is kept. @throws IppRefusal when there is no room for them */
+  /** Counts bytes of a document before they are kept. @throws IppRefusal when there is no room for them */
   receive(job: IppJob, bytes: number): void {
     job.octets += bytes;
     const used = this.waiting.reduce((sum, each) => sum + each.octets, 0);
@@ -99,7 +99,7 @@ export class IppSpool {
     this.changed(job);
   }
 
-  /** What does not print now ends at once; what prints, after the label being printed. @throws IppRefusal */
+  /** Ends a job: at once, or after the label being printed if the job is printing. @throws IppRefusal */
   stop(job: IppJob, state: 'canceled' | 'aborted', reasons: readonly string[], message = ''): void {
     if (job.over || job.stopping) {
       throw new IppRefusal(

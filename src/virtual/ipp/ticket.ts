@@ -1,5 +1,5 @@
 /**
- * What a job asks for, checked against what the printer can do: each job template attribute (RFC 8011 §5.2,
+ * Checks what a job asks for against what the printer can do: each job template attribute (RFC 8011 §5.2,
  * PWG 5100.7, 5100.13) with its values, in one table.
  */
 import { type IppAttribute, type IppValue, valuesOf } from '../../../drivers/ipp/message.ts';
@@ -22,13 +22,13 @@ export interface JobTicket {
   readonly rotation: 0 | 90 | 180 | 270;
   readonly fit: boolean;
   readonly hold: boolean;
-  /** The attributes asked for that the printer keeps, as they came. */
+  /** The requested attributes that the printer supports, as they came. */
   readonly attributes: readonly IppAttribute[];
 }
 
 export interface Checked {
   readonly ticket: JobTicket;
-  /** What cannot be done: the attribute with the values in question, or `unsupported` when it is not known. */
+  /** What the printer cannot do: the attribute with its values, or with `unsupported` if it is not known. */
   readonly unsupported: IppAttribute[];
 }
 
@@ -50,7 +50,7 @@ export interface Abilities {
 
 type Test = (value: IppValue, abilities: Abilities) => boolean;
 
-/** Keywords that it can do, the default first. */
+/** Supported keywords, the default first. */
 const KEYWORDS = {
   'job-hold-until': ['no-hold', 'indefinite'],
   'multiple-document-handling': ['separate-documents-collated-copies'],
@@ -59,7 +59,7 @@ const KEYWORDS = {
   'print-scaling': ['none', 'fit'],
   sides: ['one-sided'],
 };
-/** Enumerations, in the same way. */
+/** Supported enumerations, the default first. */
 const ENUMS = {
   finishings: [FINISHINGS_NONE],
   'orientation-requested': [...ROTATIONS.keys()],
@@ -89,7 +89,7 @@ const SUPPORTED: ReadonlyMap<string, Test> = new Map<string, Test>([
 export const JOB_ATTRIBUTES: readonly string[] = [...SUPPORTED.keys()];
 const SETS: ReadonlySet<string> = new Set(['finishings']);
 
-/** Reads a request's job attributes; what cannot be done is left out of the ticket, and named. */
+/** Reads a request's job attributes; unsupported ones are left out of the ticket, and listed. */
 export function ticketOf(asked: readonly IppAttribute[], abilities: Abilities): Checked {
   const attributes: IppAttribute[] = [];
   const unsupported: IppAttribute[] = [];

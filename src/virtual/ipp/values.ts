@@ -1,4 +1,4 @@
-/** IPP attributes, written short. */
+/** Short constructors for IPP attributes. */
 import type { IppAttribute, IppValue } from '../../../drivers/ipp/message.ts';
 
 export type Make<Value> = (name: string, ...values: Value[]) => IppAttribute;

@@ -1,4 +1,4 @@
-/** What goes wrong between a client and a virtual IPP printer, when a test asks for it. */
+/** Faults between a client and a virtual IPP printer that a test asks for: answers held back, or cut off. */
 import type { Socket } from 'node:net';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
 
@@ -10,13 +10,13 @@ export class WireFaults {
 
   readonly #silent: () => boolean;
 
-  /** @param held told of each answer that is held back @param silent whether all are */
+  /** @param held called for each answer that is held back @param silent whether all answers are held back */
   constructor(held: (operation: OperationName | undefined) => void, silent: () => boolean) {
     this.#held = held;
     this.#silent = silent;
   }
 
-  /** Holds back the answers to these operations; none: to all. */
+  /** Holds back the answers to these operations, or to all if none is named. */
   hold(operations: readonly OperationName[]): void {
     this.#holds = operations;
   }
@@ -26,7 +26,7 @@ export class WireFaults {
     this.wake();
   }
 
-  /** What is held back looks whether it still is. */
+  /** Lets the answers that are held back check whether they still have to be. */
   wake(): void {
     this.#release.resolve();
     this.#release = Promise.withResolvers();
@@ -36,7 +36,7 @@ export class WireFaults {
     this.#cut = { bytes, operation };
   }
 
-  /** Waits until an answer may be sent; gives after how many bytes it breaks off, or undefined. */
+  /** Waits until an answer may be sent; returns after how many bytes it is to be cut, or undefined. */
   async beforeReply(operation: OperationName | undefined, socket: Socket): Promise<number | undefined> {
     let told = false;
     while (this.#holdsBack(operation) && !socket.destroyed) {

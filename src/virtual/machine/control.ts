@@ -1,6 +1,6 @@
 /**
- * How running virtual printers are told their faults: HTTP on a Unix socket beside their labels, which only its owner
- * may open (on Windows a named pipe).
+ * Sets the faults of running virtual printers: HTTP on a Unix socket beside their labels, which only its
+ * owner may open (on Windows a named pipe).
  *
  *     GET  /                                                      all of them
  *     POST /?printer=virtual-1&fault=media-empty&fault=slow%3D500 changes one, and answers as GET does
@@ -34,7 +34,7 @@ export const controlAnswer = z.union([
 ]);
 export type ControlAnswer = z.infer<typeof controlAnswer>;
 
-/** What is told of here. */
+/** A printer as it is shown and controlled here. */
 export interface ControlledPrinter {
   readonly name: string;
   readonly uri: string;
@@ -49,14 +49,14 @@ const LONGEST_PATH = 103;
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 16;
 
-/** Where the printers of a directory are told. */
+/** The path of the socket or pipe for the printers of a directory. */
 export function controlPath(directory: string): string {
   if (process.platform !== 'win32') return join(directory, 'virtual.sock');
   const key = createHash('sha256').update(resolve(directory).toLowerCase()).digest('hex').slice(0, 32);
   return `\\\\.\\pipe\\platen-virtual-${key}`;
 }
 
-/** Listens in the directory until disposed of; where it can't, it says so in the log, and the printers run all the same. */
+/** Listens in the directory until disposed of; if it cannot, it logs a warning, and printers still run. */
 export async function startControl(
   directory: string,
   printers: readonly ControlledPrinter[],
@@ -82,7 +82,7 @@ export async function startControl(
 
 async function listen(server: Server, path: string): Promise<void> {
   const posix = process.platform !== 'win32';
-  // What a process that was killed has left behind would keep the next one from listening.
+  // The socket of a killed process would keep the next one from listening.
   if (posix && !(await answers(path))) await rm(path, { force: true });
   server.listen(path);
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** What can be wrong with a virtual printer, and the words in which a person or a test asks for it. */
+/** The faults of a virtual printer, and the words by which a person or a test sets them. */
 import { nearest } from '../../contract/nearest.ts';
 
 /** What keeps labels from coming out, in the words of printer-state-reasons (RFC 8011 §5.4.12). */
@@ -6,7 +6,7 @@ export const STOPPAGES = ['media-empty', 'marker-supply-empty', 'cover-open', 'p
 export type Stoppages = Readonly<Record<(typeof STOPPAGES)[number], boolean>>;
 
 export interface PrinterFaults extends Stoppages {
-  /** No question is answered; what is sent is printed all the same. */
+  /** Queries are not answered; labels are printed all the same. */
   readonly silent: boolean;
   /** How much longer each label takes, ms. */
   readonly slow: number;
@@ -27,7 +27,7 @@ export const NO_FAULTS: AskedFaults = {
 };
 
 const WORDS = ['media-empty', 'marker-supply-empty', 'cover-open', 'paused', 'silent', 'power-off'] as const;
-/** As people call them. */
+/** Other names that people use for faults. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['media-out', 'media-empty'],
   ['paper-out', 'media-empty'],
@@ -42,7 +42,7 @@ const SLOWEST = 600_000;
 /** Every word that {@link faultsOf} reads, for messages and help. */
 export const FAULT_WORDS: readonly string[] = [...WORDS, 'slow=MS', 'clear', 'clear=FAULT'];
 
-/** A word that asks for no fault. */
+/** Thrown for a word that names no fault. */
 export class FaultWordError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,10 +1,11 @@
 /**
- * Where printed labels lie: `000001.png` and so on in one directory, with the format that made each beside it.
- * A document of several pages lies beside its first. The last 10,000 labels lie there.
+ * Keeps printed labels in one directory: `000001.png` and so on, with the format that made each beside it. A
+ * document of several pages is beside its first label. The last 10,000 labels are kept.
  *
- * The odometer is the number of the last picture, nothing else: a label counts as printed from the moment its PNG
- * has its name, and `printer.json` only remembers the count so that pictures may be thrown away while the printer is
- * off. Every file is written under another name, flushed, and renamed, so that a crash leaves no half picture.
+ * The odometer is the number of the last picture, nothing else: a label counts as printed from the moment its
+ * PNG has its final name, and `printer.json` only remembers the count so that pictures may be deleted while
+ * the printer is off. Every file is written under another name, flushed, and renamed, so that a crash leaves
+ * no half picture.
  */
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -16,7 +17,7 @@ const identity = z.object({ serial: z.string().regex(/^[\x21\x23-\x7e]{1,50}$/),
 const LABEL = /^(\d{6,})\.png$/;
 /** Everything of one label. */
 const OF_LABEL = /^(\d{6,})\./;
-/** Labels that lie there; older ones are thrown away, so many at a time. */
+/** Labels that are kept; older ones are deleted, so many at a time. */
 const KEPT = 10_000;
 const AT_ONCE = 100;
 const TEMPORARY = '.tmp';
@@ -37,7 +38,7 @@ export interface PrintedFiles {
   readonly rawFile: string;
 }
 
-/** What made a label: ZPL; another document, with its file name extension; or a document that lies there already. */
+/** What made a label: ZPL; another document, with its file name extension; or an already existing file. */
 export type RawDocument = Uint8Array | { extension: string; content: Uint8Array } | { file: string };
 
 export class LabelTray {
@@ -110,13 +111,13 @@ export class LabelTray {
     await this.#write(`${name}.png`, png);
     // The label is out; a directory that cannot be flushed does not take it back.
     await this.#flushDirectory().catch(() => undefined);
-    // Counted in the moment in which whoever prints it hears of it: it is not pending and counted at once.
+    // Counted at the moment at which the caller learns of it: a label is never both pending and counted.
     this.#odometer = number;
     if (number > this.#kept && number % AT_ONCE === 0) await this.#throwAway(number - this.#kept);
     return { number, file, rawFile };
   }
 
-  /** Up to this label. One that cannot be removed stays. */
+  /** Deletes the files of labels up to `last`; a file that cannot be removed stays. */
   async #throwAway(last: number): Promise<void> {
     const old = (await readdir(this.#directory).catch(() => [])).filter(
       (name) => Number(OF_LABEL.exec(name)?.[1] ?? Number.POSITIVE_INFINITY) <= last,
@@ -178,7 +179,7 @@ export class LabelTray {
   }
 }
 
-/** Of a label's files, without their ending. */
+/** The name of a label's files, without their extension. */
 function nameOf(number: number): string {
   return String(number).padStart(6, '0');
 }

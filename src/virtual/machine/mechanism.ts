@@ -1,7 +1,7 @@
 /**
- * The mechanics under both faces of a virtual printer: what stands in a label's way, the motor, and the tray.
+ * The mechanics that the virtual ZPL and IPP printers share: stoppages, the motor, and the tray.
  *
- * A label is out when its file has its name, and only then do the counts say so.
+ * A label is out, and counted, only when its file has its final name.
  */
 
 import { NO_FAULTS, type PrinterFaults, STOPPAGES } from './faults.ts';
@@ -63,7 +63,7 @@ export class Mechanism {
     this.#on = true;
   }
 
-  /** Everything that waits here stops waiting. A pause does not outlast the power; what is open or empty does. */
+  /** Ends all waits. A pause ends with the power; an open cover and empty media or ribbon stay. */
   powerOff(): void {
     this.#on = false;
     this.#faults = { ...this.#faults, paused: false };
@@ -94,7 +94,7 @@ export class Mechanism {
     }
   }
 
-  /** Waits for a picture, no longer than it is wanted and there is power. @throws what it rejects with */
+  /** Waits for a picture; undefined once it is unwanted or the power is off. @throws what it rejects with */
   async awaited<T>(picture: Promise<T>, unwanted: () => boolean): Promise<T | undefined> {
     let settled = false;
     const done = () => {
@@ -123,7 +123,7 @@ export class Mechanism {
 
   /**
    * Puts a label into the tray; false when that failed.
-   * @param out told of the label when it is there, before anybody is told that the state has changed
+   * @param out called with the label when it is there, before the change of state is announced
    */
   async put({ png, raw, faults }: Sheet, out: (label: PrintedLabel) => void): Promise<boolean> {
     try {

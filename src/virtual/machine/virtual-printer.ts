@@ -1,7 +1,7 @@
 /**
- * What the virtual printers are below what they speak: a power switch, faults, a port, and a directory.
+ * The base of the virtual printers of every protocol: a power switch, faults, a port, and a directory.
  *
- * Power off loses connections, what waits and the label under the head, and never half a file.
+ * Power off loses connections, waiting jobs and the label under the head, but never leaves half a file.
  */
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:net';
@@ -40,7 +40,7 @@ export interface VirtualPrinterOptions {
 const DEFAULT_STORAGE = 16 * 1024 * 1024;
 const LOOPBACK = '127.0.0.1';
 
-/** The least that is asked of a pool of drawing threads. */
+/** The part of a drawing thread that a printer needs. */
 type Thread = Pick<DrawingThread<never, { id: number }>, 'acquire' | 'release'>;
 
 export abstract class VirtualPrinter<
@@ -56,7 +56,7 @@ export abstract class VirtualPrinter<
   #server: Server | undefined;
   #dropAfter: number | undefined;
   #printing: Promise<void> = Promise.resolve();
-  /** Power changes follow one another. */
+  /** The last power change, after which the next one begins. */
   #switching: Promise<void> = Promise.resolve();
 
   constructor(options: VirtualPrinterOptions, threads: readonly Thread[]) {
@@ -73,7 +73,7 @@ export abstract class VirtualPrinter<
 
   /** Where it can be reached. */
   abstract get uri(): string;
-  /** Formats or jobs that it has taken and not printed to their end. */
+  /** Formats or jobs that are accepted and not printed to their end. */
   abstract get waiting(): number;
 
   get name(): string {
@@ -136,18 +136,18 @@ export abstract class VirtualPrinter<
     this.mechanism.set(faults);
   }
 
-  /** As {@link set}, and the power. @throws the error of listening, where the power is to come back */
+  /** Like {@link set}, and switches the power. @throws the error of listening, when the power comes back */
   async ask({ 'power-off': off, ...faults }: Partial<AskedFaults>): Promise<void> {
     this.set(faults);
     if (off !== undefined) await (off ? this.powerOff() : this.powerOn());
   }
 
-  /** Cuts the connection over which the `bytes`th byte from now comes, right after that byte. */
+  /** Cuts the connection that brings the `bytes`th byte from now, right after that byte. */
   dropConnectionAfter(bytes: number): void {
     this.#dropAfter = bytes;
   }
 
-  /** As much of what a connection has brought as is to be taken; `cut` is called where it is to be cut. */
+  /** The part of received bytes that the printer takes; calls `cut` if the connection is to be cut there. */
   protected taken(bytes: Buffer, cut: () => void): Buffer {
     if (this.#dropAfter === undefined) return bytes;
     this.#dropAfter -= bytes.length;
@@ -163,19 +163,19 @@ export abstract class VirtualPrinter<
     return wordsFor({ ...this.mechanism.faults, 'power-off': !this.mechanism.on });
   }
 
-  // What a face of the printer adds
+  // What a protocol adds
 
   /** A server that is not listening yet. */
   protected abstract server(): Server;
-  /** Prints until the power goes; what is being written to disk then is finished. */
+  /** Prints until the power goes; a label being written to disk then is finished. */
   protected abstract run(): Promise<void>;
-  /** The power has gone: breaks connections, and forgets what waits. */
+  /** The power has gone: breaks connections, and forgets waiting jobs. */
   protected abstract lose(): void;
   /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
   protected abstract changed(fault?: string): void;
-  /** It listens, and the power may not go until this is done. */
+  /** Called when the server listens; the power cannot go until this is done. */
   protected async appear(): Promise<void> {}
-  /** `goodbye`: it is told to stop, and its power has not just failed. */
+  /** `goodbye`: the printer is stopped in order; false: its power fails. */
   protected async disappear(_goodbye: boolean): Promise<void> {}
 
   protected async open(): Promise<void> {

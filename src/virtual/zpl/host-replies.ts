@@ -1,9 +1,9 @@
 /**
- * What the printer answers when it is asked: `~HS`, `~HI`, `~HQ…` and SGD variables.
+ * The virtual ZPL printer's answers to `~HS`, `~HI`, `~HQ…` and SGD variables.
  *
  * Source: ZPL II Programming Guide, ~HS, ~HI, ~HQ and "SGD Command Reference". One deliberate difference: the guide
  * says that `~HS` is not answered while media or ribbon is out or the head is open; printers of today do answer, with
- * the flag set, and so does this one. What cannot be asked at all has the fault `silent`.
+ * the flag set, and so does this one. A printer that answers nothing at all has the fault `silent`.
  */
 import type { Stoppages } from '../machine/faults.ts';
 
@@ -11,7 +11,7 @@ const STX = '\x02';
 const ETX = '\x03';
 const EOL = '\r\n';
 
-/** Everything that an answer may need. */
+/** The state that answers report. */
 export interface PrinterState extends Stoppages {
   /** Complete formats that wait in the receive buffer. */
   readonly formats: number;

@@ -1,11 +1,11 @@
 /**
- * What happens between the receive buffer and the paper.
+ * Prints what is in the receive buffer of a virtual ZPL printer.
  *
- * Formats wait as they came; the next one is imaged while the current batch prints:
+ * Formats wait as they were received; the next one is imaged while the current batch prints:
  *
  *     buffer (raw formats and downloads) → next (imaged) → active batch → label on disk
  *
- * Between two batches there is no moment at which nothing seems to be left to print.
+ * One batch follows another in a single step, so that the printer never seems to be idle in between.
  */
 
 import { download } from '../../zpl/interpreter/download.ts';
@@ -23,12 +23,12 @@ export interface Waiting {
   readonly released: () => void;
 }
 
-/** A format that will not come out, though the printer took it: nobody is told but who looks at the printer. */
+/** A format that the printer accepted and will not print; the client is not told. */
 export interface LostFormat {
-  /** Deleted at the panel, or by a command; or dropped by the printer itself. */
+  /** `cancel`: deleted at the panel or by a command; `drop`: dropped by the printer itself. */
   readonly by: 'cancel' | 'drop';
   readonly raw: Buffer;
-  /** Labels of it that were out before. */
+  /** Labels of the format that came out before. */
   readonly printed: number;
 }
 
@@ -53,7 +53,7 @@ export interface EngineHost {
   room(): void;
 }
 
-/** What a blank label was made from. */
+/** The raw file of a blank label. */
 const BLANK = new Uint8Array();
 
 export class PrintEngine {
@@ -71,17 +71,17 @@ export class PrintEngine {
     this.#mechanism = host.mechanism;
   }
 
-  /** Formats that wait, the imaged one included, the active batch not. */
+  /** Formats that wait, including the imaged one, without the active batch. */
   get formats(): number {
     return this.#queue.length + (this.#next ? 1 : 0);
   }
 
-  /** What waits behind the format to be printed next. */
+  /** Formats and downloads that wait behind the format to be printed next. */
   get backlog(): number {
     return this.#queue.length;
   }
 
-  /** Labels of the active batch that are not out. */
+  /** Labels of the active batch that are not out yet. */
   get remaining(): number {
     return this.#active ? this.#active.plan.quantity - this.#active.printed : 0;
   }
@@ -97,7 +97,7 @@ export class PrintEngine {
     this.#toDrop += formats;
   }
 
-  /** Blank labels, before what waits: the feed button. They are counted as all labels are. */
+  /** The feed button: blank labels come out before waiting ones, and are counted as all labels are. */
   feed(labels: number): void {
     this.#toFeed += labels;
     this.#mechanism.wake();
@@ -126,7 +126,7 @@ export class PrintEngine {
     if ('raw' in content) this.#host.lost({ by, raw: content.raw, printed });
   }
 
-  /** Prints until the power goes; what is being written to disk then is finished, all else is lost. */
+  /** Prints until the power goes; a label being written to disk then is finished, everything else is lost. */
   async run(): Promise<void> {
     const mechanism = this.#mechanism;
     try {
@@ -182,7 +182,7 @@ export class PrintEngine {
       return undefined;
     }
     const pictures = new LabelPictures(plan, media);
-    // Drawn ahead; whoever prints it sees the failure.
+    // Drawn ahead; a failure shows when the label is printed.
     pictures.of(0).catch(() => undefined);
     return { plan, item, raw: content.raw, pictures, printed: 0, canceled: false };
   }

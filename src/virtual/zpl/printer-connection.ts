@@ -1,18 +1,18 @@
 /**
- * One client's connection: a stream of its own into the printer, read only as fast as the printer takes it.
+ * One client's connection to the virtual ZPL printer, read only as fast as the printer takes the bytes.
  *
- * Back-pressure is TCP's own. While the receive buffer is full the socket is not read, so that what stands behind,
- * a `~HS` too, waits with the client, as it does on a printer.
+ * Back-pressure is TCP's own. While the receive buffer is full the socket is not read, so that everything
+ * behind, even a `~HS`, waits at the client, as with a real printer.
  */
 import type { Socket } from 'node:net';
 import { type ZplEvent, ZplStream, type ZplSyntax } from '../../zpl/stream.ts';
 
 /** Bytes parsed before asking again whether there is room. */
 const SLICE = 4096;
-/** Unread answers after which a client gets no more of them. */
+/** Bytes of unread answers after which a client gets no more answers. */
 const MAX_UNREAD = 64 * 1024;
 
-/** A stream into the printer, and the connection whose bytes it gets. */
+/** A ZPL stream, and the connection whose bytes it gets. */
 export class Framing {
   readonly stream: ZplStream;
   owner: PrinterConnection;
@@ -22,14 +22,14 @@ export class Framing {
     this.stream = new ZplStream(syntax, limit, (event) => this.owner.handle(event));
   }
 
-  /** Something has begun whose end has not come. */
+  /** A format or command has begun and is not complete. */
   get unfinished(): boolean {
     return this.stream.partial || this.stream.held > 0;
   }
 }
 
 export interface ConnectionHost {
-  /** What a connection left unfinished when it ended: the next bytes, of whatever connection, go on with it. */
+  /** The stream that an ended connection left unfinished: the next bytes of any connection continue it. */
   left: Framing | undefined;
   readonly keepsPartial: boolean;
   readonly syntax: ZplSyntax;
@@ -37,7 +37,7 @@ export interface ConnectionHost {
   /** Tells whether the printer takes bytes of this connection now. */
   accepts(connection: PrinterConnection): boolean;
   handle(connection: PrinterConnection, event: ZplEvent): void;
-  /** Bytes just read from the socket; gives those to be kept, and calls `cut` where the connection is to be cut. */
+  /** Called with bytes just read; returns those to be kept; calls `cut` if the connection is to be cut. */
   received(bytes: Buffer, cut: () => void): Buffer;
   closed(connection: PrinterConnection): unknown;
 }
@@ -71,7 +71,7 @@ export class PrinterConnection {
     });
     socket.on('end', () => this.#finish());
     socket.on('close', () => this.#finish());
-    // What went wrong with a connection is the client's business; 'close' follows.
+    // A connection's errors are the client's business; 'close' follows.
     socket.on('error', () => undefined);
   }
 
@@ -132,7 +132,7 @@ export class PrinterConnection {
     if (this.#socket.writable && this.#socket.writableLength < MAX_UNREAD) this.#socket.write(text, 'latin1');
   }
 
-  /** Power off: the connection breaks, what was not taken yet is lost. */
+  /** Power off: the connection breaks, and bytes that are not parsed yet are lost. */
   destroy(): void {
     this.#dead = true;
     this.#pending = [];

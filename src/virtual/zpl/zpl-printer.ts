@@ -1,8 +1,8 @@
 /**
- * A label printer that speaks ZPL on a TCP port and prints PNG files: a printer to try things out with, and one
- * that has every fault a test asks for.
+ * A virtual label printer that speaks ZPL on a TCP port and prints PNG files: for trying things out, and for
+ * tests, which can give it any fault.
  *
- * Here: connections, the receive buffer's size, and what is answered at once. Printing is `print-engine.ts`.
+ * This file has connections, the receive buffer's size and immediate answers; `print-engine.ts` prints.
  */
 import { createServer, type Server } from 'node:net';
 import { dots } from '../../contract/dots.ts';
@@ -30,9 +30,9 @@ export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
   readonly bufferSize?: number;
   /** Largest format or download, bytes; default 8 MiB. */
   readonly formatLimit?: number;
-  /** False: `odometer.total_label_count` is `"?"`, as at printers that count no labels. */
+  /** False: `odometer.total_label_count` is `"?"`, as on printers that count no labels. */
   readonly countsLabels?: boolean;
-  /** True: a format that a broken connection leaves unfinished goes on with the next one's bytes, as at many printers. */
+  /** True: the next connection continues a format that a broken one left unfinished, as on many printers. */
   readonly keepsPartial?: boolean;
   /** Most connections at once; default 64. */
   readonly connections?: number;
@@ -40,7 +40,7 @@ export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
 
 export interface VirtualZplPrinterEvents {
   label: [PrintedLabel];
-  /** A format that it took will not come out: what no answer of the printer says. */
+  /** An accepted format will not be printed, which no answer of the printer says. */
   lost: [LostFormat];
   received: [Buffer];
   /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
@@ -100,8 +100,9 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
   }
 
   /**
-   * CANCEL at the panel: the format that prints ends after the label under the head (`format`), or that and all that
-   * waits (`all`). Connections, what has half arrived and the counter stay; `lost` says what went.
+   * CANCEL at the panel: the format being printed ends after the label under the head (`format`), or this
+   * format and all that wait end (`all`). Connections, half-received formats and the odometer stay; `lost`
+   * reports what is gone.
    */
   cancel(what: 'format' | 'all' = 'format'): void {
     if (what === 'format') this.#engine.cancelBatch();
@@ -109,7 +110,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
     this.#pump();
   }
 
-  /** The next formats that would be printed vanish in silence: `lost` says which. */
+  /** Silently drops the next formats that would be printed; `lost` reports them. */
   dropFormats(count = 1): void {
     this.#engine.drop(count);
   }
@@ -152,7 +153,8 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
 
   #accepts(connection: PrinterConnection): boolean {
     if (this.#stalled) return false;
-    // Who holds nothing of the buffer may still ask; and what is not complete must be able to become complete.
+    // With a full buffer, connections that hold none of it may still send queries; and while nothing complete
+    // waits, a connection may go on, so that its format can become complete.
     return !(this.#full() && connection.held > 0 && this.#engine.backlog > 0);
   }
 

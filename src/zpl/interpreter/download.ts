@@ -1,11 +1,11 @@
-/** `~DG`, `~DY` and `~EG`: what is stored in the printer before a format refers to it. */
+/** Applies `~DG`, `~DY` and `~EG` to the objects in a printer's memory. */
 
 import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
 import { downloadedGraphic } from './graphic-field.ts';
 import type { PrinterMemory } from './printer-memory.ts';
 
-/** Does what the command says; returns why it could not, if so. */
+/** Carries the command out; returns why it could not, if so. */
 export function download(name: string, params: Buffer, memory: PrinterMemory): string | undefined {
   if (name === 'EG') memory.deleteKind('graphic');
   try {

@@ -1,14 +1,13 @@
 /**
- * One label of plain ZPL (as `labelZpl` writes it) as a picture of the media. The rasteriser is WebAssembly: it
- * takes tens of milliseconds of uninterrupted work and 95 MB once, so it is loaded when it is needed, and belongs
- * on a thread of its own.
+ * Draws one label of plain ZPL (as `labelZpl` writes it) as a picture of the media. The rasteriser is
+ * WebAssembly: a label takes tens of milliseconds of uninterrupted work, and the module takes 95 MB once, so
+ * it is loaded when it is first needed, and belongs on a thread of its own.
  */
 import { setImmediate as yieldToCollector } from 'node:timers/promises';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 
-/** Where a label goes, dots. */
+/** The printable part of a label, and its media, dots. */
 export interface LabelPage {
-  /** Printable part and media. */
   readonly width: number;
   readonly length: number;
   readonly mediaWidth: number;
@@ -18,12 +17,12 @@ export interface LabelPage {
 }
 
 const MARK = 8;
-/** The rasteriser takes mm, and the resolution only to make dots of them: at 8 dots/mm that is exact. */
+/** The rasteriser takes mm, and the resolution only to convert them to dots: at 8 dots/mm that is exact. */
 const UNIT = 8;
 
 /**
  * The picture of the fields, a PNG; undefined when nothing on the label leaves a mark.
- * @throws Error what the rasteriser cannot draw
+ * @throws Error the rasteriser cannot draw the label
  */
 export async function drawFields(
   zpl: string,
@@ -82,7 +81,7 @@ export async function composeMedia(
     context.stroke();
   }
   const png = await canvas.encode('png');
-  // Without a turn of the event loop native pictures are not given back (see facts: memory trap).
+  // The drawing library frees its pictures only after a turn of the event loop.
   await yieldToCollector();
   return png;
 }

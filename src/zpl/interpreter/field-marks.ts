@@ -1,7 +1,7 @@
 /**
- * Where the fields of a format are, as far as that can be told without drawing them: where each begins, the size of
- * boxes, lines and graphics, the width of text blocks, the height of characters and bars. How long a text or a barcode
- * gets depends on its data, and is not known here: its width counts as 0.
+ * Finds where the fields of a format are, without drawing them: where each begins, the size of boxes, lines
+ * and graphics, the width of text blocks, the height of characters and bars. The length of a text or a
+ * barcode depends on its data and is not known here: it counts as 0.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -19,7 +19,7 @@ export interface FieldMark {
   readonly height: number;
 }
 
-/** Data of a field, or the number of data that comes later. */
+/** Commands with a field's data, or (^FN) with the number of data that comes later. */
 const DATA = new Set(['FD', 'FV', 'SN', 'FN']);
 
 interface Size {
@@ -60,7 +60,7 @@ function graphicSize(name: string, params: string): Size | undefined {
     const least = third ?? 1;
     return { width: Math.max(first ?? least, least), height: Math.max(second ?? least, least) };
   }
-  // ^GFa,b,c,d: bytes in all, and in a row.
+  // ^GFa,b,c,d: c is the number of bytes in all, d in a row.
   if (name === 'GF') return rowsOf(third, fourth);
   return undefined;
 }
@@ -73,7 +73,7 @@ export class FieldMarks {
   readonly marks: FieldMark[] = [];
   #home = { x: 0, y: 0 };
   #field: Field = START;
-  /** ^FW, ^CF, ^BY: what a field has that does not say otherwise. */
+  /** Defaults of fields, from ^FW, ^CF and ^BY. */
   #turn = 'N';
   #characters = 0;
   #bars = 10;
@@ -129,7 +129,7 @@ export class FieldMarks {
 
   #mark(name: string, at: number, { width, height }: Size): void {
     const { x, y, typeset, fromRight } = this.#field;
-    // What ends at x is at least a dot wide.
+    // A field that ends at x is at least a dot wide.
     const left = this.#home.x + x - (fromRight ? Math.max(1, width) : 0);
     const top = this.#home.y + y - (typeset ? height : 0);
     this.marks.push({ name, at, x: left, y: top, width, height });

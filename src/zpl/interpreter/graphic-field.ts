@@ -1,6 +1,6 @@
 /**
- * `^GF` and `~DG` on their way to the rasteriser, which reads hexadecimal but no binary data, and gets the fill
- * `!` of Zebra's alternative compression wrong.
+ * Rewrites `^GF` and `~DG` for the rasteriser, which reads hexadecimal but no binary data, and draws the fill
+ * `!` of Zebra's alternative compression wrongly.
  *
  * Source: ZPL II Programming Guide, ^GF, ~DG, "Alternative Data Compression Scheme".
  */
@@ -23,7 +23,7 @@ function ascii(data: Buffer): string {
   return data.toString('latin1').replace(/[^\x21-\x7d]/g, '');
 }
 
-/** Data that has the fill `!` as hexadecimal digits; other data stays as it is. */
+/** Unpacks data that has the fill `!` to hexadecimal digits; other data stays as it is. */
 function withoutFills(data: string, rowBytes: number): string {
   return data.startsWith(':') || !data.includes('!') ? data : unpackRuns(data, rowBytes);
 }
@@ -40,7 +40,7 @@ export function graphicField(params: Buffer): string {
   return `^GFA,${bytes},${total},${row},${withoutFills(ascii(data), Number.parseInt(row, 10))}`;
 }
 
-/** The object and the `~DG` that define a downloaded graphic; undefined for a download that is no graphic. */
+/** The name and `~DG` parameters of a downloaded graphic; undefined for a download that is no graphic. */
 export function downloadedGraphic(
   name: string,
   params: Buffer,

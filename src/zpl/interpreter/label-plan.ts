@@ -2,10 +2,10 @@
  * Turns one format into what is to be printed: settings applied, stored formats filled in, and the rest as plain
  * ZPL for the rasteriser.
  *
- * The rasteriser draws fields; everything about the label as a whole it ignores in silence, so that is done here:
- * `^PQ ^PO ^PM ^LL ^PW ^LS ^LT ^MU ^SN`, lasting settings, `^DF`/`^XF`/`^FN`. `^LS` and `^LT` become part of the
- * label home. Field data goes to the rasteriser as ASCII with every other byte as `^FH` escape, so neither a changed
- * prefix nor a character set can be misread on the way.
+ * The rasteriser draws fields, and silently ignores commands about the label as a whole, so they are handled
+ * here: `^PQ ^PO ^PM ^LL ^PW ^LS ^LT ^MU ^SN`, lasting settings, `^DF`/`^XF`/`^FN`. `^LS` and `^LT` become
+ * part of the label home. Field data goes to the rasteriser as ASCII with every other byte as `^FH` escape,
+ * so that it can misread neither a changed prefix nor a character set.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -47,23 +47,23 @@ export interface LabelPlan {
   readonly mirrored: boolean;
   /** `^PP` in the format: pause when it is done. */
   readonly pauseAfter: boolean;
-  /** Where its fields are, before ^PO and ^PM. */
+  /** The positions of the fields, before ^PO and ^PM are applied. */
   readonly marks: readonly FieldMark[];
-  /** What cannot be printed as asked; shown on the label. */
+  /** What cannot be printed as asked; the virtual printer crosses the label out. */
   readonly faults: readonly string[];
 }
 
-/** Commands that end here: they are done in this file, or mean nothing to a picture. */
+/** Commands that the rasteriser does not get: this file handles them, or they do not affect the picture. */
 const NOT_DRAWN = words(
   'PQ PP FX FN FH ID EF DF XF CC CD CT XA XZ HH HV HW HF HG HY HZ JU SP MM MN MT MD MF MP PR PF PH SZ ST',
 );
-/** Bytes in which parameters end and data begins. */
+/** Parameters are looked for in this many bytes of a command; what follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
 
 /**
- * `^GB`. The rasteriser makes a square that is as thick as it is wide a dot larger; half as thick it is filled as well.
- * A single dot is a graphic.
+ * `^GB` for the rasteriser, which draws a square one dot too large if its line is as thick as the square is
+ * wide. With half that thickness the square is filled as well. A single dot becomes a graphic.
  */
 function boxField(params: string): string {
   const [width, height, thickness, ...rest] = params.split(',');
@@ -75,7 +75,7 @@ function boxField(params: string): string {
   return `^GB${[across, down, Math.ceil(across / 2), ...rest].join(',')}`;
 }
 
-/** Most `^ID` with a `*` in one format that count: each looks at everything stored. */
+/** The most `^ID` with a `*` that are obeyed in one format: each looks at everything stored. */
 const MOST_SEARCHES = 100;
 
 /**
@@ -103,7 +103,7 @@ export function planLabel(
 /** Settings of the label as a whole: they count wherever in the format they stand. */
 const WHOLE_LABEL = words('LL LS LT MU PM PO PW');
 
-/** What is in force after a command that leaves some parameters out; a font of ^CF comes with a size of its own. */
+/** A setting's new value. Parameters left out keep their old values, except the size in a ^CF with a font. */
 function lastingValue(name: LastingSetting, before: string | undefined, value: string): string {
   const given = value.split(',');
   const merges = name === 'BY' || name === 'FW' || (name === 'CF' && given[0]?.trim() === '');
@@ -128,7 +128,7 @@ class PlanBuilder {
   #hex: string | undefined;
   /** The parameters of `^BD` in the field. */
   #maxiCode: string | undefined;
-  /** Where `^FO` or `^FT` of the field stands among the pieces. */
+  /** Index of the field's `^FO` or `^FT` in the pieces. */
   #origin: number | undefined;
   /** Dots that the picture moves down, besides `^LT`. */
   #shift = 0;
@@ -146,7 +146,7 @@ class PlanBuilder {
     for (const command of commands) if (WHOLE_LABEL.has(command.name)) this.#set(command);
     const length = this.#setting('LL', this.#media.height);
     const inverted = settings.get('PO')?.toUpperCase().startsWith('I') ?? false;
-    // Upside down, the end of the label comes first: one longer than the media loses its beginning.
+    // Upside down, the end of the label comes first: a label longer than the media loses its beginning.
     this.#shift = inverted ? Math.min(0, this.#media.height - length) : 0;
 
     this.#restore('MU', before.get('MU'));
@@ -226,7 +226,7 @@ class PlanBuilder {
     const utf8 = this.#memory.settings.get('CI')?.trim() === '28';
     try {
       const { field, height } = maxiCodeField(params, data, this.#hex, { dpi: this.#media.dpi, utf8, draw });
-      // The rasteriser takes the place of a graphic for its upper corner in any case; `^FT` means the lower one.
+      // The rasteriser always takes a graphic's position as its upper corner; with `^FT` it is the lower one.
       const origin = this.#origin === undefined ? undefined : this.#pieces[this.#origin];
       const lower = typeof origin === 'string' ? /^\^FT(\d+),(\d+)/.exec(origin) : null;
       if (lower !== null && this.#origin !== undefined) {

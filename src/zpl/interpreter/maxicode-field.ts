@@ -1,14 +1,14 @@
 /**
- * `^BD` on its way to the rasteriser, which draws modes 2 and 3 of some carriers alone: it gets the symbol as a graphic.
+ * Turns `^BD` (MaxiCode) into a graphic: the rasteriser itself draws only modes 2 and 3 of some carriers.
  *
- * Source: ZPL II Programming Guide, ^BD: of modes 2 and 3 the data begins with class of service (3 digits), country
- * (3 digits) and postal code (9 digits, or 6 characters).
+ * Source: ZPL II Programming Guide, ^BD: in modes 2 and 3 the data begins with class of service (3 digits),
+ * country (3 digits) and postal code (9 digits, or 6 characters).
  */
 import { fieldPieces } from '../field-data.ts';
 import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 
 /**
- * Draws a MaxiCode; lent by the renderer, which knows the symbols.
+ * Draws a MaxiCode; supplied by the renderer, which has the symbologies.
  * @throws GraphicError the text cannot be encoded
  */
 export type DrawMaxiCode = (
@@ -45,7 +45,7 @@ export function maxiCodeField(
   return { field: graphicCommand(bytes.length, stride, hexDigits(bytes)), height };
 }
 
-/** In the order of the encoder: postal code, country and class of service after the header, parted by GS. */
+/** The data in the encoder's order: header, postal code, country and class of service, separated by GS. */
 function carrierData(text: string, mode: 2 | 3): string {
   const code = mode === 2 ? 9 : 6;
   const [service, country, postal] = [text.slice(0, 3), text.slice(3, 6), text.slice(6, 6 + code)];

@@ -1,4 +1,4 @@
-/** A program for a printer, read by one that is new: nothing stored, nothing set. */
+/** Reads a ZPL program as a new printer would, with nothing stored and nothing set. */
 
 import { defaultSyntax, type ZplCommand, type ZplEvent, ZplStream } from '../stream.ts';
 import { download } from './download.ts';
@@ -6,17 +6,17 @@ import { type LabelPlan, type MediaDots, planLabel } from './label-plan.ts';
 import type { DrawMaxiCode } from './maxicode-field.ts';
 import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
 
-/** The most that a program may store in the printer that we play, and the longest format, bytes. */
+/** The most that a program may store in the simulated printer, and the longest format, bytes. */
 const MEMORY = 16 * 1024 * 1024;
 
 export interface PlannedLabel {
-  /** Of its last format that prints; undefined: none does. */
+  /** The plan of the last format that prints; undefined: none does. */
   readonly plan: LabelPlan | undefined;
-  /** Of that format, `^XA` and `^XZ` not among them. */
+  /** The commands of that format, without `^XA` and `^XZ`. */
   readonly commands: readonly ZplCommand[];
-  /** What is in force at the end, measured in dots. */
+  /** The settings in force at the end, measured in dots. */
   readonly settings: ReadonlyMap<LastingSetting, string>;
-  /** What was not stored, and why. */
+  /** Why a format or a download was not taken. */
   readonly faults: readonly string[];
 }
 

@@ -23,8 +23,8 @@ export type StoredObject =
 const MOST_OBJECTS = 1_000;
 
 /**
- * Whether a name fits a pattern with `*` for any text. Only the last `*` is ever taken back, so the work is at most
- * the product of both lengths, whatever a stranger writes.
+ * Whether a name fits a pattern with `*` for any text. It backtracks to the last `*` only, so that an
+ * untrusted pattern takes at most as many steps as the product of both lengths.
  */
 function matches(pattern: string, name: string): boolean {
   let at = 0;
@@ -68,7 +68,7 @@ export class PrinterMemory {
     return this.#objects.get(name);
   }
 
-  /** False when there is no room left; then nothing changes. */
+  /** Returns false, and stores nothing, when there is no room left. */
   store(name: string, object: StoredObject): boolean {
     const replaced = this.#objects.get(name);
     const used = this.#used + object.bytes - (replaced?.bytes ?? 0);

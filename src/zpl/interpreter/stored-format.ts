@@ -1,5 +1,5 @@
 /**
- * Stored formats: `^XF` recalls one, and the recalling format's `^FN` give its fields their data.
+ * Inserts stored formats: `^XF` recalls one, and the recalling format's `^FN` give its fields their data.
  *
  * Source: ZPL II Programming Guide, ^DF, ^XF and ^FN.
  */
@@ -9,16 +9,16 @@ import { text, whole } from '../parameters.ts';
 import type { ZplCommand } from '../stream.ts';
 import type { PrinterMemory } from './printer-memory.ts';
 
-/** Most commands that stored formats add to one label: a few bytes recall many. */
+/** The most commands that stored formats may add to one label: a few bytes recall many. */
 const MOST_RECALLED = 100_000;
 
-/** The field commands between two `^FS`. */
+/** The data of a `^FN` in the recalling format, and the indicator of its `^FH`. */
 interface FieldValue {
   data: ZplCommand;
   hex: string | undefined;
 }
 
-/** Takes the commands of stored formats in place of `^XF`, with the values of the recalling format's `^FN`. */
+/** Replaces `^XF` by the commands of stored formats, with the values of the recalling format's `^FN`. */
 export function recall(
   commands: readonly ZplCommand[],
   memory: PrinterMemory,
@@ -74,7 +74,7 @@ function fill(stored: readonly ZplCommand[], values: ReadonlyMap<string, FieldVa
       }
       continue;
     }
-    // A value that was sent takes the place of the data that was stored.
+    // A sent value replaces the stored data.
     if (value && (command.name === 'FD' || command.name === 'FV')) continue;
     if (command.name === 'FS') value = undefined;
     filled.push(command);

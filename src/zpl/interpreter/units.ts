@@ -1,5 +1,5 @@
 /**
- * `^MU`: measurements in mm or inches, or made for another resolution, become dots.
+ * Converts measurements under `^MU` (in mm, in inches, or for another resolution) to dots.
  * Source: ZPL II Programming Guide, ^MU.
  */
 import { measuredParameters } from '../commands.ts';

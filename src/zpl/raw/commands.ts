@@ -1,4 +1,4 @@
-/** A raw ZPL program, command by command, with the line that each stands on. */
+/** Splits a raw ZPL program into its commands, each with its line. */
 import { JobFaultError } from '../../contract/fault.ts';
 import { because, becauseOf, type Reason, reasonText } from '../../contract/reason.ts';
 import { changesSyntax, USUAL_SYNTAX } from '../commands.ts';
@@ -13,17 +13,17 @@ export interface RawCommand {
   readonly line: number;
 }
 
-/** ^A with its font, or prefix and two characters. */
+/** A command: ^A with its font, or a prefix and two characters. */
 const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
 /**
- * A ~ begins a command only where one can follow; elsewhere it is a character, as in `^BXN,7,200,0,0,1,~`. A placeholder
- * can follow: its value could be the name of a command.
+ * A ~ begins a command only if a command name can follow; elsewhere it is a character, as in
+ * `^BXN,7,200,0,0,1,~`. A placeholder counts as a name, because its value could be one.
  */
 const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
-/** A printer obeys them wherever they stand: STX, ETX and SI are ^XA, ^XZ and ^FS, others flow control. */
+/** Control characters that a printer obeys anywhere: STX, ETX, SI are ^XA, ^XZ, ^FS, others flow control. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;
 const NEW_LINE = 0x0a;
-/** @throws JobFaultError `template-invalid` always */
+/** Makes the `template-invalid` error for a fault in the source, with its line. */
 export function rawFault(why: Reason, line?: number): JobFaultError {
   const reason = line === undefined ? why : becauseOf('zpl-line', { line }, why);
   const message = `/source: ${reasonText(reason)}`;
@@ -31,8 +31,8 @@ export function rawFault(why: Reason, line?: number): JobFaultError {
 }
 
 /**
- * Splits a program at its prefixes; what stands before the first is `lead`. Commands that set the prefixes and the
- * delimiter to what they are anyway, with which label designers begin (`CT~~CD,~CC^~CT~`), are left out.
+ * Splits a program at its prefixes; `lead` is the text before the first. Commands that set the prefixes and
+ * the delimiter to their defaults, with which label designers begin (`CT~~CD,~CC^~CT~`), are left out.
  * @throws JobFaultError `template-invalid`: a prefix or the delimiter is changed, or there is a control character
  */
 export function rawCommands(source: string): { lead: string; commands: RawCommand[] } {

@@ -1,6 +1,7 @@
 /**
- * What the bytes of a raw template's fixed text mean. A template may be written for a code page (^CI), and its text
- * keeps it; values are Unicode, and where they are not ASCII their field is sent in UTF-8 (^CI28).
+ * Reads and converts the encoding of a raw template's fixed text. A template may be written for a code page
+ * (^CI), and its fixed text stays in it; values are Unicode, and a field with a value beyond ASCII is sent in
+ * UTF-8 (^CI28).
  *
  * Source: ZPL II Programming Guide, "^CI – Change International Font/Encoding", "^FH"; Zebra Code Page 850.
  */
@@ -10,7 +11,7 @@ import { type RawCommand, rawFault } from './commands.ts';
 
 /** A ^CI in force. */
 export interface Encoding {
-  /** What ^CI is given. */
+  /** The parameter of ^CI. */
   readonly set: string;
   /** The characters from 0x80 on; undefined: UTF-8, or not known. */
   readonly high: string | undefined;
@@ -28,13 +29,13 @@ const WINDOWS: Readonly<Record<string, string>> = {
 };
 
 export const UTF8: Encoding = { set: '28', high: undefined };
-/** What a printer has that was told nothing. */
+/** A printer's default encoding. */
 export const POWER_ON: Encoding = { set: '0', high: CP850 };
 
-/** @throws JobFaultError `template-invalid`: not every byte of ASCII is its character */
+/** @throws JobFaultError `template-invalid`: not supported, as some ASCII bytes are other characters in it */
 export function encodingOf({ params, line }: RawCommand): Encoding {
   const [, set = '', remapped] = /^\s*(\d*)\s*(,)?/.exec(params) ?? [];
-  // Only sets of single bytes are remapped.
+  // Remapping applies to single-byte sets only.
   if (set === '28') return UTF8;
   if (remapped !== undefined) throw unsupported(line);
   if (set === '0' || set === '13') return { set, high: CP850 };
@@ -52,8 +53,8 @@ function windowsPage(label: string | undefined): string | undefined {
 }
 
 /**
- * The text of a program's file: UTF-8, or in the code page of its first ^CI; without one in that which a printer has at first.
- * Undefined: it is neither.
+ * Decodes a program's file: as UTF-8, otherwise in the code page of its first ^CI, or without a ^CI in the
+ * printer's default code page. Undefined: the code page is not known.
  */
 export function programText(file: Uint8Array): string | undefined {
   const text = utf8Text(file);
@@ -65,7 +66,7 @@ export function programText(file: Uint8Array): string | undefined {
   return latin.replace(/[\x80-\xff]/g, (char) => high.charAt(char.charCodeAt(0) - 0x80));
 }
 
-/** Fixed text of a field, piece by piece: ASCII as it stands, a run of bytes from 0x80 on, a character beyond ASCII. */
+/** A piece of fixed text: ASCII as it stands, escaped bytes from 0x80 on, or a character beyond ASCII. */
 type Token = { readonly ascii: string } | { readonly bytes: readonly number[] } | { readonly char: string };
 
 function tokens(text: string, indicator: string | undefined): Token[] {
@@ -92,12 +93,12 @@ function tokens(text: string, indicator: string | undefined): Token[] {
   return found;
 }
 
-/** Nothing but ASCII, in bytes and characters. */
+/** Whether a text is ASCII only, in its characters and its escaped bytes. */
 export function isAscii(text: string, indicator: string | undefined): boolean {
   return tokens(text, indicator).every((token) => 'ascii' in token);
 }
 
-/** Are the bytes that ^FH gives UTF-8, and have to be read as such? */
+/** Whether all bytes given as ^FH escapes are valid UTF-8. */
 export function escapesAreUtf8(text: string, indicator: string | undefined): boolean {
   return tokens(text, indicator).every((token) => !('bytes' in token) || utf8Text(token.bytes) !== undefined);
 }
@@ -113,8 +114,8 @@ function utf8Text(bytes: Iterable<number>): string | undefined {
 }
 
 /**
- * Fixed text in UTF-8, for a field with ^FH and `indicator`; undefined where a byte's character is not known.
- * @param guess bytes may be UTF-8 already
+ * Converts fixed text to UTF-8, for a field with ^FH and `indicator`; undefined if a byte is not known.
+ * @param guess bytes that are valid UTF-8 stay as they are
  */
 export function inUtf8(
   text: string,
@@ -137,7 +138,7 @@ export function inUtf8(
   return out;
 }
 
-/** Fixed text whose characters beyond ASCII are bytes of the code page; undefined where it lacks one. */
+/** Converts characters beyond ASCII to bytes of the code page; undefined if the code page lacks one. */
 export function inCodePage(text: string, indicator: string, { high }: Encoding): string | undefined {
   let out = '';
   for (const token of tokens(text, indicator)) {

@@ -1,9 +1,9 @@
 /**
- * A field of a raw ZPL template that a record fills: fixed text and values, as field data.
+ * Fills a field of a raw ZPL template: joins its fixed text and a record's values to field data.
  *
- * Values stay data (see `field-data.ts`). In UTF-8 they are what they are; a field of another code page goes as it
- * stands while its values are ASCII, and else in UTF-8, its fixed text converted: `^CI` stands before the data, and
- * is put back after the field.
+ * Values stay data (see `field-data.ts`). A UTF-8 field takes any value. A field in another code page is sent
+ * as it stands while its values are ASCII; otherwise it is sent in UTF-8 with its fixed text converted:
+ * `^CI28` stands before the data, and the template's `^CI` is restored after the field.
  */
 
 import { because, type Reason } from '../../contract/reason.ts';
@@ -13,7 +13,7 @@ import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
 
 /** A value's place in a field. */
 export interface Slot extends Placeholder {
-  /** Printed where the record has no such value: the template's own text, ZPL already. */
+  /** The template's own text, already in ZPL form, which is printed where the record has no such value. */
   readonly fallback: string;
 }
 
@@ -29,19 +29,19 @@ export interface Reading {
 }
 
 export interface RawField extends Reading {
-  /** Up to the data: `^FH^FD`. */
+  /** The commands before the data: `^FH^FD`. */
   readonly open: string;
   readonly parts: readonly (string | Slot)[];
-  /** The same with its fixed text in UTF-8; undefined: that would be other bytes in a barcode, or is not known. */
+  /** `parts` with fixed text in UTF-8; undefined: a barcode would get other bytes, or a byte is not known. */
   readonly utf8: readonly (string | Slot)[] | undefined;
 }
 
-/** Data that these barcodes read for escapes of their own, and the printer has no way to write them plainly. */
+/** Characters that these barcodes read as escapes of their own, with no way to send them as plain data. */
 const OWN_ESCAPES: Readonly<Record<string, RegExp>> = { BX: /[~_]/, BO: /[~_]/, BR: /#/ };
 
 /**
- * @param parts fixed text as it stands behind ^FH
- * @param guess the template names no encoding: bytes that are no UTF-8 are of the page that a printer has at first
+ * @param parts slots, and fixed text in the form that it has with ^FH
+ * @param guess given if the template names no encoding: bytes that are no UTF-8 are read in this code page
  */
 export function rawField(
   open: string,
@@ -66,9 +66,9 @@ export function rawField(
 
 /**
  * The field with the values of a record.
- * @param textFor undefined: the record has none, and the fallback is printed
- * @returns `switched`: it is in UTF-8, and the code page has to be put back after it
- * @throws what `refuse` makes
+ * @param textFor gives a slot's value; undefined: the record has none, and the fallback is printed
+ * @returns `switched`: the field was switched to UTF-8, and the code page has to be restored after it
+ * @throws the error that `refuse` makes
  */
 export function fieldText(
   field: RawField,
@@ -99,7 +99,7 @@ export function fieldText(
   return { text, switched };
 }
 
-/** A value for what reads the field once ^FH has been read. */
+/** A value with the escapes of the barcode or text block that reads the field after ^FH is resolved. */
 function plainData({ barcode, block }: Reading, text: string, refuse: (reason: Reason) => Error): string {
   if (barcode !== undefined) {
     if (!text.isWellFormed()) throw refuse(because('surrogate', {}));
@@ -113,7 +113,7 @@ function plainData({ barcode, block }: Reading, text: string, refuse: (reason: R
     return text;
   }
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
-  // "Field Block": \\ is a backslash, \& a line break; those two are ours, so they follow the escapes.
+  // "Field Block": \\ is a backslash, \& a line break, which is added after backslashes are escaped.
   const joined = block ? lines.map((line) => line.replaceAll('\\', '\\\\')).join('\\&') : lines.join(' ');
   return joined.replaceAll('\t', ' ').replace(/[\0-\x1f\x7f]/g, '\ufffd');
 }

@@ -1,9 +1,10 @@
 /**
- * Whether a raw ZPL template fits the printer: its fields on the media, its ^PW and ^LL no larger, its dots those of
- * the printer's resolution. What prints would be cut off, or too small, in silence: the printer does not say.
+ * Checks whether a raw ZPL template fits the printer: its fields lie on the media, its ^PW and ^LL are no
+ * larger than the media, and its dots are those of the printer's resolution. Otherwise labels are cut off or
+ * too small, and the printer does not report it.
  *
- * The template is read by the virtual printer's interpreter. Its placeholders stand in field data, and data moves
- * nothing; how long a text or a barcode gets with its data is not looked at.
+ * The virtual printer's interpreter reads the template. Placeholders stand in field data only, and data moves
+ * no field; the check ignores how long a text or a barcode becomes with its data.
  */
 
 import { dots } from '../../contract/dots.ts';
@@ -19,7 +20,7 @@ export interface RawPlacementFault {
   readonly reason: Reason;
 }
 
-/** What a template is to be printed on; what is not known limits nothing. */
+/** What a template is to be printed on; a member that is not known limits nothing. */
 export interface RawMedia {
   readonly dpi?: number | undefined;
   /** mm */
@@ -31,17 +32,17 @@ export interface RawMedia {
 const UNLIMITED = 32_000;
 /** Resolutions that label printers have. */
 const RESOLUTIONS = [203, 300, 600] as const;
-/** Dots over the edge without a word: what is called 203 dpi has 203.2, and 4 × 6 in then one dot more. */
+/** Dots over the edge that are tolerated: 203 dpi is really 203.2, and a 4 × 6 in label has a dot more. */
 const EDGE = 2;
 const NEW_LINE = 0x0a;
-/** Share by which a width in dots may differ from the one it is taken for: margins, and heads of 104 mm. */
+/** Share by which ^PW and ^LL may differ from the media's size and still match: margins, heads of 104 mm. */
 const NEAR = 0.03;
 
 export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): RawPlacementFault[] {
   const { dpi, width, height } = media;
   const limit = (mm: number | undefined) =>
     mm === undefined || dpi === undefined ? UNLIMITED : dots(mm, dpi);
-  // Only ^MU in mm or inches asks for a resolution.
+  // The default does no harm: only ^MU in mm or inches depends on the resolution.
   const sheet = { dpi: dpi ?? RESOLUTIONS[0], width: limit(width), height: limit(height) };
   const whole = plannedLabel(template.source, sheet);
   const read = whole.plan === undefined ? plannedLabel(withDot(template.source), sheet) : whole;
@@ -54,13 +55,13 @@ export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): R
   ];
 }
 
-/** A label whose fields all wait for data prints nothing; with a dot it is one. */
+/** Adds a dot to a label whose fields all wait for data: a label that prints nothing has no plan to check. */
 function withDot(source: string): string {
   const end = source.toUpperCase().lastIndexOf('^XZ');
   return `${source.slice(0, end)}^FS^FO0,0^GB1,1,1^FS${source.slice(end)}`;
 }
 
-/** The line of a byte, from 1. */
+/** Makes a function that gives the line, from 1, of a byte's position. */
 function lineFinder(bytes: Buffer): (at: number) => number {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEW_LINE); at >= 0; at = bytes.indexOf(NEW_LINE, at + 1)) ends.push(at);

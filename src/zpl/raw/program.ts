@@ -1,12 +1,12 @@
 /**
- * A raw ZPL program as one label: what label designers and carriers write around it is taken apart here.
+ * Reduces a raw ZPL program to one label, and handles what label designers and carriers write around it:
  *
  *     downloads (~DG, ~DY, ~DU)   → sent before the label, under names of the job's own, and deleted after it
  *     formats that print nothing  → their settings go to the label's beginning
  *     a format stored with ^DF    → put in place of the ^XF that recalls it
- *     set-up of the printer       → left out, and told
+ *     set-up of the printer       → left out, and reported
  *
- * What cannot be taken is refused with its line.
+ * Anything else is refused with its line.
  */
 import { LIMITS } from '../../contract/limits.ts';
 import { because, type Reason } from '../../contract/reason.ts';
@@ -15,11 +15,11 @@ import { objectName } from '../names.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
 import { ruling } from './rules.ts';
 
-/** An object that the label brings along. */
+/** An object that the program downloads. */
 export interface Download {
-  /** As the printer is sent it, under its own name. */
+  /** The command as it is sent, with the name that the object has in the printer. */
   readonly text: string;
-  /** `R:G0A1B200.GRF`; undefined: the tenant may leave it in the printer. */
+  /** `R:G0A1B200.GRF`, deleted after the job; undefined: the tenant may leave it in the printer. */
   readonly object: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ProgramOptions {
   readonly printerCommands: boolean;
 }
 
-/** ~DY: pictures and fonts. Its other extensions are set-up, pages and certificates. */
+/** Extensions of ~DY for pictures and fonts. Its others, for set-up, pages and certificates, are refused. */
 const OBJECTS_OF_DY: Readonly<Record<string, string>> = {
   B: 'BMP',
   E: 'TTE',
@@ -52,7 +52,7 @@ const OBJECTS_OF_DY: Readonly<Record<string, string>> = {
   T: 'TTF',
   X: 'PCX',
 };
-/** Commands that name a stored object: by which parameter, and with what extension. */
+/** Commands that name a stored object: the parameter's index, and the default extension. */
 const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension: string]>> = {
   '^XG': [0, 'GRF'],
   '^IM': [0, 'GRF'],
@@ -60,12 +60,12 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
   '^A@': [3, 'FNT'],
   '^CW': [1, 'FNT'],
 };
-/** Commands that print, besides those that do by themselves: with data or a format that comes from elsewhere. */
+/** Commands that print, besides `PRINTS`: their data or format comes from elsewhere. */
 const PRINTS_LATER = words('FN SF GS XF');
 const BOM = '\ufeff';
-/** Commands that stored formats add to a label. */
+/** The most commands that stored formats may add to a label. */
 const MOST_RECALLED = 100_000;
-/** Two digits of base 36. */
+/** Downloads are numbered with two digits of base 36. */
 const MOST_DOWNLOADS = 36 ** 2;
 
 type Format = readonly RawCommand[];
@@ -73,7 +73,7 @@ type Format = readonly RawCommand[];
 /** @throws JobFaultError `template-invalid` with the line */
 export function readProgram(source: string, options: ProgramOptions): RawProgram {
   const { lead, commands } = rawCommands(source.startsWith(BOM) ? source.slice(1) : source);
-  // Label designers begin with `CT~~CD,~CC^~CT~`: its first CT has no prefix, and says nothing.
+  // Label designers begin with `CT~~CD,~CC^~CT~`: the first CT has no prefix, and no effect.
   requireBlank(lead.replace(/^\s*CT/, ''), 1);
   const { formats, downloads } = formatsOf(commands);
   const objects = new OwnObjects(downloads, options);
@@ -99,7 +99,7 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
       return [];
     });
     if (!setUp) label = kept;
-    // What a format after the label sets would be for another label.
+    // Settings in a format after the label would be for another label, so they are dropped.
     else if (label === undefined) before.push(kept.filter(({ code }) => !/^\^X[AZ]$/.test(code)));
   }
   const [begin, ...rest] = label ?? [];
@@ -125,7 +125,7 @@ function requireBlank(text: string, line: number): void {
   if (text.trim() !== '') throw rawFault(because('zpl-text-outside', {}), line);
 }
 
-/** Splits the commands into formats; what stands outside of them has to be a download, or to say nothing. */
+/** Splits the commands into formats. Outside them only downloads, `~` commands, ^CI and no-ops may stand. */
 function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downloads: RawCommand[] } {
   const formats: Format[] = [];
   const downloads: RawCommand[] = [];
@@ -157,7 +157,7 @@ function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downlo
   return { formats, downloads };
 }
 
-/** What the program stores with ^DF and recalls with ^XF: put together here, so that the printer stores nothing. */
+/** Formats that the program stores with ^DF. They are put in place of ^XF, so the printer stores none. */
 class StoredFormats {
   readonly #formats = new Map<string, { format: Format; line: number; used: boolean }>();
   readonly #stored = new Set<Format>();
@@ -176,14 +176,14 @@ class StoredFormats {
     return this.#stored.has(format);
   }
 
-  /** @throws JobFaultError `template-invalid`: a format is stored for others to recall */
+  /** @throws JobFaultError `template-invalid`: the program stores a format that it does not recall itself */
   requireUsed(): void {
     for (const { used, line } of this.#formats.values()) {
       if (!used) throw rawFault(because('zpl-stored-unused', {}), line);
     }
   }
 
-  /** The format, with the commands of stored ones where it recalls them, and its ^FN data in their fields. */
+  /** The format with each ^XF replaced by the stored format's commands, and its ^FN data in their fields. */
   recalledIn(format: Format): Format {
     if (!format.some((command) => this.#recalled(command) !== undefined)) return format;
     const values = new Map<number, Format>();
@@ -235,7 +235,7 @@ function fieldNumber({ params }: RawCommand): number {
   return Number.parseInt(params, 10) || 0;
 }
 
-/** Data that was sent for a ^FN takes its place, and that of the data that was stored. */
+/** Puts the data that was sent for a ^FN in its place, instead of the data that was stored. */
 function withValues(commands: Format, values: ReadonlyMap<number, Format>): Format {
   let filled = false;
   return commands.flatMap((command): Format => {
@@ -251,8 +251,8 @@ function withValues(commands: Format, values: ReadonlyMap<number, Format>): Form
 }
 
 /**
- * Graphics and fonts that the label brings along. Memory on a shared printer is common: under the template's own name
- * one could take the place of another tenant's, so each gets a name of the job's own.
+ * Renames the graphics and fonts that the program downloads. A shared printer has one memory for all: under
+ * the template's own name an object could replace another tenant's, so each gets a name of the job's own.
  */
 class OwnObjects {
   readonly downloads: Download[] = [];
@@ -284,7 +284,7 @@ class OwnObjects {
     if (fixed !== undefined) return fixed;
     const known = OBJECTS_OF_DY[extension.trim().toUpperCase()];
     if (known === undefined) throw rawFault(because('zpl-object-kind', {}), line);
-    // Binary data runs over what follows it, and a template is text.
+    // The printer counts binary data by its length, even over the commands behind it; and a template is text.
     if (!/^[AP]$/i.test(kind.trim())) throw rawFault(because('zpl-object-data', {}), line);
     return known;
   }
@@ -301,7 +301,7 @@ class OwnObjects {
     return { ...command, params: named, text: command.text.slice(0, command.code.length) + named };
   }
 
-  /** ^ID of what the label brought along: it is deleted anyway, when the job is done. */
+  /** Whether it is an ^ID of a downloaded object, which is deleted anyway when the job is done. */
   deletes({ code, params }: RawCommand): boolean {
     return code === '^ID' && this.#names.has(objectName(params, 'GRF'));
   }

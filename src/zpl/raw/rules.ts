@@ -1,7 +1,8 @@
 /**
- * Which commands a raw ZPL template may have. A printer is often shared, and keeps what it is told: so a template
- * draws its label, and what would change the printer for others is refused by name, unless the tenant is allowed
- * printer commands. What labels commonly carry of a printer's set-up is left out: the printer's format says it.
+ * Decides which commands a raw ZPL template may have. A printer is often shared, and keeps its settings: so a
+ * template may only draw its label, and commands that change the printer for others are refused by name,
+ * unless the tenant is allowed printer commands. Set-up commands that labels commonly carry are left out: the
+ * printer's format sets them.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -9,18 +10,18 @@ import { because, becauseOf, type Reason, type ReasonCode } from '../../contract
 import { isFont, words } from '../commands.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
-/** What becomes of a command: printed as it stands, or left out, and then why. */
+/** What happens to a command: it is sent as it stands, or left out for a reason. */
 export type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: Reason };
 
 const KEEP: Ruling = { keep: true };
 
-/** Where the label is, what is on it, and how many are made of it. */
+/** Commands for the label's position, contents and quantity. */
 const LABEL =
   words(`XA XZ FS FO FT FD FV FH FX FN FB TB FR FW FP FC FM CF CI CV CW GB GC GD GE GF GS XG IM IL XF
   LH LL LR LS LT MU MC PM PO PQ PW PA RB RF XB`);
 const BARCODE = /^B[0-9ABCDEFIJKLMOPQRSTUXYZ]$/;
 
-/** Set-up that labels carry, and the member of a printer's format that has it. */
+/** Set-up commands that labels carry, and the member of a printer's format for the same setting, if any. */
 const SET_UP: Readonly<Record<string, string | undefined>> = {
   '~SD': 'darkness',
   '^MD': 'darknessOffset',
@@ -38,7 +39,7 @@ const SET_UP: Readonly<Record<string, string | undefined>> = {
   '~TA': undefined,
 };
 
-/** What a refused command does. Of all others it is said that they are none that draw. */
+/** What a refused command does. All others are refused because they do not draw. */
 const DOES: Readonly<Record<string, DoesCode>> = {
   '^CO': 'does-memory',
   '^EF': 'does-delete',
@@ -88,19 +89,19 @@ const DOES: Readonly<Record<string, DoesCode>> = {
   '^ZZ': 'does-off',
 };
 type DoesCode = Extract<ReasonCode, `does-${string}`>;
-/** `~` commands that nobody may send in a label: they act at once, on other jobs, or the printer answers them. */
+/** `~` commands that no label may have: they act at once, also on other jobs, or the printer answers them. */
 const AT_ONCE = /^~(?:H.|J[ABCDEFGILPQRX]|P[HPRS]|W.|EG|RO|KB)$/;
-/** Fonts that a printer has; the others are free for ^CW. */
+/** Letters of a printer's built-in fonts; the others are free for ^CW. */
 const BUILT_IN_FONT = /^\s*[A-H0P-V]/i;
 
 /**
- * @param setUp the command stands in a format that prints nothing, before the label, as label designers write one
+ * @param setUp the command stands in a format that prints nothing, as label designers write before the label
  * @param allowed the tenant may send printer commands
  * @throws JobFaultError `template-invalid`: the template may not have it
  */
 export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): Ruling {
   const { code, params, line } = command;
-  // A printer passes over it as well.
+  // A printer ignores a prefix without a name, too.
   if (code.length < 2) return { keep: false, reason: because('begins-no-command', {}) };
   refuseAlways(command);
   if (code.startsWith('^') && draws(code.slice(1))) {
@@ -121,10 +122,10 @@ function draws(name: string): boolean {
   return LABEL.has(name) || BARCODE.test(name) || isFont(name);
 }
 
-/** Set-up that changes nothing for others when it is left out. */
+/** Set-up commands that can be left out without effect. */
 function isHarmless(code: string, params: string, setUp: boolean): boolean {
   const value = params.trim().toUpperCase();
-  // What the printer speaks and how many dots it has, as they are; and the saving of a set-up that is left out.
+  // ^SZ2 and ^JMA set the usual language and resolution; ^JUS would save a set-up that is left out.
   return (
     (code === '^SZ' && value === '2') ||
     (code === '^JM' && value === 'A') ||
@@ -132,7 +133,7 @@ function isHarmless(code: string, params: string, setUp: boolean): boolean {
   );
 }
 
-/** What a command that is about the label would leave behind that no reset takes away. */
+/** The change that a label command would leave in the printer and that no reset undoes; undefined: none. */
 function labelCommandThatLasts(code: string, params: string): DoesCode | undefined {
   if (code === '^MC' && /^\s*N/i.test(params)) return 'does-overprint';
   if (code === '^CW' && BUILT_IN_FONT.test(params)) return 'does-replace-font';
@@ -143,19 +144,19 @@ function refusal(command: string, does: DoesCode, line: number): Error {
   return rawFault(becauseOf('zpl-for-all', { command }, because(does, {})), line);
 }
 
-/** What no tenant may have in a template, because labels would get lost, doubled or mixed up. */
+/** Refuses commands that no tenant may use, because labels would get lost, doubled or mixed up. */
 function refuseAlways({ code, params, line }: RawCommand): void {
-  // Copies are sent in parts, and sent again from where a printer was cut off: it would count from the start.
+  // Copies are sent in parts, and resent from where the connection broke: a serial number would start again.
   if (code === '^SN' || code === '^SF') {
     throw rawFault(because('zpl-counts', { command: code }), line);
   }
   if (code === '^WD') throw rawFault(because('zpl-other-label', {}), line);
-  // What it sends back, the record's own data for one, would be taken for the printer's answer to our questions.
+  // The printer's reply, for example the record's own data, would be taken for its answer to a status query.
   if (/^\^H.$/.test(code)) throw rawFault(because('zpl-answers', { command: code }), line);
   if (AT_ONCE.test(code)) {
     throw rawFault(because('zpl-at-once', { command: code }), line);
   }
-  // Binary data runs over what follows it, and over the next label.
+  // The printer counts binary data by its length, even over the commands behind it and the next label.
   if (code === '^GF' && !/^\s*(?:A\s*)?(?:,|$)/i.test(params)) {
     throw rawFault(because('zpl-binary', {}), line);
   }

@@ -1,12 +1,12 @@
 /**
- * Raw ZPL templates: a printer program of the tenant's own, with `{{name}}` placeholders inside field data
+ * Compiles raw ZPL templates: a tenant's own ZPL program, with `{{name}}` placeholders inside field data
  * (^FD, ^FV) and fields named by ^FN ("Field Number", `^FN1"name"`).
  *
- * Read once, command by command; filling it in only joins strings. A value goes through `escapeFieldData`, with
- * the field's own ^FH indicator or one that is added, so that it stays data. What would take that certainty away
- * is refused, and what would change the printer for others (`rules.ts`); what stands around the label is taken
- * apart (`program.ts`). A raw template has its own orientation: jobs in landscape are refused by the language, for
- * turning it would need a picture of it.
+ * The program is read once, command by command; filling it in only joins strings. A value goes through
+ * `escapeFieldData`, with the field's own ^FH indicator or an added one, so that it stays data. Placeholders
+ * that could become more than data are refused, and so are commands that change the printer for others
+ * (`rules.ts`). `program.ts` handles the downloads and formats around the label. A raw template has its own
+ * orientation: the ZPL language refuses landscape jobs, because turning a label would need a picture of it.
  */
 
 import { JobFaultError } from '../../contract/fault.ts';
@@ -34,15 +34,15 @@ import { fieldText, type RawField, rawField, type Slot } from './field.ts';
 import { type LeftOut, readProgram } from './program.ts';
 
 export interface RawZpl {
-  /** The fields that it prints, in order of appearance. */
+  /** The record fields that the template prints, in order of appearance. */
   readonly fields: readonly string[];
-  /** The labels of a record differ: they are no copies. */
+  /** True: the labels of one record differ, because they print the number of the copy or of the label. */
   readonly countsCopies: boolean;
   /** Graphics and fonts, to be sent before the first label. */
   readonly downloads: string;
-  /** What deletes them again, inside of a format. */
+  /** ^ID commands that delete the downloads again, for use inside a format. */
   readonly deletions: string;
-  /** What of the source is not sent, and why. */
+  /** Commands of the source that are not sent, and why. */
   readonly leftOut: readonly LeftOut[];
   /** @throws JobFaultError `value-invalid` */
   check(record: LabelRecord, index?: number): void;
@@ -56,15 +56,15 @@ export interface RawZpl {
   fill(record: LabelRecord, copies: number, index?: number, copy?: number): string;
 }
 
-/** How a template is read, besides what its labels say of their job. */
+/** Options for compiling a template, besides the facts of the job. */
 export interface RawOptions {
-  /** What a label starts with, after ^XA. */
+  /** ZPL inserted after the label's ^XA. */
   readonly start?: string;
-  /** Commands that set the printer up are let through; a job says so itself. */
+  /** Allow commands that set the printer up; if left out, the job decides. */
   readonly printerCommands?: boolean;
 }
 
-/** What a field's commands say of how its data is read. */
+/** How the current field's data is read, according to its commands so far. */
 interface FieldState {
   /** ^FH's indicator, where the field has one. */
   indicator: string | undefined;
@@ -72,18 +72,18 @@ interface FieldState {
   block: boolean;
   /** `BC`, `BX`, …: the barcode that the data goes to. */
   barcode: string | undefined;
-  /** The name and number of ^FN, waiting for the field's data. */
+  /** A named ^FN whose field data has not come yet. */
   number: { code: string; name: string } | undefined;
-  /** The ^CI to put back after the field: always, or where its values made it UTF-8. */
+  /** The ^CI that restores the encoding after the field: always, or only if its values made it UTF-8. */
   back: { readonly text: string; readonly always: boolean } | undefined;
 }
 
-/** Where the number of copies goes; `rest` are ^PQ's other parameters. */
+/** The place of ^PQ, for the number of copies; `rest` holds its other parameters. */
 interface Quantity {
   readonly rest: string;
 }
 
-/** ^CI, where the field before it changed it. */
+/** A ^CI that is sent only if the field before it was switched to UTF-8. */
 interface Back {
   readonly back: string;
 }
@@ -91,8 +91,8 @@ interface Back {
 type Piece = string | RawField | Quantity | Back;
 
 /**
- * Reads a template.
- * @param job what a label may say of its job; a template that prints the time cannot be filled without
+ * Compiles a template.
+ * @param job facts that a label may print about its job; a template that prints the time needs them
  * @throws JobFaultError `template-invalid`
  */
 export function compileRawZpl(template: RawZplTemplate, job?: JobFacts, options: RawOptions = {}): RawZpl {
@@ -117,7 +117,7 @@ class LabelReader {
   readonly pieces: Piece[] = [];
   readonly #recalls: boolean;
   readonly #names: ReadonlyMap<number, string>;
-  /** The template says what its bytes are. */
+  /** The template has a ^CI, so it states its encoding. */
   readonly #encoded: boolean;
   #encoding: Encoding;
   #quantity = '';
@@ -180,8 +180,9 @@ class LabelReader {
   }
 
   /**
-   * ^FN by its name. Printed straight away it is a field like others, so that ^FN goes; where ^XF recalls a stored
-   * format, the number is what joins the value to it. The field's own ^FD is its default.
+   * Adds the field of a named ^FN. In a label that is printed directly it is a field like any other, and ^FN
+   * is left out; where ^XF recalls a stored format, the number assigns the value to that format's field, so
+   * ^FN stays. The field's own ^FD is its default.
    */
   #numbered(fallback: string): void {
     const { number, indicator } = this.#state;
@@ -191,7 +192,7 @@ class LabelReader {
     this.#state.number = undefined;
   }
 
-  /** The template's own text, where ^FH is added to its field. */
+  /** The template's own text, escaped where ^FH is added to its field. */
   #escapable(text: string): string {
     return this.#state.indicator === undefined ? text.replaceAll('_', '_5F') : text;
   }
@@ -203,7 +204,7 @@ class LabelReader {
     if (this.#encoding !== UTF8) this.#state.back = { text: `^CI${this.#encoding.set}`, always: false };
   }
 
-  /** Data without placeholders, in the code page that it is written for. */
+  /** Adds data without placeholders, in the code page that the template is written for. */
   #fixed(text: string, data: string): void {
     const { indicator, barcode } = this.#state;
     const command = text.slice(0, 3);
@@ -220,7 +221,7 @@ class LabelReader {
       this.pieces.push(text);
       return;
     }
-    // A character of the source is that character: as a byte of the code page, or in UTF-8.
+    // A character beyond ASCII is sent as a byte of the code page, or in UTF-8 if the code page lacks it.
     const open = `${indicator === undefined ? '^FH' : ''}${command}`;
     const paged = inCodePage(this.#escapable(data), indicator ?? '_', this.#encoding);
     const utf8 =
@@ -241,8 +242,8 @@ function emptyState(): FieldState {
 }
 
 /**
- * ^PQ's parameters behind the quantity: the copies are the job's; the rest stays the template's, but for the pause after
- * a group of labels, which would stop the printer for all that use it.
+ * The parameters of ^PQ after the quantity, which the job sets. They stay as the template has them, except
+ * for the pause after a group of labels, which would stop the printer for everybody who uses it.
  */
 function withoutPause(params: string): string {
   const [, group, replicates = '', override = '', ...more] = params.trim().split(',');
@@ -324,7 +325,7 @@ function filled(
   };
 
   const own = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
-  /** Each field in turn. A value may be long, and may be asked for thousands of times. */
+  /** Yields each field in turn, up to the length limit: a long value may be used thousands of times. */
   function* textOfAll(
     record: LabelRecord,
     index: number,
