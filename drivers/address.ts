@@ -37,12 +37,12 @@ export function hostAndPort(uri: URL, defaultPort: number): { host: string; port
   return { host, port };
 }
 
-/** A host as it stands in a URI. */
+/** A host as it is written in a URI. */
 export function inUri(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** At a loopback address is whoever runs on this computer. @param hostname as `URL` has it */
+/** Whether the host is this computer, where only its own programs answer. @param hostname as `URL` has it */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 }

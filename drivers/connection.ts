@@ -1,13 +1,13 @@
 /**
- * An open way to a device, whatever carries it, and why there is none.
+ * Open connections to devices, whatever carries them, and the errors (`TransportError`) when there is none.
  *
- * "Written" means that the operating system or the device's connection took the bytes, nothing more; what
- * became of them is for the language's status to tell (see `device.ts`).
+ * "Written" means that the operating system or the device's connection took the bytes, nothing more. What was
+ * printed of them is only known from the language's status query (see `device.ts`).
  */
 import { z } from 'zod';
 import { defineFaults, titled } from '../src/contract/define-faults.ts';
 
-/** Why a device could not be used; `retrySafe`: nothing of what was to be written has reached it. */
+/** Why a device could not be used; `retrySafe`: none of the bytes that were to be written have reached it. */
 export class TransportError extends defineFaults(
   'TransportError',
   {
@@ -43,7 +43,7 @@ export interface QueryOptions {
   signal: AbortSignal;
 }
 
-/** An open way to a device. Queries and writes are serialised by the connection itself. */
+/** An open connection to a device. It serialises queries and writes itself. */
 export interface Connection {
   /**
    * Writes all bytes with back-pressure; resolves when the connection took the last one.
@@ -59,12 +59,12 @@ export interface Connection {
     complete: (reply: Uint8Array) => boolean,
     options: QueryOptions,
   ): Promise<Uint8Array>;
-  /** What is written is kept as it is: no device reads it meanwhile. */
+  /** The bytes are only stored, as in a regular file: no device reads them while they are written. */
   readonly inert?: boolean;
   /** Aborted when the connection is gone, with the reason. */
   readonly closed: AbortSignal;
   /** Never throws, and returns after a bounded time. What was written still reaches the device. */
   close(): Promise<void>;
-  /** Ends it at once, so that bytes still on their way never reach the device; left out where that can't be done. */
+  /** Breaks the connection at once: bytes under way never reach the device. Absent where it can't do that. */
   reset?(): void;
 }

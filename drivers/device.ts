@@ -1,4 +1,4 @@
-/** What a device says of itself, whatever it speaks: who it is, how it is, what it has printed. */
+/** What a device reports about itself, in any language: its identity, its status, what it has printed. */
 import type { LanguageId, RasterType } from '../src/contract/format.ts';
 import type { IdentityEvidence, PrinterReason, PrinterState } from '../src/contract/printer.ts';
 
@@ -7,31 +7,31 @@ export interface DeviceIdentity {
   /** The serial number or other evidence itself. */
   value: string;
   model?: string;
-  /** What the device calls itself, for people. */
+  /** The device's own name, shown to people. */
   name?: string;
   dpi?: number;
   /** Printable width and length, mm. */
   width?: number;
   height?: number;
-  /** What it prints, best first, and the media it can take, first what is loaded: where it says so itself. */
+  /** The languages it prints, best first, and the media it takes, loaded first; absent: not reported. */
   languages?: LanguageId[];
   media?: { width: number; height: number }[];
-  /** What it wants of PWG raster, where it takes that. */
+  /** The type and resolution of PWG raster that it wants, if it takes PWG raster. */
   raster?: { type: RasterType; dpi?: number };
 }
 
 export interface DeviceStatus {
   state: PrinterState;
   reasons: PrinterReason[];
-  /** Labels that the device has accepted and not printed yet, where it can tell; 0 means: all are out. */
+  /** Labels that the device has accepted and not printed yet; 0: all are out; null: it cannot tell. */
   labelsPending: number | null;
-  /** How many of `labelsPending` count a whole format as one, however many copies it has; default: all. */
+  /** How many of `labelsPending` are formats, counted once however many copies they have; default: all. */
   formatsPending?: number;
   /**
-   * Labels the device has printed in its life, where it can tell. Read before what is pending, unless nothing is: a
-   * label that comes out between the two questions may be missing in both counts, and is never in both.
+   * Labels the device has printed in its life; null: it cannot tell. Read before `labelsPending`, unless that
+   * is 0: a label that comes out between the two queries may be in neither count, but is never in both.
    */
   odometer: number | null;
-  /** It holds a part of a label, waits for the rest, and counts it as pending. */
+  /** The device holds a part of a label and waits for the rest; it counts that label as pending. */
   unfinished?: true;
 }

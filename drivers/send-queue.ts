@@ -1,21 +1,22 @@
 /**
- * Is a device that is being written to slow, or stuck?
+ * Tells a slow device from a stuck one while a program writes to it.
  *
- * A program is told that there is room again only when a third of the send buffer is free. The buffer grows to
- * megabytes on a fast network, so that a printer that takes 30 KB/s was measured to leave the program without a
- * sign of life for 46 s while it was printing all the time. The kernel's own count shows every step.
+ * The kernel reports room for more only when a third of the send buffer is free. The buffer grows to
+ * megabytes on a fast network: a printer that takes 30 KB/s was measured to leave the program without a sign
+ * of life for 46 s while it was printing all the time. The kernel's count of unacknowledged bytes shows every
+ * step.
  *
  * Source: proc(5), `/proc/net/tcp`: local and remote address, state, `tx_queue:rx_queue`, hexadecimal.
  */
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
-/** How often the device is looked at within its time. */
+/** Checks within the time that the device has. */
 const LOOKS = 4;
 
 /**
  * Calls `stuck` once the device has taken nothing for `ms`, or up to a quarter longer.
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchForStall(socket: Socket, ms: number, stuck: () => void): () => void {
   let over = false;

@@ -1,6 +1,7 @@
 /**
- * Makes the console: `web/` in, `web/dist/` out, as the service serves it. Files carry a hash of what is in them in their
- * name, and lie there compressed. Done again only when a source has changed: the set-up runs before every npm script.
+ * Builds the console from `web/` into `web/dist/`, as the service serves it: content hashes in the file
+ * names, and compressed copies. Builds only if a source has changed, as the set-up runs before every npm
+ * script.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -27,7 +28,7 @@ const SOURCES = [
 ];
 const STAMP = '.sources';
 
-/** Schemas say in English what is wrong with an answer; the other forty languages would be a third of the page. */
+/** Schemas report faults in English only; zod's sixty other languages would be a third of the page. */
 const englishOnly: Plugin = {
   name: 'one language of zod',
   setup(run) {
@@ -37,7 +38,7 @@ const englishOnly: Plugin = {
   },
 };
 
-/** @returns whether anything had to be made */
+/** @returns whether anything had to be built */
 export async function buildConsole(root: string): Promise<boolean> {
   const into = join(root, 'web/dist');
   const sources = fingerprint(root);
@@ -64,7 +65,7 @@ export async function buildConsole(root: string): Promise<boolean> {
       plugins: [englishOnly],
       write: false,
     });
-  // First the worker: the pages are told what it is called.
+  // The worker comes first: its file name is built into the pages.
   const worker = await made({ 'workbook-worker': 'web/print/workbook-worker.ts' }, {});
   const workerName = basename(worker.outputFiles[0]?.path ?? '');
   const pages = await made({ main: 'web/main.tsx' }, { WORKBOOK_WORKER: JSON.stringify(workerName) });
@@ -82,7 +83,7 @@ export async function buildConsole(root: string): Promise<boolean> {
   files.set('index.html', Buffer.from(html));
   files.set('icon.svg', readFileSync(join(root, 'web/icon.svg')));
 
-  // Beside it and then in its place: who serves the console meanwhile never finds half of it.
+  // Built beside it and then renamed, so that a service that runs meanwhile never serves half of the console.
   const beside = `${into}.${process.pid}`;
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(beside, { recursive: true });
@@ -96,7 +97,7 @@ export async function buildConsole(root: string): Promise<boolean> {
   try {
     renameSync(beside, into);
   } catch {
-    // Another set-up was quicker; what it has put there is the same.
+    // Another set-up was faster; its files are the same.
     cpSync(beside, into, { recursive: true });
     rmSync(beside, { recursive: true, force: true });
   }

@@ -15,7 +15,7 @@ const { delimiter, join, resolve } = require('node:path');
 
 const program = join(__dirname, 'platen');
 
-/** Ends the process with 1 where it cannot be done. Nothing but a link of ours is replaced. */
+/** Ends the process with 1 if the link cannot be made. Only a link to a `service/platen` is replaced. */
 function link(chosen) {
   if (process.platform === 'win32') fail(`add ${__dirname} to the PATH in the system's settings.`);
   // npm runs its scripts in the clone, wherever it was called.

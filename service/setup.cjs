@@ -29,7 +29,7 @@ if (now.lock !== lock || (dev && !now.dev)) {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   if (!dev) args.push('--omit=dev');
-  // npm tells its scripts where it is itself; outside of npm, the one on the PATH has to do.
+  // npm gives its scripts its own path; outside of npm, the one on the PATH is used.
   const npm = process.env.npm_execpath;
   const run = npm
     ? spawnSync(process.execPath, [npm].concat(args), { cwd: root, stdio: ['ignore', 2, 2] })

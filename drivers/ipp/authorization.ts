@@ -1,11 +1,11 @@
 /**
- * How we say who we are, when a printer asks: by Digest, or by Basic where that is safe.
+ * HTTP authentication towards IPP printers: Digest, or Basic where that is safe.
  *
  *   request ─▶ 401 with challenges ─▶ the best of them is answered ─▶ request again, once
- *                                     and kept: what follows is answered before it is asked
+ *                                     and kept: later requests carry an answer from the start
  *
- * Nothing is sent before a printer has asked. Digest (SHA-256 before MD5) never shows the password. Basic does: it
- * is only answered where it is safe to show it, or where the operator has allowed it (`inClear`).
+ * Nothing is sent before a printer has asked. Digest (SHA-256 before MD5) never shows the password. Basic
+ * does, so it is only answered where that is safe, or where the operator has allowed it (`inClear`).
  * Source: RFC 7616 (Digest), RFC 7617 (Basic), RFC 9110 §11 (challenges).
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ import { TransportError } from '../connection.ts';
 export interface IppCredentials {
   user: string;
   password: string;
-  /** The password may be shown to whoever answers. */
+  /** Allows Basic where it is not safe: whoever answers at the address sees the password. */
   inClear?: boolean;
 }
 
@@ -51,8 +51,9 @@ export class Authorization {
   #answer: Answer | undefined;
 
   /**
-   * @param isSafe whether nobody but the printer, known by its certificate, would see a password now
-   * @param clientNonce what nobody can foresee; given by a test
+   * @param isSafe whether only this computer, or a printer with a verified certificate, would see a password
+   *   now
+   * @param clientNonce makes an unpredictable nonce; replaced in tests
    */
   constructor(
     credentials: IppCredentials,
@@ -74,10 +75,10 @@ export class Authorization {
   }
 
   /**
-   * Takes in what the printer asks.
+   * Takes the printer's challenges.
    * @param sent the header that the refused request had
-   * @returns whether the same request has another answer now; false: it was answered, and that was wrong
-   * @throws TransportError `device-unreachable`, where it can only be answered in the clear
+   * @returns whether a new answer can be tried; false: the one sent was wrong, or no challenge is supported
+   * @throws TransportError `device-unreachable`, where only Basic is offered and neither safe nor allowed
    */
   asked(header: string, sent: string | undefined): boolean {
     const challenges = parseChallenges(header);
@@ -129,7 +130,7 @@ export class Authorization {
   }
 }
 
-/** Without `qop` it is the one of RFC 2069, which nobody should use any more; sessions are not needed here. */
+/** Without `qop`, Digest is that of RFC 2069, which is obsolete; `-sess` algorithms are not needed here. */
 function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean {
   const said = parameters.get('algorithm') ?? 'MD5';
   const qop = (parameters.get('qop') ?? '').split(',').map((one) => one.trim().toLowerCase());
@@ -142,10 +143,10 @@ function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean
   );
 }
 
-/** What is no challenge is left out; whatever the header holds, nothing is thrown. */
+/** Whatever is not a challenge is left out; never throws. */
 export function parseChallenges(header: string): Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
-  // A scheme; or a parameter, quoted or not. Each begins with a token, and only with a whole one: so this is linear.
+  // A scheme, or a parameter (quoted or not). A match begins only at a whole token, so this is linear.
   const part =
     /(?<![!#$%&'*+.^_`|~\w-])([!#$%&'*+.^_`|~\w-]+)(?![!#$%&'*+.^_`|~\w-])(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))|(?=\s|,|$))/g;
   for (const [, name = '', inQuotes, plain] of header.slice(0, LONGEST).matchAll(part)) {
@@ -157,9 +158,9 @@ export function parseChallenges(header: string): Challenge[] {
   return challenges.slice(0, MOST_CHALLENGES);
 }
 
-/** As HTTP sends it: bytes of UTF-8, each as one character. */
+/** A quoted string as Node's HTTP client wants it: the bytes of UTF-8, each as one character. */
 function quoted(text: string): string {
-  // A line's end would be another header.
+  // A line break would begin another header.
   const safe = text.replace(/\p{Cc}/gu, '').replace(/["\\]/g, '\\$&');
   return `"${Buffer.from(safe, 'utf8').toString('latin1')}"`;
 }

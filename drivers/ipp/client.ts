@@ -34,7 +34,7 @@ import type { IppTls } from './tls.ts';
 
 export const DEFAULT_IPP_PORT = 631;
 
-/** The printer understood, and said no. */
+/** The printer understood the request and refused it. */
 export class IppStatusError extends Error {
   readonly status: number;
   readonly statusName: string;
@@ -64,10 +64,10 @@ export type IppJob = z.infer<typeof jobAnswer>;
 
 export interface IppClientOptions {
   credentials?: IppCredentials;
-  /** In place of credentials: shared by clients of one printer, so that it need not ask each of them. */
+  /** Instead of `credentials`: shared by a printer's clients, so that it need not challenge each of them. */
   authorization?: Authorization;
   limits?: Partial<IppHttpLimits>;
-  /** For ipps: whom to trust. */
+  /** For ipps: which certificates to trust. */
   tls?: IppTls;
   /** requesting-user-name; by default this host's name. */
   user?: string;
@@ -110,7 +110,7 @@ export class IppClient {
     );
   }
 
-  /** Lets kept connections go. */
+  /** Closes its connections. */
   close(): void {
     this.#http.close();
   }
@@ -139,13 +139,13 @@ export class IppClient {
     return jobOf('Print-Job', answer);
   }
 
-  /** Makes a job without documents; it has an ID before a byte of the document is sent. */
+  /** Makes a job without documents, so that the job has an ID before a byte of its document is sent. */
   async createJob(job: Omit<JobRequest, 'format'>, signal: AbortSignal): Promise<IppJob> {
     const answer = await this.request('Create-Job', jobAttributes(job), signal, job.attributes);
     return jobOf('Create-Job', answer);
   }
 
-  /** The only, and so the last, document of a job. */
+  /** Sends the only document of a job. */
   async sendDocument(
     jobId: number,
     format: string,
@@ -167,7 +167,7 @@ export class IppClient {
     return groupOf(answer, 'job')?.attributes ?? [];
   }
 
-  /** How a job is; `state` null: the printer did not say, or said something unknown. */
+  /** The job's state and reasons; `state` null: the printer did not say, or said something unknown. */
   async getJob(jobId: number, signal: AbortSignal): Promise<IppJob> {
     const requested = ['job-id', 'job-uri', 'job-state', 'job-state-reasons'];
     return jobFrom('Get-Job-Attributes', await this.getJobAttributes(jobId, signal, requested));
@@ -188,7 +188,7 @@ export class IppClient {
   }
 
   /**
-   * Any operation. What identifies the printer and the requester is put in front (RFC 8011 §4.1.4).
+   * Sends any operation. The attributes that identify printer and requester are put first (RFC 8011 §4.1.4).
    * @throws TransportError as `IppHttp.post`, and `reply-invalid` for an answer that is not IPP or not to this
    *   request; IppStatusError; IppCodecError `value-invalid`
    */
@@ -240,7 +240,7 @@ function decoded(body: Uint8Array): IppMessage {
   }
 }
 
-/** What IPP calls the printer, and where HTTP finds it. */
+/** The printer's URI in IPP, and its URL in HTTP. */
 function addresses(uri: string): { ipp: string; http: URL } {
   const match = /^(ipps?):(\/\/.*)$/i.exec(uri);
   const scheme = match?.[1]?.toLowerCase();
@@ -253,7 +253,7 @@ function addresses(uri: string): { ipp: string; http: URL } {
   if (url.username !== '' || url.password !== '') {
     throw new TransportError('address-invalid', 'credentials are not allowed in an ipp:// address');
   }
-  // As http, an absent port has become 80 (or 443), and a written 80 is gone: look at what was written.
+  // Parsed as http, a written port 80 (or 443) looks like an absent one, so the port is read from the text.
   const written = /^\/\/[^/?#]*:(\d+)(?:[/?#]|$)/.exec(match?.[2] ?? '')?.[1];
   url.port = written ?? String(DEFAULT_IPP_PORT);
   const port = written ?? String(DEFAULT_IPP_PORT);

@@ -1,9 +1,9 @@
 /**
- * IPP messages, read (RFC 8010 §3).
+ * Decodes IPP messages (RFC 8010 §3).
  *
- * The bytes are a stranger's. Lengths are unsigned and checked against what is left, so the cursor only ever
+ * The bytes are untrusted. Lengths are unsigned and checked against what is left, so the cursor only ever
  * moves forward and every round of every loop consumes at least one byte; the number of values, the depth of
- * collections and the size of the message have limits. Whatever comes: a message or an `IppCodecError`.
+ * collections and the size of the message have limits. The result is always a message or an `IppCodecError`.
  */
 import {
   END_COLLECTION,
@@ -33,7 +33,7 @@ export interface IppLimits {
 /** 500 printers with all their attributes are about 5 MB and 150,000 values. */
 export const IPP_LIMITS: IppLimits = { bytes: 16 * 1024 * 1024, values: 500_000, depth: 16 };
 
-/** First tag that is a value's: below are delimiters. */
+/** The lowest tag of a value; tags below it are delimiters. */
 const FIRST_VALUE_TAG = 0x10;
 
 function inverse<Name extends string>(table: Readonly<Record<Name, number>>): Map<number, Name> {
@@ -174,7 +174,7 @@ class Decoder {
   }
 }
 
-/** A value that is no collection; undefined where its bytes are not what the tag says. */
+/** Decodes a value that is not a collection; undefined where its bytes do not fit the tag. */
 function plainValue(tag: number, bytes: Buffer): IppValue | undefined {
   const string = STRINGS.get(tag);
   if (string !== undefined) return { tag: string, value: bytes.toString('utf8') };
@@ -230,7 +230,7 @@ function dateTime(bytes: Buffer): IppValue | undefined {
   // Not the constructor: it takes the years 0 to 99 for 1900 to 1999.
   const local = new Date(0);
   local.setUTCFullYear(bytes.readUInt16BE(0), month - 1, day);
-  // A month or day that does not exist would have moved on to the next.
+  // `setUTCFullYear` moves a month or day that does not exist on to the next.
   if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
   local.setUTCHours(hour, minute, second, tenth * 100);
   const offset = (east * 60 + eastMinutes) * (sign === 0x2b ? 1 : -1);

@@ -1,14 +1,13 @@
 /**
  * HTTP for IPP (RFC 8010 §4): one POST per request, the document streamed behind the attributes.
  *
- * A printer's HTTP server is no web server: it may stop reading, answer before it has read everything, answer
- * with a web page, or never. So each phase has a timeout of its own (connecting; each step of sending; the
- * whole answer, counted from the last byte sent), the answer has a size limit, and an early answer ends the
- * sending.
+ * A printer's HTTP server may stop reading, answer before it has read everything, answer with a web page, or
+ * never answer. So each phase has a timeout of its own (connecting; each step of sending; the whole answer,
+ * counted from the last byte sent), the answer has a size limit, and an early answer ends the sending.
  *
- * Connections are kept and used again for requests without a document. One that the printer closed while it was
- * idle fails on the next use, and the request is then sent once more on a new connection. A document always goes
- * over a new connection: a kept one that breaks would leave open whether the printer has it.
+ * Connections are kept and used again for requests without a document. If the printer closed a kept one while
+ * it was idle, the next request on it fails and is sent once more on a new connection. A document always gets
+ * a new connection: if a kept one broke, it would be unknown whether the printer has the document.
  */
 import {
   type AgentOptions,
@@ -51,7 +50,7 @@ export class IppHttp {
   readonly #url: URL;
   readonly #limits: IppHttpLimits;
   readonly #authorization: Authorization | undefined;
-  /** For questions, and for documents. */
+  /** `#kept` is for requests without a document, `#fresh` for those with one. */
   readonly #kept: HttpAgent;
   readonly #fresh: HttpAgent;
 
@@ -102,7 +101,7 @@ export class IppHttp {
       headers: {
         'content-type': 'application/ipp',
         accept: 'application/ipp',
-        // Where the length is known it is told: some printers do not take chunks.
+        // Content-Length is sent where the length is known: some printers do not take chunked bodies.
         ...(!(document && Symbol.asyncIterator in document) && {
           'content-length': head.length + (document?.length ?? 0),
         }),
@@ -132,7 +131,7 @@ class StaleConnection extends Error {
   }
 }
 
-/** The printer wants to know who we are; it has not looked at the request. */
+/** The printer asks for credentials; it has not processed the request. */
 class Unauthorized extends TransportError {
   readonly challenges: string;
   answerable = false;
@@ -147,16 +146,16 @@ function asTransportError(error: unknown): unknown {
   return error instanceof StaleConnection ? error.error : error;
 }
 
-/** One request and its answer; everything that can end it meets in `#failed`. */
+/** One request and its answer; every failure rejects `#failed`. */
 class Exchange {
   readonly #request: ClientRequest;
   readonly #limits: IppHttpLimits;
   readonly #signal: AbortSignal;
   readonly #failed = Promise.withResolvers<never>();
   readonly #answered = Promise.withResolvers<IncomingMessage>();
-  /** Ends the phase's timeout. */
+  /** Stops the timeout of the current phase. */
   #stopTimeout: () => void = () => undefined;
-  /** Wakes the sending, which goes on or sees that it is over. */
+  /** Ends the current step of sending; `#send` then continues, or stops if `#over` is set. */
   #wake: (() => void) | undefined;
   #connected = false;
   /** Failed or answered: nothing more is sent. */
@@ -206,7 +205,7 @@ class Exchange {
     this.#stopTimeout();
     this.#wake?.();
     this.#signal.removeEventListener('abort', this.#onAbort);
-    // A request that did not come to its end takes its connection down with it.
+    // An unfinished request destroys its connection.
     if (!this.#sentAll || !this.#received) this.#request.destroy();
   }
 

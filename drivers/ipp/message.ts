@@ -1,9 +1,10 @@
 /**
  * An IPP message as data: what the codec reads and writes.
  *
- * Every value carries its tag, because IPP's meaning is in it: `keyword` "none" and `name` "none" are different
- * media. A value whose bytes are not what its tag promises (printers send dates of year 0 while their clock is
- * not set), or whose tag is not known, is kept as it came (`raw`) and does not spoil the rest of the message.
+ * Every value carries its tag, because the tag is part of the meaning: `keyword` "none" and `name` "none" are
+ * different media. A value whose bytes are not what its tag promises (printers send dates of year 0 while
+ * their clock is not set), or whose tag is unknown, is kept as it came (`raw`) and does not spoil the
+ * message.
  *
  * Source: RFC 8010 (encoding), RFC 8011 (model), RFC 3380 and PWG 5100.x for the further out-of-band values.
  */
@@ -72,7 +73,7 @@ export type IppValue =
   | { tag: 'integer' | 'enum'; value: number }
   | { tag: 'boolean'; value: boolean }
   | { tag: 'octetString'; value: Uint8Array }
-  /** `offset`: minutes east of UTC in which it was written. */
+  /** `offset`: the time zone in which the value was written, minutes east of UTC. */
   | { tag: 'dateTime'; value: Date; offset: number }
   | { tag: 'resolution'; x: number; y: number; unit: 'dpi' | 'dpcm' }
   | { tag: 'rangeOfInteger'; min: number; max: number }

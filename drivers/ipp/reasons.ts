@@ -1,6 +1,6 @@
 /**
- * printer-state-reasons in the words that Platen uses. Printers add a severity, words of other registries, and
- * words of their own. Source: RFC 8011 §5.4.12, PWG 5100.9 §2, CUPS ("offline-report", "com.…").
+ * Translates printer-state-reasons to `PrinterReason`. Printers add a severity, keywords of other registries,
+ * and keywords of their own. Source: RFC 8011 §5.4.12, PWG 5100.9 §2, CUPS ("offline-report", "com.…").
  */
 import type { PrinterReason } from '../../src/contract/printer.ts';
 
@@ -25,8 +25,8 @@ const WORDS: ReadonlyMap<string, PrinterReason> = new Map([
 ]);
 
 /**
- * @param stopped a word that is not known says nothing, unless the printer stands still because of it, or calls it
- *   an error: then it is `other`
+ * @param stopped whether the printer is stopped: an unknown keyword is `other` then, as it is with the suffix
+ *   `-error`; otherwise it is left out
  */
 export function printerReasons(words: readonly string[], stopped: boolean): PrinterReason[] {
   const reasons = words.flatMap((word): PrinterReason[] => {

@@ -1,9 +1,9 @@
 /**
- * Whom an ipps: connection trusts. Printers make their own certificates, which no authority has signed: either
- * the operator's authority is given (`ca`), or the one certificate that the printer is known by (`fingerprint256`,
- * compared before a single byte is sent), or the certificate that is shown first counts for all that follows
- * (`firstUse`: whose it is has to be found out by asking, before anything is printed). With none of them, the
- * system's authorities decide.
+ * Which certificates an ipps: connection trusts. Printers make their own certificates, which no authority has
+ * signed. So the operator names an authority (`ca`) or the printer's one certificate (`fingerprint256`,
+ * compared before a single byte is sent), or the first certificate shown is the only one accepted from then
+ * on (`firstUse`: which printer it belongs to has to be found out by asking, before anything is printed).
+ * With none of these, the system's authorities decide.
  */
 import type { X509Certificate } from 'node:crypto';
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
@@ -19,7 +19,7 @@ export interface IppTls {
   firstUse?: FirstUse;
 }
 
-/** One of the system's authorities has signed it, for this very host. */
+/** `FirstUse.shown` for a certificate that one of the system's authorities has signed for this host. */
 export const BY_AUTHORITY = 'authority';
 
 /** The certificate that was shown first; connections that show another are refused before a byte is sent. */
@@ -62,7 +62,7 @@ class PinnedAgent extends Agent {
     this.#connectMs = connectMs;
   }
 
-  /** Gives the socket out only once its certificate is the one it has to be. */
+  /** Hands the socket out only after its certificate has been accepted. */
   override createConnection(
     options: RequestOptions,
     callback?: (error: Error | null, stream: Duplex) => void,
@@ -72,7 +72,7 @@ class PinnedAgent extends Agent {
       ...(host != null && { host }),
       port: Number(port),
       ...(servername !== undefined && servername !== '' && { servername }),
-      // The pin takes the place of the authorities.
+      // `#isKnown` decides instead of the authorities.
       rejectUnauthorized: false,
     });
     const failed = (error: Error) => callback?.(error, socket);

@@ -1,10 +1,10 @@
-/** Languages that take a command a line (TSPL, EPL2). Nothing here draws: the agent's own thread uses it. */
+/** For languages with a command per line (TSPL, EPL2). No drawing code: the agent's own thread loads this. */
 
 export function commandLines(commands: readonly string[]): Buffer {
   return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
 }
 
-/** Empty lines, at least so many bytes: they are no command, and complete the data of a BITMAP or GW that broke off. */
+/** At least `bytes` bytes of empty lines: they are no command, and complete a BITMAP or GW cut short. */
 export function emptyLines(bytes: number): Buffer {
   return Buffer.alloc(bytes + (bytes % 2), '\r\n');
 }

@@ -1,4 +1,4 @@
-/** The languages a label can be sent in: one line each. Nothing here draws until an encoder is asked for. */
+/** The table of languages a label can be sent in. Drawing code is only loaded when an encoder is opened. */
 import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import { epl } from './epl/language.ts';
@@ -30,10 +30,10 @@ export function labelsPerPage(job: Pick<QueuedJob, 'template' | 'format'>): numb
 const ofPages = (madeOf: Language['madeOf']) =>
   languageId.options.filter((id) => printsPages(id) && LANGUAGES[id].madeOf === madeOf);
 
-/** Pages that a print queue's driver turns into what its printer takes. */
+/** Languages of pages that a print queue's driver converts for its printer. */
 export const CONVERTIBLE: readonly LanguageId[] = ofPages('vectors');
 
-/** Pages of dots: a queue's driver would scale them, and a printer that is not told the format may print the bytes. */
+/** Pages of dots: a queue's driver would scale them; a printer not told the format may print the bytes. */
 export const PICTURES: readonly LanguageId[] = ofPages('dots');
 
 /** The encoder of a job. @throws JobFaultError `template-invalid`, `language-unsupported` */

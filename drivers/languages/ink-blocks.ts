@@ -1,11 +1,11 @@
 /**
- * A label's ink as a few tight blocks, for languages that take pictures without compression: white paper between them
- * is not sent.
+ * Splits a label's ink into a few tight blocks, for languages that take pictures without compression, so that
+ * the white paper between the blocks is not sent.
  *
- * The picture is gone through in bands of some rows. In each the inked bytes are spans, and a span goes on with a block
- * of the band above where that wastes less white than a block of its own would cost. So a frame around everything is
- * four thin blocks, and what it frames does not come out as one large one. Blocks may overlap: they hold the same dots
- * there. All together they are never larger than one block of everything, but for what `apart` demands.
+ * The picture is processed in bands of `BAND` rows. Adjacent inked bytes of a band form spans, and a span is
+ * merged into a block of the band above if that wastes less white than a block of its own would cost. So a
+ * frame around the label becomes four thin blocks, and its contents do not become one large block. Blocks may
+ * overlap, with the same dots. In total they never exceed one block of everything, unless `apart` demands it.
  */
 import type { Bitmap } from '../../src/render/bitmap.ts';
 
@@ -95,7 +95,7 @@ function area({ left, right, top, bottom }: Region): number {
   return (right - left) * (bottom - top);
 }
 
-/** Without the blank rows and columns around it; undefined: it is blank. */
+/** The region without the blank rows and columns at its edges; undefined: the region is blank. */
 function trimmed({ data, stride }: Bitmap, { left, right, top, bottom }: Region): Region | undefined {
   const ink = { left: right, right: left, top: bottom, bottom: top };
   for (let y = top; y < bottom; y++) {
@@ -119,7 +119,7 @@ function blockOf({ data, stride }: Bitmap, { left, right, top, bottom }: Region)
   return { x: left * 8, y: top, stride: width, height: bottom - top, data: turned };
 }
 
-/** The same dots in blocks in whose data the two bytes do not follow each other. */
+/** Splits a block until the two bytes follow each other in the data of none. */
 function separated(block: InkBlock, apart: readonly [number, number]): InkBlock[] {
   const { stride, height, data } = block;
   const at = Buffer.from(data.buffer, data.byteOffset, data.byteLength).indexOf(Uint8Array.from(apart));

@@ -1,6 +1,6 @@
 /**
- * What languages have in common that send a label as the dots of the printer's head: each record's label, as much of
- * it as lies on the media.
+ * The encoder that is shared by languages that send a label as dots of the printer's head (TSPL, EPL2). Of
+ * each label it sends the part that lies on the media.
  */
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../src/contract/dots.ts';
@@ -17,21 +17,21 @@ import { openLabels } from './pages.ts';
 
 /** The commands around the dots, a line each. */
 export interface DotCommands {
-  /** What is the same for every label of a job. */
+  /** The commands before a job's labels. */
   setUp(job: QueuedJob): string[];
   /** Begins a label: clears the picture. */
   readonly clear: string;
   /** Goes before the data of a block of ink, on the same line. @param block where it lies on the media */
   draw(block: Omit<InkBlock, 'data'>): string;
-  /** What `draw` costs, bytes. */
+  /** What a block costs besides its data, bytes. */
   readonly overhead: number;
   /** Two bytes that may not follow each other in a block's data. */
   readonly apart?: readonly [number, number];
-  /** Ends a label: prints the picture so many times. */
+  /** Ends a label: prints the picture `copies` times. */
   print(copies: number): string;
 }
 
-/** One white dot: a label that prints nothing is a label too. */
+/** One white dot, sent for a blank label: it counts as a label too. */
 const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
 
 /** The encoder of a language that sends labels as dots. */
@@ -68,8 +68,8 @@ export function otherDpi(dpi: number, wanted: number): JobFaultError {
 }
 
 /**
- * As much of a picture as lies on the media, moved as the format's `labelTop` and `labelShift` say, and where that begins,
- * dots; undefined where nothing does.
+ * The part of a picture that lies on the media when it is moved by the format's `labelTop` and `labelShift`,
+ * and the place of that part, dots; undefined: no part does.
  */
 function onMedia(
   bitmap: Bitmap,
@@ -86,9 +86,7 @@ function onMedia(
   return { x: x + left, y: y + top, bitmap: cropBitmap(bitmap, left, top, width, height) };
 }
 
-/**
- * How long a label is, mm: as long as the media, and on media without gaps and marks as long as the template says.
- */
+/** The length of a label, mm: that of the media, or on continuous media that of the template. */
 export function labelLength({ template, format, orientation }: QueuedJob): number {
   if (format.mediaTracking !== 'continuous') return format.height;
   const length =

@@ -1,6 +1,6 @@
 /**
- * A language that labels are sent in, as it describes itself: what it is called and where, what its printers take, how
- * a label becomes bytes, and what a device that speaks it can be asked. A folder a language, one line each in
+ * The interface by which a label language describes itself: its names, what its printers take, how a label
+ * becomes bytes, and what its devices can be asked. Each language has a folder here, and a line in
  * `index.ts`.
  */
 import type { LanguageId, RasterType } from '../../src/contract/format.ts';
@@ -11,25 +11,25 @@ import type { DeviceIdentity, DeviceStatus } from '../device.ts';
 
 export interface Language {
   readonly id: LanguageId;
-  /** How the name of a file ends that is in it: `.zpl`. */
+  /** The extension of its files: `.zpl`. */
   readonly ending: string;
   /** Its names as a document format (IPP, DNS-SD's `pdl`), in lower case; the usual one first. */
   readonly mediaTypes: readonly [string, ...string[]];
-  /** Its names in `CMD` of IEEE 1284 device IDs, in upper case; more that begin with one of them may be names too. */
+  /** Its names in `CMD` of IEEE 1284 device IDs, in upper case; longer names may begin with one of these. */
   readonly commandSets: readonly string[];
-  /** What a printer moves through at a time: a label, or a page, which may be a sheet of labels. */
+  /** What a printer feeds at a time: a label, or a page, which may be a sheet of labels. */
   readonly prints: 'labels' | 'pages';
-  /** Dots are right at one resolution only; vectors are drawn at any, by the printer or by a print queue's driver. */
+  /** Dots fit one resolution only; vectors are drawn at any, by the printer or a print queue's driver. */
   readonly madeOf: 'dots' | 'vectors';
-  /** Where its dots are of a type that the printer chooses: those that can be made, surest first. */
+  /** If printers choose the type of its dots: the types that can be made, most reliable first. */
   readonly rasterTypes?: readonly RasterType[];
-  /** Where a document cannot have any number of pages: how many. */
+  /** The most pages of a document; absent: any number. */
   readonly pagesPerDocument?: number;
-  /** What people can set at its printers; left out where that is nothing. A format may say more, as the configuration has it. */
+  /** The settings that people can change at its printers; absent: none. A configured format may have more. */
   readonly settings?: SettingLimits;
-  /** What its devices can be asked; left out where they cannot. */
+  /** What its devices can be asked; absent: nothing. */
   readonly device?: DeviceDialect;
-  /** What makes its bytes. Loaded only where labels are made: the agent's own thread has no room for what draws. */
+  /** Loads its encoder, only where labels are made: the agent's own thread has no room for drawing code. */
   encoder(): Promise<OpenEncoder>;
 }
 
@@ -39,12 +39,12 @@ export interface Language {
  */
 export type OpenEncoder = (job: QueuedJob) => Promise<LabelEncoder>;
 
-/** Labels of one record that follow each other. */
+/** Consecutive labels of one record. */
 export interface LabelRun {
   /** Index into the job's records. */
   readonly record: number;
   readonly copies: number;
-  /** Which of the record's labels is the first, from 0, the default. More than one are all like it. */
+  /** Index of the run's first label among the record's labels, default 0. The run's other labels equal it. */
   readonly copy?: number;
 }
 
@@ -61,7 +61,8 @@ export interface LabelEncoder {
    */
   label(record: number, copies: number, copy?: number): Promise<Uint8Array>;
   /**
-   * Throws what `label` would throw for any of a record's labels, without making them. Left out where only making tells.
+   * Throws what `label` would throw for any label of a record, without making it. Absent if that is
+   * impossible.
    */
   check?(record: number): void;
   /**
@@ -75,28 +76,28 @@ export interface LabelEncoder {
 
 /** What a device that speaks the language can be asked, on a connection that takes bytes. */
 export interface DeviceDialect {
-  /** What makes the device forget a label of which only a part arrived, and nothing else; where there is such. */
+  /** The command that makes a device drop a partly received label and does nothing else, if there is one. */
   readonly abandon?: Uint8Array;
   /**
-   * Without `abandon`, where a label begins by clearing the picture: bytes that complete the data of a label that broke
-   * off, and mean nothing to a device that expects none.
+   * For languages without `abandon` whose labels begin by clearing the picture: bytes that complete the data
+   * of a label that was cut short, and that a device ignores when it expects no data.
    * @param most the most bytes of data that the device may still expect
    */
   endData?(most: number): Uint8Array;
   /**
-   * null: the device did not say who it is. Left out where the language has no question for it.
+   * Asks the device for its identity; null: it did not say. Absent where the language has no query for it.
    * @throws TransportError
    */
   identify?(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null>;
   /**
-   * @param habits of the device, as they are known; left out: nobody keeps them
+   * @param habits what is known of the device, updated by this call; absent: the caller does not keep it
    * @throws TransportError (`query-timeout`: a device that does not answer is unknown, not idle)
    */
   status(connection: Connection, signal: AbortSignal, habits?: DeviceHabits): Promise<DeviceStatus>;
 }
 
-/** What was learned of a device on one connection, and holds on the next: kept by whoever has the device. */
+/** What was learned of a device on one connection and holds on the next; the caller keeps it per device. */
 export interface DeviceHabits {
-  /** It leaves a question open that comes in one write with another. */
+  /** The device leaves a query unanswered that arrives in one write with another. */
   oneAtATime?: boolean;
 }

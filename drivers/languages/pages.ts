@@ -1,6 +1,6 @@
 /**
- * What languages of pages have in common: a job's labels as pages. A page is one label, or where the template has a
- * sheet, as many labels as that has, in the job's order; the last page may have fewer.
+ * Lays a job's labels out as pages, for languages of pages (PDF, PWG raster, PNG). A page is one label, or as
+ * many labels as the template's sheet has, in the job's order; the last page may have fewer.
  */
 import { setImmediate } from 'node:timers/promises';
 import { faultFor } from '../../src/contract/fault.ts';
@@ -13,14 +13,14 @@ import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
 import { compileRawPictures } from '../../src/render/raw-picture.ts';
 import type { LabelEncoder, LabelRun } from './language.ts';
 
-/** A page, and how many like it follow each other. */
+/** A page, and how many consecutive copies of it to print. */
 export interface PageRun {
   readonly page: Page;
   readonly copies: number;
 }
 
 /**
- * Makes pages of some of the job's labels, from a page's first label on.
+ * Opens a job for `pages`, which makes pages of some of its labels; the first of them begins a page.
  * @throws JobFaultError `template-invalid`, `language-unsupported`; when pages are made, as of `LabelEncoder.label`
  */
 export async function openPages(job: QueuedJob) {
@@ -59,7 +59,8 @@ const NOTHING = new Uint8Array();
 
 /**
  * The encoder of a language of pages.
- * @param document the bytes of some pages, but for those that go before the first: `begin`
+ * @param document makes the bytes of some pages, without `begin`
+ * @param begin bytes before the first page
  */
 export async function encoderOfPages(
   job: QueuedJob,
@@ -77,13 +78,13 @@ export async function encoderOfPages(
 }
 
 export interface OpenLabels {
-  /** Lays a record's label out. */
+  /** Lays out one label of a record. */
   layout(record: LabelRecord, index: number, copy?: number): DisplayList | Promise<DisplayList>;
   /** As of `LabelEncoder`. */
   check?(record: number): void;
 }
 
-/** A job's labels, whatever kind of template they come from. @throws JobFaultError as `openPages` */
+/** Opens a job's labels, for any kind of template. @throws JobFaultError as `openPages` */
 export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
   if (template.language !== 'zpl') {
@@ -94,7 +95,7 @@ export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   return compileRawPictures(template, { ...format, job });
 }
 
-/** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
+/** @throws JobFaultError `language-unsupported` in landscape: a raw template sets its own orientation */
 export function requireOwnOrientation(job: QueuedJob): void {
   if (job.orientation !== 'landscape') return;
   throw faultFor('language-unsupported', because('raw-landscape', {}));

@@ -1,4 +1,4 @@
-/** What people can set of where a label lies, at every printer of labels: ranges of the ZPL II Programming Guide. */
+/** The settings for a label's place at every label printer; ranges from the ZPL II Programming Guide. */
 import type { SettingLimits } from '../../src/contract/print-settings.ts';
 
 export const PLACING = {

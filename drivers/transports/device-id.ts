@@ -29,7 +29,7 @@ const KEYS: Record<string, 'make' | 'model' | 'serial' | 'commands'> = {
   'COMMAND SET': 'commands',
 };
 
-/** Of two values for one thing the first counts. */
+/** Where a key, or another name of it, stands twice, the first value counts. */
 export function parseDeviceId(text: string): DeviceId {
   const id: DeviceId = { commands: [] };
   for (const part of text.slice(0, LONGEST).split(';')) {

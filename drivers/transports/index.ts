@@ -1,6 +1,6 @@
 /**
- * The transports. To add one: a file in `stream/` (it takes bytes) or `document/` (it takes whole documents and keeps
- * jobs of its own) that describes itself (`TransportTraits`), and a line here. Nobody else knows it by name.
+ * The transports. To add one: a file in `stream/` (it takes bytes) or `document/` (it takes documents and
+ * keeps jobs of its own) that describes itself (`TransportTraits`), and a line here. No other code names it.
  */
 import { cupsTransport } from './document/cups.ts';
 import { ippsTransport, ippTransport } from './document/ipp.ts';

@@ -1,10 +1,10 @@
-/** What transports share that ask a device again until it is ready: pauses that can be ended, and turns given up. */
+/** Helpers for transports that retry until a device is ready: abortable pauses, and waits with a limit. */
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Pauses between two attempts, ms: the first, and the longest. */
 const AGAIN = { min: 1, max: 25 };
 
-/** Pauses between attempts: short while things move, longer while they do not. */
+/** Pauses between attempts: doubled each time, short again after `reset`. */
 export class Pauses {
   #next = AGAIN.min;
 
@@ -25,7 +25,7 @@ export class Pauses {
   }
 }
 
-/** Whoever waits can give up; what has begun ends by itself. @throws the signal's reason */
+/** Waits for `promise` until the signal aborts; the work behind it goes on. @throws the signal's reason */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

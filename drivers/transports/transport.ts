@@ -1,26 +1,27 @@
 /**
- * How labels reach a device, as a stream of bytes (`stream/`) or as documents (`document/`). A transport describes
- * itself: whoever compares addresses asks what they have in common here, and knows none by its scheme.
+ * The interfaces of transports, by which labels reach a device: as a stream of bytes (`stream/`) or as
+ * documents (`document/`). A transport describes itself, so that code that compares addresses needs to know
+ * no scheme.
  */
 import type { Connection, TransportTimeouts } from '../connection.ts';
 
-/** What is known of an address before anybody is asked there. */
+/** What is known of an address before its device is asked. */
 export interface TransportTraits {
   /** The URI scheme of its addresses, and its ID: `socket`. */
   readonly scheme: string;
-  /** Its addresses mean something on this computer only. */
+  /** Its addresses are valid on this computer only. */
   readonly ofThisComputer?: boolean;
-  /** The device is plugged into this computer: there, its IEEE 1284 device ID tells it from others. */
+  /** The device is plugged into this computer, where its IEEE 1284 device ID tells it from others. */
   readonly pluggedIn?: boolean;
-  /** Nobody reads along, and a certificate tells who is there. */
+  /** The connection is encrypted, and a certificate identifies the device. */
   readonly encrypted?: boolean;
-  /** The scheme of the same transport that is encrypted, and better where its certificate is trusted. */
+  /** The scheme of the same transport with encryption, preferred where the certificate is trusted. */
   readonly encryptedAs?: string;
-  /** A document goes with its format's name: what does not take it refuses it, and does not print its bytes as text. */
+  /** Documents carry their format's name: a device refuses an unknown one, instead of printing it as text. */
   readonly namesFormats?: boolean;
   /** The address of another transport that this is a short name of. @throws TransportError `address-invalid` */
   aliasOf?(uri: URL): URL;
-  /** By which name a print server's queue is known, however it is talked to; default: the whole address. */
+  /** The name of a print server's queue, the same for all of its addresses; default: the whole address. */
   queueOf?(uri: string): string;
   /** How its devices announce themselves by DNS-SD. */
   readonly dnsSd?: {
@@ -33,10 +34,10 @@ export interface TransportTraits {
   };
 }
 
-/** Takes bytes as they are. */
+/** A transport to devices that take bytes. */
 export interface StreamTransport extends TransportTraits {
   readonly takes: 'bytes';
-  /** Whether it can be an address of such a device. @throws TransportError `address-invalid` */
+  /** Checks an address without connecting. @throws TransportError `address-invalid` */
   check(uri: URL): void;
   /** @throws TransportError `device-unreachable`, `connect-timeout`, `address-invalid` */
   open(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection>;

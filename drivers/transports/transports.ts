@@ -1,6 +1,6 @@
 /**
- * A set of transports, found by the scheme of an address. It is a value that is handed on, not one for all: a test
- * adds a transport of its own with `with`, and nobody else sees it.
+ * A set of transports, found by the scheme of an address. It is passed on as a value, and not global: a test
+ * adds a transport of its own by `with`, and no other code sees it.
  */
 import type { z } from 'zod';
 import { parseAddress } from '../address.ts';
@@ -21,7 +21,7 @@ export class Transports {
     return this.#byScheme.values();
   }
 
-  /** These too, in the place of those that have the same scheme. */
+  /** A new set with further transports, which replace those of the same scheme. */
   with(...others: readonly Transport[]): Transports {
     return new Transports([...this, ...others]);
   }
@@ -40,7 +40,7 @@ export class Transports {
     return this.traits(uri)?.aliasOf?.(parseAddress(uri)).href ?? uri;
   }
 
-  /** By which name a print server's queue is known. @throws TransportError `address-invalid` */
+  /** The name of a print server's queue, as of `TransportTraits`. @throws TransportError `address-invalid` */
   queueOf(uri: string): string {
     return this.traits(uri)?.queueOf?.(uri) ?? uri;
   }

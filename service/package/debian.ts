@@ -18,9 +18,9 @@ export interface Build {
   root: string;
   out: string;
   version: string;
-  /** The newest that anything in the package may be. */
+  /** The modification time of everything in the package. */
   time: Date;
-  /** How hard it is compressed, 1 to 9. */
+  /** Compression level, 1 to 9. */
   level?: number;
 }
 
@@ -150,7 +150,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
   });
 }
 
-/** Node, the drawing library and PostgreSQL come linked with what they use, and as their makers built them. */
+/** Node, the drawing library and PostgreSQL come linked with their libraries, as their makers built them. */
 function overrides(name: string, edition: Edition): string {
   return [
     ...(edition === 'platen' ? ['library-not-linked-against-libc'] : []),

@@ -1,7 +1,7 @@
 /**
- * A version as it lies on a machine: a directory that needs nothing but itself.
+ * Lays out a version as it is installed on a machine: a self-contained directory.
  *
- *   <version>/package.json   what it is called, and its version
+ *   <version>/package.json   its name and version
  *   <version>/bin/           `platen`, and the Node that it runs on
  *   <version>/app/           what esbuild made of the sources
  *   <version>/node_modules/  native parts and fonts, of this platform and no other
@@ -28,10 +28,10 @@ export type Edition = 'agent' | 'platen';
 /** The command line of each edition; the rest follows from what it loads. */
 const ENTRIES: Readonly<Record<Edition, string>> = { agent: 'src/agent-main.ts', platen: 'src/main.ts' };
 
-/** What the package of each is called, also by an update. */
+/** The name of each edition's package, also in update manifests. */
 export const PACKAGE_NAMES: Readonly<Record<Edition, string>> = { agent: 'platen-agent', platen: 'platen' };
 
-/** What starts the command line, and what it runs on. */
+/** The file that starts the command line, and the Node that it runs on. */
 const UNIX = { launcher: 'platen', node: 'node' };
 const WINDOWS = { launcher: 'platen.cmd', node: 'node.exe' };
 
@@ -44,7 +44,7 @@ export interface Layout {
   version: string;
   /** The version's directory; made here. */
   into: string;
-  /** What it is for: this machine's, or `win32-x64`, whose parts are fetched. */
+  /** The target platform: this machine's, or `win32-x64`, whose parts are fetched. */
   platform?: string;
 }
 
@@ -74,7 +74,7 @@ export async function layOut({
   return [...packages, runtime].sort((one, other) => (one.locked < other.locked ? -1 : 1));
 }
 
-/** The fonts that are a package of their own: Node looks for packages in the directories above, and finds them there. */
+/** Lays out the fonts that have a package of their own, above the versions, where Node looks too. */
 export async function layOutCjkFonts(root: string, into: string, platform = PLATFORM): Promise<NpmPackage[]> {
   const packs = fonts(({ optional }) => optional !== undefined);
   return await copyPackages(root, platform, packs, into);
@@ -97,14 +97,14 @@ async function copyPackages(
 
 interface Part {
   pack: string;
-  /** What of it, besides its `package.json` and its licence. */
+  /** The files to copy, besides its `package.json` and its licence. */
   files: readonly string[];
 }
 
 function nativeParts(edition: Edition, platform: string): Part[] {
   const libraries: Readonly<Record<string, string>> = { linux: '-gnu', win32: '-msvc' };
   const canvas = platform + (libraries[platform.replace(/-.*/, '')] ?? '');
-  // Skia finds what it needs of ICU beside itself there, and in itself elsewhere.
+  // On Windows, Skia reads the data of ICU from a file beside it; elsewhere the data is built in.
   const canvasFiles = platform.startsWith('win32') ? ['*.node', 'icudtl.dat'] : ['*.node'];
   const parts: Part[] = [
     { pack: '@napi-rs/canvas', files: ['*.js'] },
@@ -134,7 +134,7 @@ function fonts(wanted: (pack: (typeof FONT_PACKS)[number]) => boolean): Part[] {
 
 const ALWAYS = ['package.json', 'LICENSE*', 'LICENCE*', 'NOTICE*'];
 
-/** @throws Error where something of it is missing: a package that is laid out otherwise now */
+/** @throws Error where a file is missing, because the package has changed its layout */
 function copyPackage(from: string, into: string, files: readonly string[]): void {
   for (const [at, pattern] of [...files, ...ALWAYS].entries()) {
     const found = entriesIn(from, pattern);
@@ -146,7 +146,7 @@ function copyPackage(from: string, into: string, files: readonly string[]): void
 
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** npm packages hold no links: what its libraries are called for short is in a list. */
+/** npm packages hold no links, so PostgreSQL's package lists the short names of its libraries. */
 function linkLibraries(postgres: string): void {
   for (const { source, target } of linkList.parse(
     JSON.parse(readFileSync(join(postgres, 'native/pg-symlinks.json'), 'utf8')),
@@ -159,7 +159,7 @@ function linkLibraries(postgres: string): void {
 /** Programs, besides those that lie in a directory `bin`. */
 const PROGRAMS = ['postinst', 'prerm', 'postrm', 'preinst'];
 
-/** Times and rights as they would be on any machine. */
+/** Sets times and file modes to what they would be on any machine. */
 export function settle(directory: string, time: Date): void {
   for (const path of ['', ...treeOf(directory)]) {
     const file = join(directory, path);
@@ -167,6 +167,6 @@ export function settle(directory: string, time: Date): void {
     const isProgram = basename(dirname(file)) === 'bin' || PROGRAMS.includes(basename(file));
     if (!entry.isSymbolicLink()) chmodSync(file, entry.isDirectory() || isProgram ? 0o755 : 0o644);
   }
-  // Not before: what is written into a directory changes its time.
+  // Last, because writing into a directory changes the directory's time.
   for (const path of [...treeOf(directory), '']) lutimesSync(join(directory, path), time, time);
 }

@@ -1,4 +1,4 @@
-/** What the makers of the packages want to be handed on with them. */
+/** The licences and notices that the makers of the packages require to be passed on with them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entriesIn } from './bundle.ts';

@@ -55,7 +55,7 @@ const sums = files.map((file) => `${sha256(join(out, file))}  ${file}\n`);
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
 process.stdout.write(sums.join(''));
 
-/** When the sources were as they are: what is built of them is no younger. */
+/** The time of the commit, which everything in the packages gets. */
 function commitTime(): Date {
   const told = process.env['SOURCE_DATE_EPOCH'];
   const seconds = told ?? execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' });

@@ -27,13 +27,13 @@ export interface NpmPackage {
   integrity: string;
 }
 
-/** By their place in the lock file; where the build is for Windows, with what is another version there. */
+/** The packages by their place in the lock file; for Windows, with those that have another version there. */
 export function lockedPackages(root: string, platform: string) {
   const { packages } = lockFile.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
   return platform.startsWith('win32') ? { ...packages, ...windowsParts.packages } : packages;
 }
 
-/** Fetched, if it is not there. @param name of the package: `koffi` */
+/** The locked version of a package, fetched if it is not installed. @param name of the package: `koffi` */
 export async function npmPackage(root: string, platform: string, name: string): Promise<NpmPackage> {
   const locked = `node_modules/${name}`;
   const { version = '', integrity = '' } = lockedPackages(root, platform)[locked] ?? {};
@@ -50,7 +50,7 @@ function versionIn(directory: string): string | null {
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8'))).version;
 }
 
-/** @throws Error where what comes is not what was locked */
+/** @throws Error where the hash is not the locked one */
 async function fetchInto(directory: string, name: string, version: string, integrity: string): Promise<void> {
   if (!integrity.startsWith('sha512-')) throw new Error(`package-lock.json has no hash of ${name}`);
   const cache = dirname(directory);

@@ -1,4 +1,4 @@
-/** What a package is made of, as CycloneDX 1.6: each npm package with its version, licence and the lock file's hash. */
+/** A package's bill of materials, as CycloneDX 1.6: npm packages with version, licence and locked hash. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ function hashOf(integrity: string): object {
   return { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] };
 }
 
-/** The same for the same content (RFC 9562, version 8). */
+/** A UUID that is the same for the same content (RFC 9562, version 8). */
 function nameUuid(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex');
   return [

@@ -1,4 +1,4 @@
-/** A directory in which a package is put together, and that is gone afterwards. */
+/** The temporary directory in which a package is put together. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ export async function inStage<T>(make: (stage: string) => Promise<T>): Promise<T
   }
 }
 
-/** Files by their path from there. */
+/** Writes files, by their path from the stage. */
 export function writeAll(stage: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(stage, path)), { recursive: true });

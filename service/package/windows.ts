@@ -28,7 +28,7 @@ export async function windowsPackages({ root, out, version, time }: Build): Prom
   });
 }
 
-/** What archive and installer have in them. @param into a directory that is there */
+/** Lays out the files of archive and installer. @param into an existing directory */
 export async function layOutWindows(
   { root, version, time }: Omit<Build, 'out'>,
   into: string,
@@ -42,9 +42,9 @@ export async function layOutWindows(
   return packages;
 }
 
-/** In one directory, so that versions can lie beside each other. */
+/** Zips the stage as one directory, so that versions can lie beside each other. */
 export async function archive(stage: string, file: string, directory: string, time: Date): Promise<void> {
-  // It keeps the hours and minutes of this machine's time zone: those of UTC, then, anywhere.
+  // A ZIP file holds local times. The shift makes them those of UTC on every machine.
   const mtime = new Date(time.getTime() + time.getTimezoneOffset() * 60_000);
   const options = { mtime, mode: 0o100644, forceDosTimestamp: true, compressionLevel: 6 };
   const zip = new ZipFile();

@@ -1,6 +1,6 @@
 /**
- * The installer for Windows, made by wixl (msitools): files, the directory on the PATH, and the service, which the
- * installed program itself sets up and removes, so that an archive that was unpacked does the same.
+ * Makes the installer for Windows by wixl (msitools): the files, the directory on the PATH, and the service.
+ * The installed program itself sets up and removes the service, so that an unpacked archive can do the same.
  *
  * Source: Microsoft, Windows Installer: Custom Action Type 18, InstallExecuteSequence, Upgrade Table.
  */
@@ -11,23 +11,23 @@ import { basename, dirname, join } from 'node:path';
 import { v5 as nameUuid } from 'uuid';
 import { treeOf } from '../package/bundle.ts';
 
-/** The same for all versions: by it Windows knows that one takes the place of another. */
+/** The same for all versions: it tells Windows that one version replaces another. */
 const UPGRADE_CODE = 'E1C75F0E-6D0C-4D5B-8F1E-5A1F2B8A7C11';
 const MAKER = 'Platen';
 const TITLE = 'Platen print agent';
 
-/** Times in the cabinet are those of a clock on the wall. */
+/** Times in the cabinet are local times. */
 const UTC = { ...process.env, TZ: 'UTC' };
 
 export interface Installer {
-  /** Holds what is installed, with the times that it is to have. */
+  /** Holds the files to install, with the times that they are to have. */
   stage: string;
   file: string;
   version: string;
   time: Date;
 }
 
-/** @throws Error with what wixl says, or where there is none */
+/** @throws Error where wixl or msitools are missing or fail */
 export function makeInstaller({ stage, file, version, time }: Installer): void {
   for (const program of ['wixl', 'msibuild', 'msiinfo']) {
     const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
@@ -47,7 +47,7 @@ export function makeInstaller({ stage, file, version, time }: Installer): void {
       { table: 'CustomAction', added: SERVICE_ACTIONS.map(actionRow) },
       {
         table: 'InstallExecuteSequence',
-        // A version goes in one transaction with the coming of the next.
+        // The old version is removed in the transaction that installs the new one.
         changed: [[/^RemoveExistingProducts\t\t.*/m, 'RemoveExistingProducts\t\t1501']],
         added: [
           ...SERVICE_ACTIONS.map(({ name, when, at }) => `${name}\t${when}\t${at}`),
@@ -55,12 +55,12 @@ export function makeInstaller({ stage, file, version, time }: Installer): void {
           'WriteEnvironmentStrings\t\t5200',
         ],
       },
-      // Of one version, another build takes its place too.
+      // Another build of the same version replaces the installed one too.
       { table: 'Upgrade', changed: [[/\t1\t\tWIX_UPGRADE_DETECTED/, '\t513\t\tWIX_UPGRADE_DETECTED']] },
       { table: 'Environment', begins: PATH_TABLE, added: [PATH_ROW] },
       {
         table: '_SummaryInformation',
-        // wixl makes an identity of its own each time, and takes the time of the day.
+        // wixl makes a new identity each time, and uses the current time.
         changed: [
           [/^9\t.*/m, `9\t{${product}}`],
           [/^12\t.*/m, `12\t${dateOf(time)}`],
@@ -103,12 +103,12 @@ ${components.map((id) => `      <ComponentRef Id="${id}" />`).join('\n')}
 
 interface ServiceAction {
   name: string;
-  /** Words behind `platen service`. */
+  /** The subcommand of `platen service`. */
   does: string;
-  /** Its place in the order of actions: files go at 3500, come at 4000, and all is done at 6600. */
+  /** Its sequence number: files are removed at 3500 and installed at 4000; the end is at 6600. */
   at: number;
   when: string;
-  /** Only where what comes after it fails, to undo what stands beside it. */
+  /** Runs only if a later action fails, to undo the action beside it. */
   undoes?: true;
 }
 
@@ -116,8 +116,8 @@ const GOES = 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE';
 const COMES = 'NOT REMOVE="ALL"';
 
 /**
- * The service, by the installed program. An installation whose agent does not come up is taken back, and so is an
- * update: then the version before runs again.
+ * Sets up the service by the installed program. An installation or update whose agent does not come up is
+ * rolled back; after an update the previous version then runs again.
  */
 const SERVICE_ACTIONS: readonly ServiceAction[] = [
   { name: 'RunAgain', does: 'install', at: 1_890, when: 'REMOVE="ALL"', undoes: true },
@@ -127,10 +127,10 @@ const SERVICE_ACTIONS: readonly ServiceAction[] = [
   { name: 'InstallService', does: 'install', at: 5_891, when: COMES },
 ];
 
-/** A program that is installed (18), later and as the system (0x400 + 0x800), if need be on the way back (0x100). */
+/** Runs an installed program (18), deferred and as the system (0x400 + 0x800), and in a rollback (0x100). */
 const PROGRAM = 0x12 | 0x400 | 0x800;
 const WAY_BACK = 0x100;
-/** What cannot be undone keeps nothing else from it. */
+/** Ignores the exit code: an action that cannot be undone does not keep the others from being undone. */
 const WHATEVER_IT_SAYS = 0x40;
 
 function actionRow({ name, does, undoes }: ServiceAction): string {
@@ -139,7 +139,7 @@ function actionRow({ name, does, undoes }: ServiceAction): string {
   return [name, type, `F_${idOf('bin/node.exe')}`, target, ''].join('\t');
 }
 
-/** The program's directory at the end of everybody's PATH, and gone from there with the program. */
+/** Appends the program's directory to the PATH of all users, and removes it with the program. */
 const PATH_TABLE = `Environment\tName\tValue\tComponent_
 s72\tl255\tL255\ts72
 Environment\tEnvironment
@@ -148,13 +148,13 @@ const PATH_ROW = `Path\t=-*PATH\t[~];[INSTALLDIR]bin\tC_${idOf('bin/platen.cmd')
 
 interface TableChange {
   table: string;
-  /** Of a table that wixl does not make: names, types and key of its columns. */
+  /** For a table that wixl does not make: names, types and key of its columns. */
   begins?: string;
   changed?: readonly (readonly [RegExp, string])[];
   added?: readonly string[];
 }
 
-/** What wixl has no words for. A table is a text, with tabs. */
+/** Sets what wixl cannot express. Tables are exported and imported as text with tabs. */
 function setTables(file: string, work: string, changes: readonly TableChange[]): void {
   const imports = changes.flatMap(({ table, begins, changed = [], added = [] }) => {
     const now = begins ?? execFileSync('msiinfo', ['export', file, table], { encoding: 'utf8' });
@@ -197,7 +197,7 @@ function idOf(path: string): string {
   return nameUuid(path, UPGRADE_CODE).replaceAll('-', '');
 }
 
-/** It compares three numbers, and nothing behind them. */
+/** Windows Installer compares three numbers, and nothing after them. */
 function numbersOf(version: string): string {
   const [numbers = ''] = /^\d+\.\d+\.\d+/.exec(version) ?? [];
   if (numbers === '') throw new Error(`${version} does not begin with three numbers`);

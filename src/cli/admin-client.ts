@@ -1,6 +1,6 @@
 /**
- * The commands' way to a service: the internal routes under `/app` (see `contract/admin.ts`), with the
- * deployment's admin token. Every answer is checked against the contract.
+ * The client by which commands talk to a service: the internal routes under `/app` (see `contract/admin.ts`),
+ * with the deployment's admin token. Every answer is checked against the contract.
  */
 import { z } from 'zod';
 import type {
@@ -55,7 +55,7 @@ export class ServiceRefusal extends CommandFailure {
   }
 }
 
-/** A printer, and which of two with the same ID. */
+/** A printer's ID, and the tenant that tells it from another printer with the same ID. */
 export type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
 
 function pathOf({ id, tenant }: PrinterMeant, action?: string): string {
@@ -63,7 +63,7 @@ function pathOf({ id, tenant }: PrinterMeant, action?: string): string {
   return `${path}?scope=${encodeURIComponent(tenant ?? 'shared')}`;
 }
 
-/** Loaded by who asks: making the schemas of every route takes longer than a short command does otherwise. */
+/** Loaded where needed: making the schemas of every route takes longer than the rest of a short command. */
 const admin = () => import('../contract/admin.ts');
 const jobs = () => import('../contract/job.ts');
 const jobActions = () => import('../contract/job-actions.ts');
@@ -158,7 +158,7 @@ export class AdminClient {
     return this.#call(templateView, 'DELETE', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
   }
 
-  /** @param gone those that no agent has any more, instead of those that one has */
+  /** @param gone list the printers that no agent has any more, instead of those that an agent has */
   printers(tenant?: string, gone = false): Promise<PrinterView[]> {
     const query = new URLSearchParams({
       ...(tenant !== undefined && { tenant }),
@@ -181,7 +181,7 @@ export class AdminClient {
     const { printerCleared } = await printerActions();
     return this.#call(printerCleared, 'POST', pathOf(printer, 'clear'), options);
   }
-  /** @param name null: as its agent calls it */
+  /** @param name null: the name that its agent gives it */
   async renamePrinter(printer: PrinterMeant, name: string | null): Promise<PrinterDetails> {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'PUT', pathOf(printer, 'name'), { name });
@@ -190,7 +190,7 @@ export class AdminClient {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'GET', pathOf(printer));
   }
-  /** @param settings all that people set; what is left out is as its agent has it */
+  /** @param settings all that people set; for what is left out, the agent's configuration counts */
   async setPrinter(printer: PrinterMeant, settings: object): Promise<PrinterDetails> {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'PUT', pathOf(printer, 'settings'), settings);
@@ -227,7 +227,7 @@ export class AdminClient {
     return this.#call(validationResult, 'POST', `${this.#of(tenant, 'jobs')}/validate`, request);
   }
 
-  /** The newest that the filter lets through. */
+  /** The newest jobs that match the filter. */
   async jobs(filter: Partial<Record<keyof JobFilter, string | number | undefined>> = {}): Promise<JobView[]> {
     const { jobPage } = await import('../contract/job-search.ts');
     const query = new URLSearchParams();
@@ -243,7 +243,7 @@ export class AdminClient {
     const { jobView } = await jobs();
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/cancel`, body);
   }
-  /** Without `from`, the first label that is printed now, the service knows which. */
+  /** @param body `from` is the first label to print; without it, the service decides which */
   async resumeJob(id: string, body: z.input<typeof jobResume> = {}): Promise<JobView> {
     const { jobView } = await jobs();
     return this.#call(jobView, 'POST', `/app/jobs/${encodeURIComponent(id)}/resume`, body);
@@ -355,7 +355,7 @@ function refusal(status: number, body: unknown): ServiceRefusal {
   const { data } = problem.safeParse(body);
   if (data === undefined)
     return new ServiceRefusal(status, 'unknown', `The service answered status ${status}.`);
-  // One alone is what `detail` says already.
+  // `detail` already says what a single error says.
   const listed = data.errors !== undefined && data.errors.length > 1 ? data.errors : [];
   const faults = listed.map((fault) => `\n  ${fault.pointer ?? ''}: ${fault.detail ?? ''}`);
   return new ServiceRefusal(

@@ -1,6 +1,6 @@
 import type { Commands } from './command-line.ts';
 
-/** What runs an agent, and what talks to a service. */
+/** The commands that run an agent, and those that talk to a service. */
 export const AGENT_COMMANDS: Commands = {
   agent: async () => (await import('./agent.ts')).agentCommand(),
   tenant: async () => (await import('./tenant.ts')).tenantCommand(),

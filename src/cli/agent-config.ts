@@ -1,4 +1,4 @@
-/** What commands that run an agent are told of it: a file, and options that win over what stands in it. */
+/** Reads the configuration for commands that run an agent: a file, and options that win over the file. */
 import { z } from 'zod';
 import { type AgentConfig, type AgentConfigInput, agentConfig } from '../agent/config.ts';
 import { LOCAL_CUPS } from '../agent/discovery/providers/cups.ts';
@@ -8,7 +8,7 @@ import { CommandFailure, EXIT } from './failure.ts';
 export const DISCOVER =
   'also drive what announces itself (DNS-SD), the queues of the local CUPS or Windows spooler, and USB printers';
 
-/** What `--discover` stands for: what this system has. */
+/** The discovery settings of `--discover`: all that this system has. */
 export const EVERYWHERE = {
   dnsSd: true,
   ...(process.platform === 'win32' ? { winspool: true } : { cups: true, usb: true }),
@@ -39,13 +39,13 @@ export async function agentConfigOf(
   return config.data;
 }
 
-/** What of it is the agent's own; where its queue is, is not. */
+/** The agent's own settings in a file, without the place of its queue. */
 async function readAgentFile(file: string): Promise<Record<string, unknown>> {
   const { $schema, redisUrl, queuePrefix, ...agent } = await readJson(file);
   return agent;
 }
 
-/** What the file searches, and what the options add: this machine's CUPS takes no other's place. */
+/** The searches of file and options together; this machine's CUPS is added to the servers in the file. */
 function together(file: Record<string, unknown>, options: NonNullable<AgentConfigInput['discovery']>) {
   const servers = z.union([z.string(), z.array(z.string())]).safeParse(file['cups']);
   const adds = servers.success && options.cups === true;

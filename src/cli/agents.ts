@@ -32,7 +32,7 @@ export function agentsCommand(): Command {
     });
 }
 
-/** Why nothing is printed by anybody. */
+/** Explains that no agent is online, so that nothing is printed. */
 export function noAgent(agents: readonly AgentView[]): string {
   const [last] = agents.toSorted((a, b) => b.seenAt.localeCompare(a.seenAt));
   const heard =
@@ -44,7 +44,7 @@ export function noAgent(agents: readonly AgentView[]): string {
 
 export const UNREACHED = ['ADDRESS', 'NAME', 'AGENT', 'WHY'];
 
-/** One that has left says nothing of what it would reach now. */
+/** An agent that is offline says nothing about what it would reach now. */
 export function unreachedRows(agents: readonly AgentView[]): string[][] {
   return agents
     .filter(({ online }) => online)

@@ -1,7 +1,7 @@
 /**
- * Servers that are not there yet: after a power cut machines come up in any order, so a program waits for its
- * database and its queue, says so, and goes on when they answer. What refuses it (a wrong password, a database that
- * does not exist) is an error at once: waiting does not mend it.
+ * Waits for servers that are not there yet: after a power cut machines come up in any order, so a program
+ * waits for its database and its queue, logs that, and goes on when they answer. A refusal (a wrong password,
+ * a database that does not exist) is an error at once, because waiting does not help.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
@@ -14,14 +14,14 @@ import {
 } from '../queue/index.ts';
 import { explain } from './explain.ts';
 
-/** How long a server may keep silent before that is said, ms, and how often it is said while it is away. */
+/** Time without an answer before the first log line, and the time between two such lines, ms. */
 const SILENT_MS = 1_500;
 const SAY_AGAIN_MS = 30_000;
 /** Between two attempts, ms. */
 const RETRY_MS = 500;
 
 /**
- * What `attempt` gives, once the server is there.
+ * Repeats `attempt` until the server is there, and returns its result.
  * @param server as in `serverAt`
  * @throws whatever the server refuses with; when the signal is aborted
  */
@@ -74,7 +74,7 @@ export async function awaitedQueues(
   return await awaited(server, () => openQueues({ ...options, ...running, startTimeoutMs }), running);
 }
 
-/** For people: `PostgreSQL at db:5432`, without what else stands in its address. */
+/** A server's name for people: `PostgreSQL at db:5432`, without the rest of its address. */
 export function serverAt(kind: 'PostgreSQL' | 'Redis', address: string | undefined): string {
   const { hostname = '', port = '' } = URL.parse(address ?? '') ?? {};
   const usual = kind === 'Redis' ? '6379' : '5432';

@@ -1,4 +1,4 @@
-/** What `platen --help` says of each command, so that it loads none of them. A command that is not here is loaded for it. */
+/** The descriptions for `platen --help`, so that it loads no command but those missing here. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   up: 'run service, agent and virtual printers in one process',
   server: 'run the service alone; agents run elsewhere',

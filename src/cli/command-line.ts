@@ -1,4 +1,4 @@
-/** Runs one command: what it says goes to stdout, why it failed to stderr, and how it ended is the exit code. */
+/** Runs one command: output to stdout, the reason of a failure to stderr, the result as the exit code. */
 import { Command, CommanderError } from 'commander';
 import metadata from '../../package.json' with { type: 'json' };
 import { DESCRIPTIONS } from './command-descriptions.ts';
@@ -6,7 +6,7 @@ import { completionCommand } from './completion.ts';
 import { done } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 
-/** Every command by its name. A command's code is loaded when it is asked for, so that short ones start quickly. */
+/** Every command by its name. Its code is loaded only when called, so that short commands start fast. */
 export type Commands = Readonly<Record<string, () => Promise<Command>>>;
 
 export async function runCommandLine(commands: Commands): Promise<void> {
@@ -59,7 +59,7 @@ async function all(commands: Commands, whole: boolean): Promise<Command[]> {
   );
 }
 
-/** Every command says which version it is of. */
+/** Gives every command the option `--version`. */
 function withVersion(command: Command): void {
   command.version(metadata.version);
   for (const child of command.commands) withVersion(child);

@@ -1,6 +1,7 @@
 /**
- * What Node has compiled is kept from one command to the next: half of the time of a short one. In the user's own home, as
- * the system has it and not as the environment says: whoever could write there could put code of his own into it.
+ * Keeps what Node has compiled from one command to the next, which saves half of the time of a short command.
+ * The cache is in the user's home as the system knows it, not as the environment says: whoever can write to
+ * the cache can put code of their own into it.
  */
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -18,6 +19,6 @@ export function keepCompiled(): void {
     chmodSync(directory, 0o700);
     enableCompileCache(directory);
   } catch {
-    // A user without a home, or with one that cannot be written: it only takes longer.
+    // Without a home that can be written, commands only take longer.
   }
 }

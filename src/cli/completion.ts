@@ -30,7 +30,7 @@ function placesOf(command: Command, path: readonly string[]): Place[] {
   ];
 }
 
-/** The words so far that are commands, in `$at`; in what bash and zsh have in common. */
+/** Code for bash and zsh that puts the words so far that are commands into `$at`. */
 function walk(places: readonly Place[], words: string): string {
   const known = places.map(({ path }) => `'${path.map((word) => `/${word}`).join('')}'`).slice(1);
   return `  local at='' word

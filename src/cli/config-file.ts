@@ -44,13 +44,13 @@ export const platenFile = z.strictObject({
 export const CONFIG_FILES = { agent: agentFile, platen: platenFile } as const;
 export type ConfigKind = keyof typeof CONFIG_FILES;
 
-/** Where the packages keep them. */
+/** Where the packages install the configuration files. */
 export const INSTALLED_FILES: readonly string[] =
   process.platform === 'win32'
     ? [windowsPlaces().config]
     : ['/etc/platen/platen.json', '/etc/platen/agent.json'];
 
-/** By its name, as the packages call them. */
+/** The kind of a file, by the names that the packages give to configuration files. */
 export function kindOf(file: string): ConfigKind {
   return /agent/i.test(basename(file)) ? 'agent' : 'platen';
 }
@@ -62,7 +62,7 @@ export async function readConfigFile<S extends z.ZodObject>(file: string, schema
   return parsed.data;
 }
 
-/** Its content, unchecked. @throws CommandFailure for a file that cannot be read, or holds no object */
+/** A file's content, unchecked. @throws CommandFailure for a file that cannot be read, or holds no object */
 export async function readJson(file: string): Promise<Record<string, unknown>> {
   try {
     return z.looseObject({}).parse(JSON.parse(await readFile(file, 'utf8')));
@@ -71,7 +71,7 @@ export async function readJson(file: string): Promise<Record<string, unknown>> {
   }
 }
 
-/** For a person; an unknown key with the one that was meant. */
+/** The faults as text for people; for an unknown key, with the key that was probably meant. */
 export function faultsOf(error: z.ZodError, schema: z.ZodType): string {
   const issues = error.issues.flatMap((issue): z.core.$ZodIssue[] => {
     if (issue.code !== 'unrecognized_keys') return [issue];
@@ -90,12 +90,12 @@ const jsonSchema = z.looseObject({
   items: z.unknown().exactOptional(),
 });
 
-/** @param io what may stand in a file, without what this machine's defaults are */
+/** The JSON Schema of what may stand in a file, without the defaults that depend on this machine. */
 export function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
   return z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
-    // Of the machine's own: its name, and one less than it has cores.
+    // Defaults that depend on the machine: its name, and one less than its number of cores.
     override: ({ jsonSchema: made, path }) => {
       const name = path.at(-1);
       if (name === 'name' || name === 'renderThreads') delete made.default;

@@ -1,4 +1,4 @@
-/** How a list says how it becomes known that a printer's labels are out. */
+/** The words in lists for how it becomes known that a printer's labels are out. */
 import type { ConfirmedBy } from '../contract/printer.ts';
 
 const WORDS: Readonly<Record<ConfirmedBy, string>> = {
@@ -13,7 +13,7 @@ export function confirmedText(by: ConfirmedBy | null | undefined): string {
   return by == null ? 'not known yet' : WORDS[by];
 }
 
-/** What it means that nobody but a person can tell: before the first job is held. */
+/** Explains confirmation by a person, before the first job is held. */
 export const HELD =
   'A job to a printer that is confirmed by a person ends "held" when all is sent, since the printer cannot say what ' +
   'came out: look, then "platen job release". Where delivered is good enough, set "confirmation": "transport" ' +

@@ -1,6 +1,6 @@
 /**
- * What is left of a process that ended by an error nobody had thought of: where in the program, and no message, which may
- * quote what was printed. The newest few are kept, beside the process's state.
+ * Writes a report when a process ends by an error that nothing has caught: the places in the program, without
+ * the message, which may quote label data. The newest `KEPT` reports are kept, in the data directory.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ export const CRASHES = 'crashes';
 const KEPT = 10;
 const FRAMES = 50;
 
-/** From now on, until the process ends. */
+/** Writes crash reports from now on, until the process ends. */
 export function keepCrashReports(dataDir: string): void {
-  // It only looks on: what Node does then, it does all the same.
+  // A monitor only observes: Node still does what it does at an uncaught error.
   process.on('uncaughtExceptionMonitor', (error, origin) => {
     try {
       writeCrashReport(dataDir, error, origin);
@@ -40,7 +40,7 @@ export function writeCrashReport(dataDir: string, error: unknown, origin: string
   return file;
 }
 
-/** The error and what it came from. */
+/** The error and its causes. */
 function chainOf(error: unknown): object[] {
   const chain: object[] = [];
   for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) {

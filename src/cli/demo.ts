@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: the whole road once, as an integrator would go it: a token over HTTP, a validation, jobs with
+ * `npm run demo`: everything that an integrator does, once: a token over HTTP, a validation, jobs with
  * several records and copies, and labels out of virtual printers. Leaves pictures, and nothing running.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -103,7 +103,7 @@ async function demo(installation: Installation, out: string, signal: AbortSignal
   printLine(`All labels are printed. The pictures are in ${out}/.`);
 }
 
-/** Validates, posts and follows one job; the request goes the public way, the progress comes the internal one. */
+/** Validates, posts and follows one job: requests by the public routes, progress by the internal ones. */
 async function printSample(
   installation: Installation,
   caller: Caller,

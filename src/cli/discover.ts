@@ -69,7 +69,7 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
   const printers: Printers = new Printers({
     config,
     drivers: standardDrivers,
-    // An ID that is made from an address of this computer is made with the agent's ID: an agent's is another.
+    // The ID of a printer at an address of this computer is made with `host`. An agent has its own ID there.
     host: hostname(),
     busy: () => false,
     providers: [
@@ -96,13 +96,13 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
   }
 }
 
-/** With every address at which it is. */
+/** The printer, with every address at which it is. */
 function described(printer: Printer, printers: Printers) {
   return { ...printer.describe(), ways: printers.addressesOf(printer) };
 }
 type Described = ReturnType<typeof described>;
 
-/** While it looks: on stderr for people, so that the result can be piped; on stdout where events are the result. */
+/** Reports an event: on stdout where events are the result, else on stderr, to leave stdout to the result. */
 function tell(event: PrinterEvent, printer: Described, { follow, json }: DiscoverOptions): void {
   if (json && follow) {
     printLine(JSON.stringify({ event, at: new Date().toISOString(), printer }));
@@ -148,7 +148,7 @@ function stateOf({ state, reasons }: Described): string {
   return [state, ...reasons].join(', ');
 }
 
-/** A way, and what was told of who is there. */
+/** An address, and what was reported about the printer there. */
 function saidOf({ uri, name, evidence, status }: Sighting, unreached: string | null): string {
   const said = Object.entries(evidence).map(([key, value]) => `${key} ${value}`);
   const how = status === undefined ? [] : [[status.state, ...status.reasons].join(', ')];

@@ -1,4 +1,4 @@
-/** The end of a process that was told to stop: in steps, and within a time, whatever of it does not come to its end. */
+/** Ends a process that was told to stop: in steps, and within a time limit even if a step does not end. */
 import { EXIT } from './failure.ts';
 
 /** An agent with a job under way at a printer that does not answer takes 40 s. */
@@ -9,7 +9,7 @@ const LINGER_MS = 3_000;
 const underWay = new Set<string>();
 let told = false;
 
-/** Ends one part; until it has, the part is named where the process has to say what does not end. */
+/** Ends one part. If the time runs out meanwhile, the process names the part as one that does not end. */
 export async function ending(part: string, end: () => Promise<void>): Promise<void> {
   underWay.add(part);
   try {
@@ -30,7 +30,7 @@ export function mustEnd(): void {
 
 /** The command is done, with `process.exitCode`; nothing is left to wait for. */
 export function done(): void {
-  // But for a reader that takes its time (on Windows a pipe is written behind the program's back).
+  // Except for a slow reader (on Windows a pipe is written in the background).
   if (process.stdout.writableLength > 0) return;
   setTimeout(() => exit('everything is done', process.exitCode), LINGER_MS).unref();
 }

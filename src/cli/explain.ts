@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withoutCredentials } from '../contract/without-credentials.ts';
 
-/** What a person reads of any error; credentials in connection strings are left out. */
+/** The text of any error, for people; credentials in connection strings are left out. */
 export function explain(error: unknown): string {
   if (error instanceof z.ZodError) return z.prettifyError(error);
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(explain).join('; ');

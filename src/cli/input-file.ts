@@ -1,4 +1,4 @@
-/** Files that commands are given: templates and records. */
+/** Reads the files that commands are given: templates and records. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { buffer as readAll } from 'node:stream/consumers';
@@ -14,10 +14,10 @@ import { programText } from '../zpl/raw/encoding.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
 
-/** How much is in a file is its owner's matter. */
+/** None, because the file is the user's own. */
 const NO_LIMITS = { values: Number.POSITIVE_INFINITY, holders: Number.POSITIVE_INFINITY };
 
-/** Refuses what is not UTF-8: replaced by U+FFFD, a name in Latin-1 would be printed wrong and in silence. */
+/** Refuses what is not UTF-8: otherwise a name in Latin-1 would be printed wrong, and without an error. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A file's text; `-` is standard input. */
@@ -57,8 +57,8 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 /**
- * A template as the service takes it: JSON, with the files in it that its fonts and pictures name; a `.zpl` file as raw ZPL named
- * after the file.
+ * A template as the service takes it: JSON, with the content of the files that its fonts and pictures name; a
+ * `.zpl` file as raw ZPL named after the file.
  */
 export async function readTemplateSource(file: string): Promise<unknown> {
   if (extname(file).toLowerCase() === '.zpl') {
@@ -76,7 +76,7 @@ const holders = z.looseObject({
 });
 
 /**
- * A font or a picture may name a file beside the template's, in place of its data. What names none stays as it is.
+ * Fonts and pictures may name a file beside the template's: its data is put in. The rest stays as it is.
  * @throws CommandFailure for a file that cannot be read, or is larger than any template
  */
 async function withFiles(source: unknown, folder: string): Promise<unknown> {
@@ -111,7 +111,7 @@ async function readBytes(kind: string, file: string): Promise<Buffer> {
   );
 }
 
-/** Of the two kinds of templates the one that is meant, so that faults are told of that kind. */
+/** The schema of the kind of template that is meant, so that faults are those of that kind. */
 export function templateSchemaFor(source: unknown): z.ZodType<Template> {
   const raw = z.looseObject({ language: z.literal('zpl') }).safeParse(source).success;
   return raw ? rawZplTemplate : designedTemplate;

@@ -48,12 +48,12 @@ export interface InstallationOptions extends Places {
   printedDir?: string;
   /** Other printers, by URI. */
   printers: string[];
-  /** What a file says of the service; the environment wins over it. */
+  /** The service's settings from a file; the environment wins over them. */
   service?: Partial<ServerConfigInput>;
-  /** The agent that runs here too, or the service alone. */
+  /** The agent that runs here too; false: the service runs alone. */
   agent: Omit<AgentConfigInput, 'dataDir'> | false;
   logger: Logger;
-  /** Told when the agent's loop has come round. */
+  /** Called each time the agent's loop has come round. */
   onAgentTurn?: () => void;
   /** Called when the embedded database ends by itself: nothing works any more. */
   onLost?: (error: Error) => void;
@@ -110,7 +110,7 @@ export class Installation {
     const { dataDir, logger } = this.#options;
     await mkdir(dataDir, { recursive: true });
     const { host, port } = this.#options;
-    // Of the environment, where they are set there: the same for all instances, and the way to change them.
+    // Secrets of environment and file come first: all instances have the same, and they can be changed there.
     const set = (name: string) => (process.env[name] ?? '') !== '';
     const { adminToken, secretKey } = this.#options.service ?? {};
     const ownToken = !set('PLATEN_ADMIN_TOKEN') && adminToken === undefined;
@@ -209,7 +209,7 @@ export class Installation {
   async #startVirtualPrinters(stack: AsyncDisposableStack) {
     const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
     if (this.#options.printedDir === undefined && virtualPrinters.length > 0) {
-      // Also what an earlier version left to the umask.
+      // Also for a directory that an earlier version has made with the mode of the umask.
       await mkdir(printedDir, { recursive: true });
       await chmod(printedDir, 0o700);
     }
@@ -230,7 +230,7 @@ export class Installation {
     return { entries: started.map(({ entry }): VirtualEntry => entry), printers: printers.map(portOf) };
   }
 
-  /** By their addresses: people may call them otherwise, or another printer the same. */
+  /** Waits for printers by their addresses: people may rename them, or give another printer the same name. */
   async #printersRegistered(client: AdminClient, addresses: string[], signal: AbortSignal): Promise<void> {
     if (addresses.length === 0) return;
     const deadline = AbortSignal.timeout(READY_TIMEOUT_MS);
@@ -252,7 +252,7 @@ export class Installation {
   }
 }
 
-/** A virtual printer as the service sees it, which knows none. */
+/** A virtual printer behind the interface that the service uses, since its code knows no virtual printers. */
 function portOf(printer: VirtualIppPrinter | VirtualZplPrinter): VirtualPort {
   return {
     uri: printer.uri,

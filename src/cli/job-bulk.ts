@@ -1,4 +1,4 @@
-/** What is done to several jobs at once: first the service says what would become of each, then it is done to those. */
+/** Actions on several jobs: first the service says what would become of each, then the action is done. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { JobView } from '../contract/job.ts';
@@ -18,7 +18,7 @@ const AT_ONCE = 100;
 type Bulk = z.input<typeof jobBulk>;
 type Deed = Pick<Bulk, 'action' | 'uncertain' | 'to'>;
 
-/** Which jobs. */
+/** The options that choose jobs. */
 export interface JobFilter extends ServiceOptions {
   tenant?: string;
   status?: string;
@@ -34,7 +34,7 @@ export interface SeveralOptions extends JobFilter {
   json?: true;
 }
 
-/** A command about jobs: those that are named, or all that the filter lets through. */
+/** Makes it a command about jobs: those that are named, or all that match the filter. */
 export function withSeveral(command: Command, description: string): Command {
   return withService(command)
     .description(description)
@@ -51,7 +51,7 @@ export function withSeveral(command: Command, description: string): Command {
 }
 
 /**
- * Does it to the one job that is named, or to several after a preview.
+ * Does an action to the one job that is named, or to several after a preview.
  * @throws CommandFailure where nothing was done, or it could not be done to some
  */
 export async function onMany(
@@ -103,7 +103,7 @@ export async function onMany(
   if (done.more) throw new CommandFailure('There are more such jobs: do it again.');
 }
 
-/** Those of the options that choose jobs. */
+/** The filter that the options ask for. */
 function filterOf({ tenant, status, printer, template, since, until }: SeveralOptions) {
   const known = jobStatus.optional().safeParse(status);
   if (!known.success)
@@ -118,7 +118,7 @@ function filterOf({ tenant, status, printer, template, since, until }: SeveralOp
   };
 }
 
-/** What becomes, or would become, of each. */
+/** Prints what has become, or would become, of each job. */
 export function show(result: JobBulkResult, { json }: { json?: true }): void {
   if (json) {
     printJson(result);
@@ -142,7 +142,7 @@ export function show(result: JobBulkResult, { json }: { json?: true }): void {
   if (result.more) printLine('… and more.');
 }
 
-/** A printer that a person names: by its ID, or how that begins; else by its name, as the service knows it. */
+/** A printer that a person names: by its name, as the service knows it, else by its ID or how that begins. */
 export async function targetOf(client: AdminClient, printer: string, format?: string): Promise<JobTarget> {
   const printers = await client.printers();
   const named = printers.some(({ name }) => name === printer);

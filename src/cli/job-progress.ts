@@ -64,7 +64,7 @@ function progressOnStderr(): (job: JobView) => void {
 }
 
 /**
- * Follows a job with progress on stderr, for so many seconds.
+ * Follows a job with progress on stderr, for at most `seconds`.
  * @throws CommandFailure when it has not ended by then; the job itself goes on
  */
 export async function followFor(client: AdminClient, id: string, seconds: number): Promise<JobView> {

@@ -148,7 +148,11 @@ interface Choice {
   from?: number;
 }
 
-/** A held job may go on only where a person says from where, a failed one only where that is certain. */
+/**
+ * The job, if it has the status: a held job goes on only where a person says from where, a failed one only
+ * where that is certain.
+ * @throws CommandFailure
+ */
 async function endedAs(client: AdminClient, id: string, status: JobStatus): Promise<JobView> {
   const job = await client.job(id);
   if (job.status === status) return job;
@@ -157,7 +161,7 @@ async function endedAs(client: AdminClient, id: string, status: JobStatus): Prom
   throw new CommandFailure(`The job is ${job.status}, not ${status}${instead}.`);
 }
 
-/** @throws CommandFailure where the choice is none that fits several jobs */
+/** @throws CommandFailure where the options make no choice that fits several jobs */
 function choiceForAll({ printUncertain, skipUncertain, from }: Choice): 'print' | 'skip' {
   if (from === undefined && printUncertain !== skipUncertain) return printUncertain ? 'print' : 'skip';
   const message =
@@ -166,7 +170,7 @@ function choiceForAll({ printUncertain, skipUncertain, from }: Choice): 'print' 
 }
 
 /**
- * From 0; undefined: nothing is uncertain, and nothing was said.
+ * The first label to print, from 0; undefined: nothing is uncertain, and nothing was chosen.
  * @throws CommandFailure where the choice is none, or more than one
  */
 function firstLabel(job: JobView, choice: Choice): number | undefined {

@@ -1,4 +1,4 @@
-/** Where a service listens, as its commands are told. */
+/** The options for the address on which a service listens. */
 import { Option } from 'commander';
 import { numberFrom } from './option-values.ts';
 

@@ -1,13 +1,13 @@
 /**
- * What commands print on stdout: tables for people, JSON for programs. Much of it others wrote (tenants, printers on the
- * network, agents), so nothing of it may tell a terminal to do something.
+ * Prints the results of commands on stdout: tables for people, JSON for programs. Others have written much of
+ * the text (tenants, printers on the network, agents), so none of it may reach a terminal as a command.
  */
 import { widthOf, wrapped } from './text-width.ts';
 
-/** Control characters but the line break, and those that turn the direction of the text around. */
+/** Control characters but the line break, and characters that change the direction of text. */
 const COMMANDING = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text for a terminal: what would be a command to it is written as in JSON. */
+/** A text for a terminal: characters that could command it are escaped as in JSON. */
 export function forTerminal(text: string): string {
   return text.replace(
     COMMANDING,
@@ -28,9 +28,9 @@ export function printParagraph(text: string): void {
   printLine(`\n${wrapped(text, process.stdout.columns ?? PAGE).join('\n')}`);
 }
 
-/** Columns that a page is taken to have where nobody says; a terminal does. */
+/** Columns of a page where stdout is not a terminal, which says how many it has. */
 const PAGE = 100;
-/** A column that is made narrower is still this wide. */
+/** No column is made narrower than this. */
 const NARROWEST = 10;
 const GAP = 2;
 
@@ -39,7 +39,7 @@ const GAP = 2;
  * the page, the widest columns are made narrower, and their cells take several lines.
  */
 export function table(header: string[], told: string[][], page = process.stdout.columns ?? PAGE): string {
-  // A line break in a name is none of the table.
+  // A line break in a name must not break the line of the table.
   const rows = told.map((row) => row.map((cell) => forTerminal(cell.replaceAll('\n', ' '))));
   const widths = header.map((title, column) =>
     Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),

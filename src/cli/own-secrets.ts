@@ -8,7 +8,7 @@ import { SERVICE_FILE, serviceFile } from './which-service.ts';
 
 const KEY_FILE = 'platen.key';
 
-/** The admin token of this data directory; made, and not kept yet, where there is none. */
+/** The admin token of this data directory; where there is none, a new one, which is not saved yet. */
 export async function ownAdminToken(dataDir: string): Promise<string> {
   const file = join(dataDir, SERVICE_FILE);
   try {
@@ -19,7 +19,7 @@ export async function ownAdminToken(dataDir: string): Promise<string> {
   }
 }
 
-/** The key with which this data directory's service seals what is secret in its database; made at the first start. */
+/** The key with which this directory's service seals secrets in its database; made at the first start. */
 export async function ownSecretKey(dataDir: string): Promise<string> {
   const file = join(dataDir, KEY_FILE);
   try {

@@ -8,7 +8,7 @@ export interface Places {
   queuePrefix?: string | undefined;
 }
 
-/** What is set of some places, over others. */
+/** The places; for those that are not set, the others. */
 export function placesOver(places: Places, others: Places): Places {
   const {
     databaseUrl = others.databaseUrl,
@@ -18,11 +18,11 @@ export function placesOver(places: Places, others: Places): Places {
   return { databaseUrl, redisUrl, queuePrefix };
 }
 
-/** Where the environment says that database and queues are; nothing: both are embedded. */
+/** The places that the environment names; where it names none, both are embedded. */
 export function placesFromEnv(): Places {
-  // A variable that is set to nothing, as compose files and units make it, is not set.
+  // A variable that is empty, as compose files and units may make it, counts as not set.
   const databaseUrl = process.env['DATABASE_URL'] || undefined;
-  // Its value may hold a password. The queue looks at REDIS_URL in the same way.
+  // The message does not repeat the value, which may hold a password. The queue checks REDIS_URL like this.
   if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(databaseUrl)) {
     throw new CommandFailure('DATABASE_URL is neither a postgres:// nor a postgresql:// address');
   }

@@ -34,7 +34,7 @@ function fieldValue(text: string, fields: [string, string][]): [string, string][
   return [...fields, [name, text.slice(at + 1)]];
 }
 
-/** Adds what a print request is made from. */
+/** Adds the arguments and options that a print request is made from. */
 function withRequest(command: Command): Command {
   return withService(command)
     .argument(
@@ -86,7 +86,7 @@ async function printRequestOf(
   };
 }
 
-/** A template by its ID, by its name where one template alone bears it, or by how its ID begins. */
+/** The ID of a template that is named by its ID, by a name that no other has, or by how its ID begins. */
 export async function templateIdOf(client: AdminClient, tenant: string, idOrName: string): Promise<string> {
   const templates = await client.templates(tenant);
   if (templates.some((one) => one.id === idOrName)) return idOrName;

@@ -20,8 +20,8 @@ function typedName(name: SettingName): string {
 }
 
 /**
- * What is set at the printer with these changes, each `darkness=18`, or `darkness=` for one that is not set any more.
- * @throws CommandFailure for one that is no setting, or that the printer does not take
+ * The printer's settings with these changes, each like `darkness=18`, or `darkness=` to unset a setting.
+ * @throws CommandFailure for an unknown setting, or a value that the printer does not take
  */
 export function changed({ settings, limits }: PrinterDetails, changes: readonly string[]): PrintSettings {
   const values: Partial<Record<SettingName, string | number | undefined>> = { ...settings };

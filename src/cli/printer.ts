@@ -115,7 +115,8 @@ export function printerCommand(): Command {
 }
 
 /**
- * The printer that is meant, of those that an agent has and, for `gone`, of those that none has any more.
+ * The printer that a person means, of those that an agent has and, for `gone`, of those that none has any
+ * more.
  * @throws CommandFailure where there is none, or more than one
  */
 async function thePrinter(

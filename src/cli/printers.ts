@@ -44,7 +44,7 @@ export function printersCommand(): Command {
     });
 }
 
-/** null: those that were never reached say it themselves. */
+/** null: the list of printers that were never reached says why. */
 function whyNoPrinters(agents: readonly AgentView[]): string | null {
   const online = agents.filter((agent) => agent.online);
   if (online.length === 0) return noAgent(agents);
@@ -53,7 +53,7 @@ function whyNoPrinters(agents: readonly AgentView[]): string | null {
   return `No printer was found by ${names}, and none is configured: "platen discover", on that machine, says what it sees.`;
 }
 
-/** The first is the one that is taken where a job names none. */
+/** The first format is used where a job names none. */
 function formatsText({ formats: [first, ...others] }: PrinterView): string {
   if (first === undefined) return '';
   return others.length === 0 ? first.name : `${first.name}, +${others.length}`;

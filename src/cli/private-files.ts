@@ -1,6 +1,6 @@
-/** Whatever a program that runs on writes is its user's alone: journals and pictures hold label data, keys are keys. */
+/** Keeps a running program's files to its user: journals and pictures hold label data, and some are keys. */
 
-/** From now on, whatever the umask was. A directory that is there already keeps its mode; what is put into it does not need it. */
+/** From now on, whatever the umask was. Existing directories keep their mode, but new files are private. */
 export function keepFilesPrivate(): void {
   process.umask(0o077);
 }

@@ -1,12 +1,12 @@
-/** What is shown or given away of a machine, without its secrets: by the names that they stand under, and wherever else their values stand. */
+/** Masks secrets in what is shown or given away: by members' names, and wherever else their values stand. */
 import { withoutCredentials } from '../contract/without-credentials.ts';
 
 const SECRET = /password|secret|token$|community|key$/i;
-/** A shorter one would take ordinary words with it. */
+/** Shorter secrets are not masked: they would match ordinary words. */
 const SHORTEST = 6;
 const MASK = '[redacted]';
 
-/** For `JSON.stringify`: members with the name of a secret, and what is in addresses. */
+/** For `JSON.stringify`: masks members with the name of a secret, and credentials in addresses. */
 export function withoutSecrets(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   return SECRET.test(name) ? MASK : withoutCredentials(value);
@@ -16,7 +16,7 @@ export function withoutSecrets(name: string, value: unknown): unknown {
 export class Secrets {
   readonly #values = new Set<string>();
 
-  /** A secret as it is, and as it stands in an address or in JSON. */
+  /** Adds a secret as it is, and as it is written in an address or in JSON. */
   add(secret: string | undefined): void {
     if (secret === undefined || secret.length < SHORTEST) return;
     for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) {
@@ -24,7 +24,7 @@ export class Secrets {
     }
   }
 
-  /** The user and the password in an address. */
+  /** Adds the password in an address, or the user where there is no password. */
   addFromAddress(address: string): void {
     const { username = '', password = '' } = URL.parse(address) ?? {};
     for (const part of [password, password === '' ? username : '']) {
@@ -37,7 +37,7 @@ export class Secrets {
     }
   }
 
-  /** Whatever is secret in a configuration, by its name or as part of an address. */
+  /** Adds whatever is secret in a configuration, by its name or as part of an address. */
   addFrom(value: unknown, name = ''): void {
     if (typeof value === 'string') {
       if (SECRET.test(name)) this.add(value);
@@ -49,7 +49,7 @@ export class Secrets {
     }
   }
 
-  /** The text without them. */
+  /** The text with the secrets masked. */
   takenOut(text: string): string {
     // The longest first: one may be part of another.
     const values = [...this.#values].sort((a, b) => b.length - a.length);

@@ -28,12 +28,12 @@ interface RenderOptions {
   allowPrinterCommands?: true;
 }
 
-/** With `to`, said or as the file is called. */
+/** With the language, from `--to` or from the ending of the file. */
 type Chosen = RenderOptions & { to: LanguageId };
 
 const STDOUT = '-';
 
-/** Of a raw ZPL template that does not say how large its label is, mm: the most common one. */
+/** The size for a raw ZPL template that does not say how large its label is, mm: the most common one. */
 const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
 
 /** `platen render` */
@@ -77,7 +77,7 @@ export function renderCommand(): Command {
     });
 }
 
-/** A record of what the fields have as samples; one without a sample prints as its default, or as nothing. */
+/** A record of the fields' samples; a field without a sample prints as its default, or as nothing. */
 function samples({ fields }: Template): LabelRecord {
   return Object.fromEntries(
     fields.flatMap(({ name, sample }) => (sample === undefined ? [] : [[name, sample]])),
@@ -92,7 +92,8 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * Writes the labels, all in one file, or a file for each document where that has so many pages only; returns the paths.
+ * Writes the labels to one file, or to a file for each document where a document has a limited number of
+ * pages; returns the paths.
  * @throws JobFaultError naming record and element
  */
 async function render(template: Template, records: LabelRecord[], options: Chosen): Promise<string[]> {
@@ -113,7 +114,7 @@ async function render(template: Template, records: LabelRecord[], options: Chose
   if (paths.length > 1 && !options.out.endsWith(ending)) await mkdir(options.out, { recursive: true });
   let made = { of: '', bytes: new Uint8Array() };
   for (const [index, plan] of plans.entries()) {
-    // Copies that are alike are made once.
+    // A document equal to the one before is not made again.
     const of = JSON.stringify(
       plan.map(({ record, count, copy }) => [record, count, labels.copiesDiffer && copy]),
     );
@@ -123,13 +124,13 @@ async function render(template: Template, records: LabelRecord[], options: Chose
   return paths;
 }
 
-/** Of a job that is never sent, on media as large as its labels. */
+/** A job that is never sent, on media as large as its labels. */
 function jobOf(template: Template, records: LabelRecord[], options: Chosen): QueuedJob {
   const { width = UNKNOWN_SIZE.width, height = UNKNOWN_SIZE.height } = template;
   const turned = options.orientation === 'landscape';
   return {
     v: 1,
-    // Formats stored in the printer are named after it: another file must not have the same.
+    // Formats stored in the printer are named after the job, so another file must not have the same ID.
     jobId: createHash('sha256')
       .update(JSON.stringify([template, records, options]))
       .digest('hex'),

@@ -52,7 +52,7 @@ export async function runInstallation(
   }
 }
 
-/** Asks the service over HTTP, as its callers do, until the end; a late answer is none. */
+/** Asks the service over HTTP, as its callers do, until the end; a late answer does not count. */
 async function answering(url: string, end: AbortSignal, onAnswer: () => void): Promise<void> {
   while (!end.aborted) {
     const limit = AbortSignal.any([end, AbortSignal.timeout(ASK_EVERY_MS)]);

@@ -1,6 +1,6 @@
 import type { Commands } from './command-line.ts';
 
-/** What runs a service, or a virtual printer. */
+/** The commands that run a service, or a virtual printer. */
 export const SERVICE_COMMANDS: Commands = {
   up: async () => (await import('./up.ts')).upCommand(),
   server: async () => (await import('./server.ts')).serverCommand(),

@@ -1,13 +1,14 @@
 /**
- * What a program tells the systemd that started it (sd_notify(3)): that it works, that it lives, that it ends. It is
- * said to live as long as each loop that does its work comes round; when one stands still, systemd starts it again.
+ * Tells the systemd that started the program (sd_notify(3)) that it works, lives, or ends. It is said to live
+ * as long as each loop that does its work comes round; when a loop stands still, systemd restarts the
+ * program.
  */
 import type { Logger } from '../log.ts';
 
 /** Longest that a loop may take to come round, ms. A scan that nobody answers takes 18 s. */
 const STILL_MS = 45_000;
 
-/** Loops that come round, as long as they do. */
+/** The last heartbeats of loops. */
 export class Loops {
   readonly #beats = new Map<string, number>();
 
@@ -19,14 +20,14 @@ export class Loops {
     if (this.#beats.has(loop)) this.#beats.set(loop, performance.now());
   }
 
-  /** Those that do not any more. */
+  /** The loops that stand still. */
   still(): string[] {
     return [...this.#beats].filter(([, at]) => performance.now() - at > STILL_MS).map(([loop]) => loop);
   }
 }
 
 export interface ServiceManager {
-  /** Everything works, and these loops go round from now on. What has begun to stop is not watched any more. */
+  /** Everything works, and these loops are watched from now on, until the process begins to stop. */
   ready(stopping: AbortSignal, loops: readonly string[]): void;
   /** A loop has come round. */
   beat(loop: string): void;
@@ -34,12 +35,12 @@ export interface ServiceManager {
 
 let another: ((logger: Logger) => ServiceManager) | undefined;
 
-/** Whom to tell where it is not systemd that started the process. */
+/** Sets the service manager of a process that systemd has not started. */
 export function tellInstead(manager: (logger: Logger) => ServiceManager): void {
   another = manager;
 }
 
-/** null: nobody asked to be told. */
+/** null: no service manager has started the process. */
 export async function serviceManager(logger: Logger): Promise<ServiceManager | null> {
   if (another !== undefined) return another(logger);
   if ((process.env['NOTIFY_SOCKET'] ?? '') === '') return null;

@@ -1,11 +1,11 @@
 /**
- * One request to the service. Not by `fetch`, since loading it takes a third of the time of a short command; as there,
- * NODE_USE_ENV_PROXY has it take the proxy of the environment.
+ * Sends one request to the service. It does not use `fetch`, since loading that takes a third of the time of
+ * a short command; as with `fetch`, NODE_USE_ENV_PROXY makes it use the proxy of the environment.
  */
 
 export interface ServiceRequest {
   method: string;
-  /** What is not there is not sent. */
+  /** Absent: no body is sent. */
   body?: string;
   token: string;
   signal: AbortSignal;
@@ -13,20 +13,20 @@ export interface ServiceRequest {
 
 export interface ServiceAnswer {
   status: number;
-  /** Where a redirection leads; the token is not taken there. */
+  /** The target of a redirection, which is not followed, so that it does not get the token. */
   location: string | undefined;
   text: string;
 }
 
-/** A thousand jobs have 4 MB at most; what has no end is not the service's, bytes. */
+/** Longest answer, bytes. A thousand jobs have 4 MB at most; a longer answer is not the service's. */
 const MOST = 64 * 1_048_576;
 
-/** @throws the signal's reason; what the system says of a connection that fails; RangeError for an answer that is too long */
+/** @throws the signal's reason; the system's error for a failed connection; RangeError for a longer answer */
 export async function askService(
   url: string,
   { method, body, token, signal }: ServiceRequest,
 ): Promise<ServiceAnswer> {
-  // An import of these modules reads all that they export, which loads `fetch` too.
+  // An import of these modules reads all of their exports, which loads `fetch` too.
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
   const headers = {
     authorization: `Bearer ${token}`,

@@ -1,10 +1,10 @@
-/** IDs cut short: what lists show of them, and what a person has to type of them. */
+/** Short IDs: as much of an ID as lists show, and as a person has to type. */
 import type { AdminClient } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 
-/** Of a UUID of version 7: its time to the millisecond, and 12 bits of chance. */
+/** Characters of a UUID of version 7 that are shown: its time to the millisecond, and 12 random bits. */
 const UUID = 18;
-/** Of a printer's hash. */
+/** Characters of a printer's hash that are shown. */
 const HASH = 8;
 /** How many candidates an error names when a short ID fits several. */
 const NAMED = 5;

@@ -37,7 +37,7 @@ export function checkCommand(): Command {
     });
 }
 
-/** On stderr: what a command prints on stdout stays what it is asked for. */
+/** On stderr, so that stdout has only the result of the command. */
 export function printProblem({ severity, code, pointer, message }: TemplateProblem): void {
   process.stderr.write(forTerminal(`${severity} ${pointer || '/'}: ${message} (${code})\n`));
 }

@@ -1,4 +1,4 @@
-/** Times for people: shown and taken in this machine's time zone. Programs get UTC, as it came. */
+/** Times for people: shown and read in this machine's time zone. Programs get UTC, unchanged. */
 import { InvalidArgumentError } from 'commander';
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -9,8 +9,8 @@ export function localTime(iso: string): string {
 }
 
 /**
- * An option's time: how long ago (`90s`, `30m`, `2h`, `3d`), a day or a time of this machine's zone (`2026-11-22`,
- * `2026-11-22 14:05`), or ISO 8601 with a zone. As ISO 8601 in UTC.
+ * Reads an option's time: how long ago (`90s`, `30m`, `2h`, `3d`), a day or a time of this machine's zone
+ * (`2026-11-22`, `2026-11-22 14:05`), or ISO 8601 with a zone. Returns ISO 8601 in UTC.
  */
 export function timeFrom(text: string): string {
   const [, count, unit = ''] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];

@@ -62,7 +62,7 @@ export function upCommand(): Command {
       const virtual = virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed);
       const search = options.discover && EVERYWHERE;
       const agent = await agentConfigOf(options.agentConfig ?? written?.agent, search, { dataDir });
-      // Told before anything is started; they stand beside those of the file.
+      // Checks the printers of the options, which are added to the file's, before anything is started.
       await agentConfigOf(undefined, undefined, { dataDir, printers: printers.map((uri) => ({ uri })) });
       const service = {
         host: options.host ?? written?.host ?? HOST,
@@ -81,7 +81,7 @@ export function upCommand(): Command {
     });
 }
 
-/** A reader sees the whole file or none. Anybody may: it holds no secret, and who waits for it may be another user. */
+/** Readers see the whole file or none. Any user may read it: it holds no secret, and they may wait for it. */
 async function writeWhole(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
   await chmod(`${file}.new`, 0o644);

@@ -17,7 +17,7 @@ interface WhereOptions {
 
 const TIMEOUT_MS = 15_000;
 
-/** Words as they come from a command line. @throws CommandFailure for one that asks for no fault */
+/** The faults that words of a command line ask for. @throws CommandFailure for a word that is no fault */
 export function askedFaults(words: readonly string[]) {
   try {
     return faultsOf(words);

@@ -1,4 +1,4 @@
-/** Which service a command is for: by an address and the environment, or by the data directory of one that runs here. */
+/** Finds the service of a command: by address and environment, or by the data directory of a local one. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const INSTALLED_DATA = process.platform === 'win32' ? windowsPlaces().data : STATE;
 /**
- * Where `up` keeps its state, unless it is told otherwise; a package says where its service does, and beside a clone the
- * service is what `service install` has made.
+ * The default data directory: that of `PLATEN_DATA`, which the packages set, else `data`; where there is no
+ * `data`, that of a service which `service install` has made.
  */
 export const USUAL_DATA =
   process.env['PLATEN_DATA'] || (!existsSync('data') && existsSync(INSTALLED_DATA) ? INSTALLED_DATA : 'data');
@@ -38,7 +38,7 @@ export function withService(command: Command): Command {
 }
 
 /**
- * The service that the options name; without any, the one that `up` runs on `./data`.
+ * The service that the options name, or else PLATEN_URL; without any, the one that runs on `USUAL_DATA`.
  * @throws CommandFailure when there is none, or no token for it
  */
 export async function serviceOf(options: ServiceOptions): Promise<ServiceFile> {

@@ -1,8 +1,8 @@
 /**
- * What an EPL2 printer says of itself: its error codes, by `^ee`. It counts nothing that could tell which labels are
- * out (see `src/agent/job/run.ts` for what follows from it), and without an error it may be idle or printing.
+ * The status of an EPL2 printer: its error codes, asked for by `^ee`. No counter tells which labels are out
+ * (`src/agent/job/run.ts` deals with that), and a printer without errors may be idle or printing.
  *
- * Answered over USB and serial lines; print servers in front of such printers mostly pass no answer on.
+ * Printers answer over USB and serial lines; most print servers in front of them do not forward the answers.
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
@@ -11,13 +11,13 @@ import type { DeviceStatus } from '../../device.ts';
 import { emptyLines } from '../command-lines.ts';
 import type { DeviceDialect } from '../language.ts';
 
-/** What S takes: each printer's own steps. */
+/** The range of S (print speed); what a step means depends on the printer. */
 export const SPEED = { from: 1, to: 6 };
 
 const STATUS = new TextEncoder().encode('^ee\r\n');
 const LINE_FEED = 0x0a;
 
-/** Codes for which nothing comes out. The others are of commands that were not understood: of the past. */
+/** Codes that stop printing. The others report commands that were not understood, which are in the past. */
 const STOPS: Readonly<Record<string, PrinterReason>> = {
   '07': 'media-empty',
   '11': 'cover-open',
@@ -33,7 +33,7 @@ export const eplDevice: DeviceDialect = {
 /** @throws TransportError `reply-invalid` */
 export function parseStatus(reply: Uint8Array): DeviceStatus {
   const text = Buffer.from(reply).toString('latin1');
-  // An answer that came too late for its own question stands before this one's.
+  // A late answer to an earlier query comes before the answer to this one.
   const line =
     text
       .trim()

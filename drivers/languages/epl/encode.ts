@@ -1,8 +1,9 @@
 /**
- * EPL2, the language of Eltron's printers and of Zebra's that came after them (LP 2844 and its kind).
+ * Encodes labels in EPL2, the language of Eltron's printers and their successors by Zebra (LP 2844 and
+ * others).
  *
- * A label is its own dots, as GWs of its inked parts ("Direct Graphic Write": a bit of 0 burns a dot), for the same
- * reasons as in TSPL. The printer takes the data by its length, so that it can hold any byte.
+ * A label is sent as dots, one GW for each inked block ("Direct Graphic Write": a 0 bit prints a dot), for
+ * the reasons in `../tspl/encode.ts`. The printer reads the data by its length, so it can hold any byte.
  *
  * Source: EPL Programming Guide 14245L, by the command named; Zebra's note that a comma or a line feed has to stand
  * before GW's data.
@@ -14,7 +15,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { encoderOfDots, labelLength } from '../label-dots.ts';
 import { SPEED } from './device.ts';
 
-/** Q wants to know how long a gap or mark is, which nobody has told us: the usual, mm. */
+/** Q needs the length of the gap or mark, which a format does not hold: the usual length, mm. */
 const BETWEEN_LABELS = 3;
 
 export const openEpl = encoderOfDots({
@@ -26,8 +27,8 @@ export const openEpl = encoderOfDots({
 });
 
 /**
- * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
- * unfinished. q ("Set Label Width") also places the label under the head, so it is the media's width, in whole bytes.
+ * The commands before a job's labels. The empty first line ends what another sender may have left unfinished.
+ * q ("Set Label Width") also places the label under the head, so it is the media's width, in whole bytes.
  */
 function setUp(job: QueuedJob): string[] {
   const { format } = job;
@@ -45,7 +46,7 @@ function settings(job: QueuedJob): string[] {
   ];
 }
 
-/** Q ("Set Form Length"): the label, and what is between it and the next. */
+/** Q ("Set Form Length"): the length of the label, and of the gap or mark after it. */
 function formLength(job: QueuedJob): string[] {
   const { mediaTracking, dpi } = job.format;
   if (mediaTracking === undefined) return [];
@@ -54,14 +55,14 @@ function formLength(job: QueuedJob): string[] {
   return [`Q${dots(labelLength(job), dpi)},${next}`];
 }
 
-/** O ("Hardware Options") sets all of them at once: one that is not named is off. It knows no rewinder or applicator. */
+/** O ("Hardware Options") sets all options at once: those not named are off. No rewinder, no applicator. */
 function options({ printMode, thermalMode }: PrinterFormat): string[] {
   const known = printMode === 'tear-off' || printMode === 'peel-off' || printMode === 'cutter';
   if (!known && thermalMode === undefined) return [];
   const on = [
     ...(thermalMode === 'direct' ? ['D'] : []),
     ...(printMode === 'peel-off' ? ['P'] : []),
-    // After every label.
+    // Cut after every label.
     ...(printMode === 'cutter' ? ['C1'] : []),
   ];
   return [`O${on.join(',')}`];

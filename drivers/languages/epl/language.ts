@@ -1,4 +1,4 @@
-/** EPL2, the language of Eltron's printers and of Zebra's that came after them (LP 2844 and its kind). */
+/** EPL2, the language of Eltron's printers and their successors by Zebra (LP 2844 and others). */
 import type { Language } from '../language.ts';
 import { PLACING } from '../placing.ts';
 import { eplDevice, SPEED } from './device.ts';
@@ -10,9 +10,9 @@ export const epl: Language = {
   commandSets: ['EPL', 'EPL2'],
   prints: 'labels',
   madeOf: 'dots',
-  // Print mode and ribbon are one command, O, that sets cutter and all: for whoever knows the printer, in its format.
+  // No print mode or ribbon: O sets all hardware options at once, so they are set in the configuration only.
   settings: {
-    // D.
+    // Command D.
     darkness: { from: 0, to: 15, step: 1 },
     speed: { ...SPEED, step: 1 },
     ...PLACING,

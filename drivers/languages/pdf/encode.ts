@@ -1,11 +1,11 @@
 /**
- * PDF: vectors from the same display list as every other language (raw ZPL as a picture), one document for one record
- * or several, each page exactly the label, or exactly the sheet of labels.
+ * Encodes labels as PDF: vectors from the same display list as every other language (raw ZPL as a picture),
+ * one document for one record or several, each page exactly the label, or exactly the sheet of labels.
  *
- * The drawing library rounds pages to whole points and would draw each copy anew. So a page is drawn once, rounded
- * up, and the document is finished here: page objects with the exact /MediaBox, one a copy, that
- * share one content stream (ISO 32000-1 §7.7.3), and a new cross-reference table (§7.5.4). A superseded object
- * stays in the file and is referred to no more.
+ * The drawing library rounds pages to whole points and would draw each copy anew. So a page is drawn once,
+ * rounded up, and the document is finished here: page objects with the exact /MediaBox, one for each copy,
+ * that share one content stream (ISO 32000-1 §7.7.3), and a new cross-reference table (§7.5.4). Objects that
+ * are superseded stay in the file, unreferenced.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
@@ -15,14 +15,14 @@ import type { LabelEncoder } from '../language.ts';
 import { encoderOfPages, type PageRun } from '../pages.ts';
 import { PdfText } from './text.ts';
 
-/** Bytes in which a stream's dictionary ends. */
+/** A stream's dictionary ends within this many bytes. */
 const LONGEST_HEAD = 500;
 
 export async function openPdf(job: QueuedJob): Promise<LabelEncoder> {
   return await encoderOfPages(job, async (pages) => pdfDocument(await Array.fromAsync(pages)));
 }
 
-/** A PDF of pages, in their order, each as often as it says. */
+/** A PDF of the pages, in their order, each repeated `copies` times. */
 export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
   const document = new PDFDocument({ creator: 'Platen' });
   const text = new PdfText();
@@ -64,7 +64,7 @@ function finish(
       ? text.slice(offset + head.length, text.indexOf('\nendobj', offset))
       : '';
   });
-  // Many pages make a tree of nodes; all pages are put right under its root, which replaces the tree.
+  // Skia writes many pages as a tree of nodes. Here all pages are put directly under its root instead.
   const root = objects.findIndex((body) => body.startsWith('<</Type /Pages\n') && !body.includes('/Parent '));
   const leaves = (node: number): number[] => {
     const kids = /\/Kids \[([^[\]]*)\]/.exec(objects[node] ?? '')?.[1];
@@ -90,7 +90,7 @@ function finish(
     add(number, content);
     return number;
   };
-  /** The page's content with the text of its lines, a stream of its own. */
+  /** The page object, with a new content stream that includes the text of its marked lines. */
   const withText = (page: string): string => {
     if (hidden.empty) return page;
     const old = Number(/\/Contents (\d+) 0 R/.exec(page)?.[1]);
@@ -128,13 +128,13 @@ function finish(
   return Buffer.concat([file.subarray(0, table), Buffer.from(chunks.join(''), 'latin1')]);
 }
 
-/** A page's fonts and more of them. */
+/** A page object with further fonts. */
 function withFonts(page: string, fonts: readonly string[]): string {
   if (fonts.length === 0) return page;
   return page.replace(/\/Font <</, `/Font <<${fonts.join(' ')} `);
 }
 
-/** What a content stream holds; Skia writes its length into its dictionary. */
+/** The content of a stream, inflated; Skia writes the stream's length into its dictionary. */
 function streamOf(file: Buffer, offset: number): string {
   const head = file.toString('latin1', offset, offset + LONGEST_HEAD);
   const start = head.indexOf('stream\n') + 'stream\n'.length;

@@ -1,29 +1,29 @@
 /**
- * Text in a PDF that can be searched and copied.
+ * Makes the text in a PDF searchable and copyable.
  *
- * The drawing library says of each glyph which character it is, and of glyphs that stand for several, or for a part of
- * one, nothing: Arabic comes out in pieces, Devanagari with holes. So lines that need it are marked while they are
- * drawn, and the content stream is put right afterwards: what is seen is told to be no text (`/ActualText` that is
- * empty, ISO 32000-1 §14.9.4), and the text follows in a font without ink (Type 3, §9.6.5), its characters in
- * the order in which they stand on the page, as readers of PDF expect it.
+ * The drawing library records the character of each glyph, but nothing for glyphs that stand for several
+ * characters or for a part of one: Arabic comes out in pieces, Devanagari with holes. So lines with such
+ * glyphs are marked while they are drawn, and the content stream is corrected afterwards: the visible glyphs
+ * are declared to be no text (an empty `/ActualText`, ISO 32000-1 §14.9.4), and the text follows in an
+ * invisible font (Type 3, §9.6.5), its characters in their order on the page, as PDF readers expect it.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { TextItem } from '../../../src/render/display-list.ts';
 import { measureLine, startsRightToLeft } from '../../../src/render/measure.ts';
 
-/** Scripts of which each glyph is a character, but for the ligatures of Latin. */
+/** A text of scripts in which each glyph is one character, apart from the ligatures of Latin. */
 const GLYPH_BY_GLYPH =
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Hebrew}\p{Script=Common}]*$/u;
 const LIGATURE = /f[fijlt]/;
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
-/** Sides of a mark, which no element has: a mark is a rectangle that is taken out again. */
+/** Widths of marks: rectangles narrower than any element, as high as the line's index, taken out again. */
 const BEGIN = 1 / 4096;
 const END = 1 / 8192;
 const COUNT = 1 / 4096;
 const MARK = /^0 0 (\.000244140\d*|\.000122070\d*) ([\d.]+) re\nf\n/gm;
 
-/** Codes of a simple font, but for 0. */
+/** The number of codes in a simple font, without code 0. */
 const CODES = 255;
 
 interface Line {
@@ -38,7 +38,7 @@ export class PdfText {
   readonly #lines: Line[] = [];
   readonly #codes = new Map<string, number>();
 
-  /** Draws a line of text, and marks it where its glyphs do not tell what it says. At the line's own origin. */
+  /** Draws a line of text at the context's origin, and marks it if its glyphs do not yield its text. */
   draw(context: SKRSContext2D, item: TextItem, draw: () => void): void {
     const { text, face, size, spacing } = item;
     const plain = GLYPH_BY_GLYPH.test(text) && (face === 'condensed' || !LIGATURE.test(text));
@@ -53,12 +53,12 @@ export class PdfText {
     context.fillRect(0, 0, END, index * COUNT);
   }
 
-  /** Nothing was marked. */
+  /** No line was marked. */
   get empty(): boolean {
     return this.#lines.length === 0;
   }
 
-  /** The content stream of a page with its marks made good; undefined: it has none. */
+  /** A page's content stream with its marks replaced; undefined: it has none. */
   content(stream: string): string | undefined {
     let marks = 0;
     const content = stream.replace(MARK, (_, side: string, height: string) => {
@@ -70,7 +70,7 @@ export class PdfText {
     return marks === 0 ? undefined : content;
   }
 
-  /** The fonts without ink that `content` used, as PDF objects: `/PT0`, `/PT1`, … */
+  /** The invisible fonts that `content` used, as PDF objects: `/PT0`, `/PT1`, … */
   fonts(): { readonly toUnicode: string; readonly font: (toUnicode: number, glyph: number) => string }[] {
     const chars = [...this.#codes.keys()];
     return Array.from({ length: Math.ceil(chars.length / CODES) }, (_, index) => {
@@ -87,7 +87,7 @@ export class PdfText {
     });
   }
 
-  /** The line in the fonts without ink, as wide as what is seen. */
+  /** The line in the invisible fonts, as wide as the visible line. */
   #shown({ text, size, width }: Line): string {
     const chars = Array.from(text);
     const stretch = chars.length === 0 ? 100 : (100 * width) / (size * chars.length);
@@ -119,8 +119,9 @@ export class PdfText {
 }
 
 /**
- * A line's characters from left to right. Words are turned around as they are read, and the words of one direction that
- * follow each other stand in that direction: what the Unicode bidirectional algorithm makes of lines of labels.
+ * A line's characters in visual order, from left to right. The characters of right-to-left words are
+ * reversed, and consecutive words of one direction are ordered in that direction. On the lines of labels this
+ * gives the same as the Unicode bidirectional algorithm.
  */
 function visualOrder(text: string): string {
   if (!RIGHT_TO_LEFT.test(text)) return text;
@@ -131,7 +132,7 @@ function visualOrder(text: string): string {
     const rtl = part.trim() === '' ? (before?.rtl ?? base) : RIGHT_TO_LEFT.test(part);
     if (before?.rtl === rtl) before.text += part;
     else {
-      // The blanks between two directions are the paragraph's.
+      // Blanks between two directions take the paragraph's direction.
       const blanks = before !== undefined && before.rtl !== base ? blanksAtEnd(before.text) : '';
       if (before !== undefined) before.text = before.text.slice(0, before.text.length - blanks.length);
       if (blanks !== '' && rtl !== base) runs.push({ text: blanks, rtl: base });

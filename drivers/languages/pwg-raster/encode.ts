@@ -1,14 +1,14 @@
 /**
- * PWG Raster (PWG 5102.4-2012), which every driverless printer takes: pages of dots, each exactly the label or the
- * sheet of labels, one page a copy.
+ * Encodes labels as PWG Raster (PWG 5102.4-2012), which every driverless printer takes: pages of dots, each
+ * exactly the label or the sheet of labels, one page for each copy.
  *
- * A stream is a word that says in which order its bytes are, and then for each page a header of 1796 bytes and the
- * rows. Rows alike are sent once, with how often they are repeated; a row is runs of one dot group, or dot groups as
- * they are (§5.4, after Apple's PackBits). A dot group is what a pixel takes in whole bytes: eight dots, or one.
+ * A stream is a word that gives the byte order, then for each page a header of 1796 bytes and the rows. Equal
+ * rows are sent once, with a repeat count; a row is runs of one dot group, or dot groups as they are (§5.4,
+ * after Apple's PackBits). A dot group fills whole bytes: eight dots at one bit a dot, else one dot.
  *
- * Our dots are black or white. They go out in the first of our types that the printer lists
- * (`pwg-raster-document-type-supported`): grey, of which only the ends of the scale are used, or one bit a dot, or
- * colour. `sgray_8` is what a printer gets that lists nothing.
+ * The dots are black or white. They are sent in the first of these types that the printer lists
+ * (`pwg-raster-document-type-supported`): grey, of which only the ends of the scale are used, one bit a dot,
+ * or colour. A printer that lists none gets `sgray_8`.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { RasterType } from '../../../src/contract/format.ts';
@@ -67,7 +67,7 @@ function header(page: Page, { space, colors, bitsPerColor }: PixelType): Buffer 
   bytes.write('PwgRaster', 0, 'latin1');
   number(page.dpi, 276);
   number(page.dpi, 280);
-  // NumCopies: copies are pages of their own, so that what the printer counts is labels.
+  // NumCopies: copies are pages of their own, so that the printer counts labels.
   number(1, 340);
   // PageSize, points.
   number(Math.round((page.widthMm * 72) / 25.4), 352);
@@ -79,7 +79,7 @@ function header(page: Page, { space, colors, bitsPerColor }: PixelType): Buffer 
   number(Math.ceil((page.width * bitsPerPixel) / 8), 392);
   number(space, 400);
   number(colors, 420);
-  // CrossFeedTransform, FeedTransform: as it lies.
+  // CrossFeedTransform, FeedTransform: unchanged.
   number(1, 456);
   number(1, 460);
   const size = `${hundredths(page.widthMm)}x${hundredths(page.heightMm)}mm`;
@@ -109,7 +109,7 @@ function rows(bitmap: Bitmap, pixel: PixelType): Uint8Array[] {
   return parts;
 }
 
-/** A row's bytes: our own where a bit is a dot, else a byte for each of a dot's colours, 0 where it is black. */
+/** A row's bytes: the bitmap's at one bit a dot, else a byte for each colour of a dot, 0 for black. */
 function pixels(row: Uint8Array, width: number, { bitsPerColor, colors }: PixelType): Uint8Array {
   if (bitsPerColor === 1) return row;
   const bytes = new Uint8Array(width * colors).fill(0xff);

@@ -1,10 +1,10 @@
 /**
- * What a TSPL printer says of itself: how it is, by `<ESC>!?`, which it answers with one byte at once, whatever else
- * it does. No more than that: the answer overtakes the labels that were sent before, and TSPL has no counter that is
- * known to count what came out, so which labels are out stays unknown (see `src/agent/job/run.ts` for what follows
- * from it). Nor is there a question for the serial number that every printer of the family answers.
+ * The status of a TSPL printer, asked for by `<ESC>!?`, which the printer answers at once with one byte,
+ * whatever else it does. The answer overtakes the labels that were sent before it, and TSPL has no counter
+ * that is known to count printed labels, so which labels are out stays unknown (`src/agent/job/run.ts` deals
+ * with that). There is also no query for the serial number that every printer of the family answers.
  *
- * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter, who build alike.
+ * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter's similar printers.
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { TransportError } from '../../connection.ts';
@@ -14,7 +14,7 @@ import type { DeviceDialect } from '../language.ts';
 
 const STATUS = Uint8Array.of(0x1b, 0x21, 0x3f);
 const PRINTING = 0x20;
-/** More bytes at once than late answers would be are something else. */
+/** The most answers, late ones included, that arrive at once; more bytes are not a status. */
 const MOST_ANSWERS = 4;
 
 const STOPS: readonly (readonly [bit: number, reason: PrinterReason])[] = [
@@ -35,7 +35,7 @@ export const tsplDevice: DeviceDialect = {
 
 /** @throws TransportError `reply-invalid` */
 export function parseStatus(reply: Uint8Array): DeviceStatus {
-  // An answer that came too late for its own question stands before this one's.
+  // A late answer to an earlier query comes before the answer to this one.
   const byte = reply.at(-1);
   if (byte === undefined || reply.length > MOST_ANSWERS) {
     throw new TransportError('reply-invalid', '<ESC>!?: expected a byte');

@@ -1,19 +1,20 @@
 /**
- * TSPL and TSPL2, the language of TSC's printers and of many that are built alike.
+ * Encodes labels in TSPL and TSPL2, the language of TSC's printers and of many similar ones.
  *
- * A label is its own dots, as BITMAPs of its inked parts: every printer of the family draws those alike, which cannot
- * be said of their fonts and barcodes, and nothing that a record holds can become a command.
+ * A label is sent as dots, one BITMAP for each inked block: every printer of the family draws those alike,
+ * unlike fonts and barcodes, and nothing that a record holds can become a command.
  *
- * Two things of the TSPL/TSPL2 Programming Language manual matter here. "BITMAP": a bit of 0 burns a dot; mode 0
- * (OVERWRITE) takes the data as it is. And `<ESC>!` starts a command that is carried out wherever it arrives, also in
- * the data of a BITMAP ("<ESC>!R" restarts the printer): so the data never has these two bytes one after the other.
+ * Two things of the TSPL/TSPL2 Programming Language manual matter here. "BITMAP": a 0 bit prints a dot; mode
+ * 0 (OVERWRITE) takes the data as it is. And `<ESC>!` starts a command that is carried out wherever it
+ * arrives, even in the data of a BITMAP ("<ESC>!R" restarts the printer): so the data never has these two
+ * bytes in a row.
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { encoderOfDots, labelLength } from '../label-dots.ts';
 
 const IMMEDIATE = [0x1b, 0x21] as const;
-/** GAP and BLINE want to know how long a gap or mark is, which nobody has told us: the usual 3 mm, as LPrint has it. */
+/** The length of the gap or mark, which GAP and BLINE need and no format holds: the usual 3 mm, as LPrint. */
 const BETWEEN_LABELS = '3 mm,0 mm';
 
 const TRACKING = {
@@ -22,13 +23,13 @@ const TRACKING = {
   mark: `BLINE ${BETWEEN_LABELS}`,
 } as const;
 
-/** Each says what the others would leave on. An applicator is a matter of the printer's own settings. */
+/** Each mode also switches off what other modes switch on. An applicator is set up at the printer only. */
 const PRINT_MODE = {
   'tear-off': ['SET PEEL OFF', 'SET CUTTER OFF', 'SET TEAR ON'],
   'peel-off': ['SET CUTTER OFF', 'SET PEEL ON'],
   rewind: ['SET PEEL OFF', 'SET CUTTER OFF', 'SET TEAR OFF'],
   applicator: [],
-  // After every label.
+  // Cut after every label.
   cutter: ['SET PEEL OFF', 'SET CUTTER 1'],
 } as const;
 
@@ -42,8 +43,8 @@ export const openTspl = encoderOfDots({
 });
 
 /**
- * What is the same for every label of a job. The first line is empty: it ends what another sender may have left
- * unfinished. DIRECTION and REFERENCE keep what an earlier job set, so both are put back to what our dots mean.
+ * The commands before a job's labels. The empty first line ends what another sender may have left unfinished.
+ * DIRECTION and REFERENCE persist from earlier jobs, so both are reset to what the dots assume.
  */
 function setUp(job: QueuedJob): string[] {
   const { format } = job;

@@ -1,4 +1,4 @@
-/** TSPL and TSPL2, the language of TSC's printers and of many that are built alike. */
+/** TSPL and TSPL2, the language of TSC's printers and of many similar ones. */
 import type { Language } from '../language.ts';
 import { PLACING } from '../placing.ts';
 import { tsplDevice } from './device.ts';
@@ -11,7 +11,7 @@ export const tspl: Language = {
   prints: 'labels',
   madeOf: 'dots',
   settings: {
-    // DENSITY.
+    // Command DENSITY.
     darkness: { from: 0, to: 15, step: 1 },
     speed: { from: 1, to: 14, step: 1 },
     ...PLACING,

@@ -1,9 +1,9 @@
 /**
- * A display list as ZPL, the fields of one format (^XA … ^XZ) a label.
+ * Turns display lists into ZPL: a label becomes the fields of one format (^XA … ^XZ).
  *
- * The printer draws what it draws exactly as we would: filled boxes, Code 128 with the code sets spelt out,
- * EAN-13, and text that its own font is sure to have. Everything else goes as a graphic of the very dots that
- * the raster has. Section names in comments are those of the ZPL II Programming Guide.
+ * The printer itself draws only what it draws exactly as the renderer does: filled boxes, Code 128 with the
+ * code sets spelt out, EAN-13, and text that its own font is sure to have. All else is sent as a graphic of
+ * the dots that the raster has. Section names in comments are those of the ZPL II Programming Guide.
  */
 import type { Turn } from '../../../src/render/bitmap.ts';
 import type { BarsItem, DisplayList, FillItem, Item, TextItem } from '../../../src/render/display-list.ts';
@@ -24,8 +24,8 @@ const MOST_DOTS = 32_000;
 export const BLANK = '^FO0,0^GB1,1,1,W^FS';
 
 /**
- * A field that the printer draws itself. `frame` says where and how, `data` what; a field without data is all
- * frame, and complete. The two are apart because a stored format keeps the one and a record sends the other.
+ * A field that the printer draws itself. `frame` holds place and appearance, `data` the content, if it has
+ * any. They are separate because a stored format keeps the frame and a record sends the data.
  */
 export interface NativeField {
   readonly frame: string;
@@ -39,35 +39,35 @@ export function dataEnd(data: string, escaped: boolean): string {
   return `${escaped ? '^FH' : ''}^FD${data}^FS`;
 }
 
-/** The field as it stands in a format of its own. */
+/** The field with its data, for a label that is sent whole. */
 export function completeField({ frame, data, escaped }: NativeField): string {
   return data === undefined ? frame : frame + dataEnd(data, escaped);
 }
 
-/** The fields of one item. `canvas`: whether it took drawing, which leaves garbage behind (see `raster.ts`). */
+/** The fields of one item. `canvas`: whether the drawing library was used and left garbage (`raster.ts`). */
 export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
   const native = nativeField(item, sheet);
   return native === undefined ? drawnFields(item, sheet) : { zpl: completeField(native), canvas: false };
 }
 
-/** The fields made of an item before. The renderer keeps one item for what a job's labels repeat. */
+/** Fields already made, by item. The renderer keeps one item for what a job's labels repeat. */
 const drawnBefore = new WeakMap<Item, string>();
 
-/** An item as a graphic, on the label that it was laid out for. */
+/** The fields of an item as a graphic. @param sheet the label that the item was laid out for */
 export function drawnFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
   const known = drawnBefore.get(item);
   if (known !== undefined) return { zpl: known, canvas: false };
   const { x, y, bitmap, ink } = stampOf(item);
   const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
-  // ^FR ("Field Reverse Print") turns black to white and white to black. White text already stands on black; any other
-  // white item is first drawn in black, so that there is something to turn.
+  // ^FR ("Field Reverse Print") swaps black and white. White text already stands on black; any other white
+  // item is first drawn in black, so that ^FR turns it white.
   const ground = ink === 'white' && item.kind !== 'text' ? graphicField(bitmap, x, y, sheet) : '';
   const zpl = ground + graphicField(bitmap, x, y, sheet, ink === 'white');
   drawnBefore.set(item, zpl);
   return { zpl, canvas };
 }
 
-/** undefined: no command is certain to draw it as we would. */
+/** The item as a field; undefined: no command is certain to draw it as the renderer does. */
 export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
   switch (item.kind) {
     case 'fill':
@@ -82,8 +82,8 @@ export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
 }
 
 /**
- * ^GB ("Graphic Box") as thick as it is wide or high: a filled rectangle. A square is as thick as its half, which fills
- * it as well: zebrash (see `src/zpl/interpreter/draw.ts`) makes one of full thickness a dot larger.
+ * A filled rectangle: ^GB ("Graphic Box") as thick as it is wide or high. A square is half as thick, which
+ * fills it too: with full thickness zebrash (see `src/zpl/interpreter/draw.ts`) makes it a dot larger.
  */
 function fillField(item: FillItem, sheet: Sheet): string {
   const x = Math.max(0, item.x);
@@ -97,8 +97,8 @@ function fillField(item: FillItem, sheet: Sheet): string {
 }
 
 /**
- * ^A0 in the scalable font, at its baseline (^FT, "Field Typeset": the place does not depend on the font's
- * ascent). Width given beside height: without it ^CF of an earlier job could set it.
+ * Text in the scalable font (^A0), placed by its baseline (^FT, "Field Typeset": the place does not depend on
+ * the font's ascent). The width is given beside the height: otherwise ^CF of an earlier job could set it.
  */
 function textField(item: TextItem): NativeField | undefined {
   if (item.x < 0 || item.y < 0 || item.x > MOST_DOTS || item.y > MOST_DOTS) return undefined;
@@ -114,7 +114,7 @@ function barsField({ x, y, width, height, turn, module, wide, native }: BarsItem
   if (bars === undefined || 'reason' in bars) return undefined;
   const tall = turn === 90 || turn === 270 ? width : height;
   const orientation = ORIENTATION[turn];
-  // The printer adds neither digits below nor a check digit: ours is in the data.
+  // The printer adds no digits below, and no check digit: the data has it already.
   const command = {
     BC: `^BC${orientation},${tall},N,N,N,N`,
     BE: `^BE${orientation},${tall},N,N`,

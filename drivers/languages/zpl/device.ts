@@ -1,7 +1,7 @@
 /**
- * What a ZPL printer says of itself, asked on the connection that the labels go over.
+ * The identity and status of a ZPL printer, asked for on the connection that carries the labels.
  *
- * The questions travel in the same stream as the labels, so the answer to `~HS` counts every format that was
+ * The queries travel in the same stream as the labels, so the answer to `~HS` counts every format that was
  * sent before it. Two traps:
  * - Old firmware does not answer `~HS` at all while it is out of media or ribbon or the head is open (guide,
  *   `~HS`); `~HQES` is asked then.
@@ -10,10 +10,11 @@
  *   only the second answer counts; and SGD variables, whose answers carry no name, are not asked again on that
  *   connection.
  *
- * A connection on which variables were answered gets `~HS` and the counter in one write, and one wait. A device that
- * then answers a part of it takes questions one at a time, and is asked so from then on (`DeviceHabits`). A label that
- * somebody else begins in that very moment, on a printer that mixes up what two connections send, gets the second
- * question into it: after an `~HS` that tells of half a label, the counter is not asked.
+ * On a connection where variables were answered, `~HS` and the counter are asked for in one write, with one
+ * wait. A device that answers only a part of it takes one query at a time, and is asked that way from then on
+ * (`DeviceHabits`). On a printer that mixes the data of two connections, the second query may end up in a
+ * label that another sender begins just then: after an `~HS` with a partial format, the counter is not asked
+ * for.
  *
  * Source: ZPL II Programming Guide, `~HI`, `~HS`, `~HQ`, and the SGD commands named below.
  */
@@ -49,24 +50,24 @@ const ODOMETER = 'odometer.total_label_count';
 /** What `~HI` calls dots per mm, in dots per inch. */
 const DPI = { 6: 152, 8: 203, 12: 300, 24: 600 } as const;
 
-/** How long, ms, late answers get to arrive before the second question. */
+/** Time, ms, for late answers to arrive before the second query. */
 const SETTLE = 200;
 
-/** Connections on which an `~HS` went unanswered, and those on which an SGD variable did. */
+/** Connections on which an `~HS` was not answered, and those on which an SGD variable was not. */
 const owesStatus = new WeakSet<Connection>();
 const withoutVariables = new WeakSet<Connection>();
-/** Those on which variables were answered; and of them, those on which a question may have gone into half a label. */
+/** Connections on which variables were answered; and those that may answer a counter query late. */
 const withVariables = new WeakSet<Connection>();
 const owesCount = new WeakSet<Connection>();
-/** Those on which the last `~HS` told of half a label. */
+/** Connections on which the last `~HS` reported a partial format. */
 const half = new WeakSet<Connection>();
 
-/** What the counter of labels was when this connection was last asked. */
+/** The label counter as last read on a connection. */
 const counted = new WeakMap<Connection, number | null>();
 
 /**
  * `~JX` cancels a format that has only half arrived, and no other. It works inside the data of `^FD` and `^GFA` too,
- * which it ends (guide, `^GF`), though not inside binary data (`^GFB`, `~DY`), which we never send.
+ * which it ends (guide, `^GF`), but not inside binary data (`^GFB`, `~DY`), which we never send.
  */
 const abandon = new TextEncoder().encode('~JX\r\n');
 
@@ -115,7 +116,7 @@ async function status(
   }
   if (host.partialFormat) return { ...fromHostStatus(host), unfinished: true, odometer: null };
   const described = fromHostStatus(host);
-  // The counter has moved, so a label may have come out since `~HS` was asked: it is asked again.
+  // The counter has moved, so a label may have come out since `~HS` was answered: `~HS` is asked again.
   if (odometer === null || odometer === before || described.labelsPending === 0)
     return { ...described, odometer };
   const together = mayBoth(connection, habits);
@@ -128,7 +129,7 @@ async function status(
   return { ...rest, odometer: together ? again.odometer : await labelCount(connection, signal) };
 }
 
-/** `~HS`, and behind it the counter. */
+/** Asks `~HS`, then the counter. */
 async function hostAndCount(
   connection: Connection,
   signal: AbortSignal,
@@ -147,7 +148,7 @@ function mayBoth(connection: Connection, habits: DeviceHabits | undefined): habi
   return withVariables.has(connection) && !owes;
 }
 
-/** In one write. @throws TransportError where one of the two is not answered */
+/** Asks `~HS` and the counter in one write. @throws TransportError where one of the two is not answered */
 async function both(
   connection: Connection,
   signal: AbortSignal,
@@ -165,7 +166,7 @@ async function both(
     const reply = await connection.query(question, complete, { signal });
     const host = parseHostStatus(reply);
     if (heldHalf(connection, host)) {
-      // It may be answered all the same, and late.
+      // The query for the counter may still be answered, late.
       owesCount.add(connection);
       return { host, odometer: null };
     }
@@ -207,8 +208,8 @@ function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
   const notes: PrinterReason[] = [];
   if (host.labelWaiting) notes.push('label-waiting');
   if (host.bufferFull) notes.push('spool-area-full');
-  // The printer counts formats, each of at least one label, and the labels left of the one it prints. A format
-  // that has only half arrived, a full buffer or a label not yet taken means that it is not done either.
+  // The printer counts formats, each of at least one label, and the remaining labels of the format it prints.
+  // A partial format, a full buffer or a label not yet taken means that the printer is not done either.
   const counted = host.formatsInBuffer + host.labelsRemaining;
   const busy = host.partialFormat || host.bufferFull || host.labelWaiting;
   const [labelsPending, formatsPending] = counted === 0 && busy ? [1, 1] : [counted, host.formatsInBuffer];

@@ -1,8 +1,8 @@
 /**
- * ZPL II: designed templates from their display lists, raw ZPL templates as they stand.
+ * Encodes labels in ZPL II: designed templates from their display lists, raw ZPL templates as they are.
  *
- * What does not depend on a record is made when the job is opened. A label that the printer draws itself is then
- * a matter of joining strings; only one with graphics of text lets the event loop turn (see `raster.ts`).
+ * What does not depend on a record is made when the job is opened. A label that the printer draws itself then
+ * only takes joining strings; only a label with text as graphics lets the event loop turn (see `raster.ts`).
  */
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../../src/contract/dots.ts';
@@ -58,13 +58,13 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
   return encoder(job, stored, make, label.check);
 }
 
-/** @throws JobFaultError `language-unsupported` in landscape: a raw template says itself how it lies */
+/** @throws JobFaultError `language-unsupported` in landscape: a raw template sets its own orientation */
 function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   requireOwnOrientation(job);
   const { format } = job;
   const media = { width: dots(format.width, format.dpi), height: dots(labelLength(job), format.dpi) };
   const raw = compileRawZpl(template, job, { start: rawStart(format, media) });
-  // Where nobody would notice that the printer was switched off, each label brings its downloads along.
+  // Where a power cycle of the printer would go unnoticed, each label carries the template's downloads.
   const each = format.storedFormats === false ? raw.downloads : '';
   const once = { begin: each === '' ? raw.downloads : '', end: rawEnd(format, raw.deletions) };
   const make: MakeLabel = async (index, copies, copy) =>

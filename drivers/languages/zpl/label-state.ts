@@ -1,11 +1,12 @@
 /**
- * The state that a label starts from. A ZPL printer keeps what a label told it about the next ones, whoever sends
- * them: upside down after ^POI, shifted after ^LS and ^LT, in inches after ^MUI. So every label of ours first says
- * what it relies on (ZPL II Programming Guide, the commands named); stored with ^DF it costs nothing a record.
+ * The commands that put a ZPL printer into the state that a label starts from. The printer applies what one
+ * label sets to the next labels, whoever sends them: upside down after ^POI, shifted after ^LS and ^LT, in
+ * inches after ^MUI. So every label first sets what it relies on (ZPL II Programming Guide, the commands
+ * named); stored with ^DF, that costs nothing per record.
  *
- * ^LT and ^LS are also what an operator aligns at the printer's panel, and the printer does not tell one from the
- * other. So they belong to the printer's format, `labelTop` and `labelShift`, and are 0 without. Speed, darkness and
- * what else `settings.ts` knows is left as it is at the printer: no label of ours changes it.
+ * An operator may also set ^LT and ^LS at the printer's panel, and the printer has only one value for both.
+ * So they belong to the printer's format, `labelTop` and `labelShift`, and are 0 without. Speed, darkness and
+ * the other settings of `settings.ts` stay as they are at the printer: no label changes them.
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 
@@ -28,7 +29,7 @@ export function designedStart(format: Offsets, sheet: { width: number; height: n
   return `^CI28${placing(format)}${sheetSize(sheet)}`;
 }
 
-/** What a printer has that was just switched on: a raw label may rely on any of it. */
+/** The state of a printer that was just switched on: a raw label may rely on any of it. */
 function powerOn(format: Offsets): string {
   return `${placing(format)}^CI0^CFA,9^BY2,3,10^PA0,0,0,0`;
 }
@@ -39,8 +40,8 @@ export function rawStart(format: Offsets, media: { width: number; height: number
 }
 
 /**
- * After the last raw label: what it may have changed is put back, for the labels of others.
- * @param deletions ^ID of what it brought along
+ * Sent after the last raw label: restores what the labels may have changed, for the labels of other senders.
+ * @param deletions ^ID of the objects that the template downloaded
  */
 export function rawEnd(format: Offsets, deletions: string): string {
   return `^XA${powerOn(format)}${deletions}^XZ`;

@@ -1,5 +1,5 @@
 /**
- * What a ZPL printer answers, parsed. Every parser takes bytes that may be anything, and either returns the
+ * Parses the answers of ZPL printers. Every parser takes bytes that may be anything, and either returns the
  * answer or throws `reply-invalid`; none looks at a byte more than a fixed number of times.
  *
  * Printers put noise around their answers (alerts, line ends, answers to what others asked), so an answer is

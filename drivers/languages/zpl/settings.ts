@@ -1,7 +1,7 @@
 /**
- * What a format sets at the printer before its labels (ZPL II Programming Guide, the commands named). Sent once for
- * a job, and again with every new connection; a setting that the format leaves out is left alone. The printer keeps
- * them until something else sets them, or until it is switched off.
+ * The commands for the printer settings of a format (ZPL II Programming Guide, the commands named). Sent once
+ * before a job's labels, and again with every new connection; a setting that the format leaves out is not
+ * changed. The printer keeps the settings until something else sets them, or until it is switched off.
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 

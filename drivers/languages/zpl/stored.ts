@@ -1,20 +1,21 @@
 /**
- * Stored formats: a batch sends what its labels have in common once, and then only what differs.
+ * Stored formats for ZPL: a batch sends what its labels have in common once, and then only what differs.
  *
- * ZPL II Programming Guide, "^DF – Download Format", "^XF – Recall Format", "^FN – Field Number", "^ID – Object
- * Delete". ^DF keeps commands as text, and ^XF puts the text in its own place; so a recalled label starts from the
- * same known settings as one that is sent whole.
+ * ZPL II Programming Guide, "^DF – Download Format", "^XF – Recall Format", "^FN – Field Number", "^ID –
+ * Object Delete". ^DF stores commands as text, and the printer replaces ^XF with that text; so a recalled
+ * label starts from the same known settings as one that is sent whole.
  *
- * One of the job's records is the pattern: its fields that the printer draws itself are stored, the variable ones
- * as ^FN. A field of another record that stands in the same place, in the same way, goes as ^FN with its data; any
- * other (a graphic, text that was centred or shrunk elsewhere) is sent whole in that record's format. Then it is
- * painted after all that is stored. Black on black knows no order, but white does: where that would change the
- * picture, and where a label lacks a stored box or barcode, the whole label is sent as if alone. (An ^FN that gets
- * no data prints nothing; interpreters are not sure of that for a barcode.)
+ * One of the job's records is the pattern: its fields that the printer draws itself are stored, the variable
+ * ones as ^FN. A field of another record with the same place and appearance is sent as ^FN with its data; any
+ * other (a graphic, text that was centred or shrunk elsewhere) is sent whole in that record's format, and so
+ * is painted after everything that is stored. Where the changed order would change the picture, which takes
+ * something white, and where a label lacks a stored box or barcode, the label is sent whole, as if alone. (An
+ * ^FN that gets no data prints nothing; interpreters are not sure of that for a barcode.)
  *
- * R: is memory that a printer loses with its power. `begin` sends the format again whenever an encoder is opened
- * again, and the agent opens it again on every new connection. Where something stands between us and the printer
- * and hides its power cycles, the printer format's `storedFormats: false` sends every label whole.
+ * R: is memory that a printer loses with its power. `begin` sends the format again whenever an encoder is
+ * opened again, and the agent opens it again on every new connection. Where something between agent and
+ * printer hides the printer's power cycles, the printer format's `storedFormats: false` sends every label
+ * whole.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
@@ -26,14 +27,14 @@ import { completeField, dataEnd, drawnFields, type NativeField, nativeField } fr
 
 /** Fewer records are sent label by label. */
 const FEWEST_RECORDS = 3;
-/** Records that are looked at to find the pattern. */
+/** Labels that are looked at to find the pattern. */
 const SAMPLES = 16;
 /** "^FN": 400 fields or fewer are recommended. */
 const MOST_FIELDS = 400;
 /** A stored format larger than this would crowd the memory of small printers, bytes. */
 const LARGEST = 64 * 1024;
 
-/** What a label cannot be recalled without is stored when at least this part of the samples has it. */
+/** A field that labels cannot be recalled without is stored if at least this share of the samples has it. */
 const COMMON = 0.75;
 
 /** A field of the stored format. */
@@ -71,7 +72,7 @@ export interface BatchParts {
  */
 export async function storedFormat(parts: BatchParts): Promise<StoredFormat | undefined> {
   const { job, label } = parts;
-  // Labels that the printer does not make from others.
+  // Labels per record that differ; the printer makes equal copies itself.
   const each = label.countsCopies ? job.copies : 1;
   const count = job.records.length * each;
   if (count < FEWEST_RECORDS || job.format.storedFormats === false) return undefined;
@@ -108,7 +109,7 @@ function variableFields(list: DisplayList, { fixed }: BatchParts): NativeField[]
   return list.items.flatMap((item) => (fixed.has(item) ? [] : (nativeField(item, list) ?? [])));
 }
 
-/** The fields of the record whose fields stand where most others have theirs. */
+/** The fields of the pattern: the sample whose fields stand where most other samples have theirs. */
 function patternSlots(samples: readonly DisplayList[], parts: BatchParts): Slot[] {
   const frames = samples.map((list) => variableFields(list, parts).map(({ frame }) => frame));
   const seen = new Map<string, number>();
@@ -166,7 +167,7 @@ function recall(
     }
   }
   if (slots.slice(next).some(({ required }) => required)) return undefined;
-  // What is escaped may be UTF-8, and says so before a value is read.
+  // Escaped data may be UTF-8, so ^CI28 comes before the first value.
   return { zpl: `${escaped ? '^CI28' : ''}^XFR:${name}^FS${data}${whole}`, canvas };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Another name for a CUPS queue: `cups:<queue>` on this machine, `cups://host[:port]/<queue>` elsewhere. It is
- * `ipp://host:631/printers/<queue>`, with all that `ipp.ts` says; where TLS is asked for, write `ipps:` out.
+ * Short addresses of CUPS queues: `cups:<queue>` on this machine, `cups://host[:port]/<queue>` elsewhere, for
+ * `ipp://host:631/printers/<queue>`, with all that `ipp.ts` says. For TLS, write the `ipps:` address instead.
  *
  * "This machine" is `localhost:631`. `CUPS_SERVER` and CUPS's socket are not looked at: an address means the same
  * whoever starts the agent.

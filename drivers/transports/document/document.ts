@@ -1,13 +1,13 @@
 /**
- * Devices that take whole documents and keep jobs of their own: IPP printers, queues of a print server.
+ * The interface of devices that take whole documents and keep jobs of their own: IPP printers, print queues.
  *
- * A document goes out in two steps, so that its job in the printer has an ID that can be written down before the
- * first byte of the document is on its way: `create` makes a job that prints nothing, `send` gives it its
- * document. What becomes of it is for `jobState` to tell: that the device took a document says nothing about
- * labels.
+ * A document goes out in two steps, so that its job in the printer has an ID that can be written down before
+ * the first byte of the document is on its way: `create` makes a job that prints nothing, `send` gives it its
+ * document. What becomes of the job is only known from `jobState`: that the device took a document says
+ * nothing about labels.
  *
  * Two kinds of failure: `TransportError`, when there was no proper answer (after `create` a job may exist, after
- * `send` the device may have the document), and `DocumentRefusal`, when the device said no.
+ * `send` the device may have the document), and `DocumentRefusal`, when the device refused.
  */
 import type { LanguageId } from '../../../src/contract/format.ts';
 import type { TransportTimeouts } from '../../connection.ts';
@@ -21,24 +21,24 @@ export interface MediaSize {
   height: number;
 }
 
-/** What a device says of itself; what it does not say is left out. */
+/** What a device reports about itself; what it does not report is absent. */
 export interface DocumentDescription {
   /** IEEE 1284. */
   deviceId?: string;
   uuid?: string;
-  /** Where a print server's queue sends to. */
+  /** The address that a print server's queue sends to. */
   deviceUri?: string;
   makeAndModel?: string;
-  /** What it is called, for people. */
+  /** Its name, shown to people. */
   name?: string;
   dpi?: number;
   /** The media that is loaded or preset first; then what else it can take, as far as it lists sizes. */
   media: MediaSize[];
-  /** What it is known to print, best for labels first; empty: it passes on whatever it gets. */
+  /** The languages it is known to print, best for labels first; empty: it passes on whatever it gets. */
   languages: LanguageId[];
-  /** What each language is called there; one that is not in it would be refused. */
+  /** The device's name for each language; a language that is absent would be refused. */
   mediaTypes: Partial<Record<LanguageId, string>>;
-  /** What it wants of PWG raster, where it takes that. */
+  /** The type and resolution of PWG raster that it wants, if it takes PWG raster. */
   raster?: RasterTaken;
   /**
    * `none`: the printer itself. `delivers`: a print server's queue, whose `completed` says that the device took the
@@ -49,7 +49,7 @@ export interface DocumentDescription {
 }
 
 export interface DocumentRequest {
-  /** What the job is called in the device, at most 80 bytes: it can be found by it. */
+  /** The job's name in the device, at most 80 bytes; `find` looks for it. */
   name: string;
   language: LanguageId;
   media: MediaSize;
@@ -71,7 +71,7 @@ export interface PrinterJobState {
   /** The device's own words: `job-printing`, `printer-stopped`, `aborted-by-system`, …. */
   reasons: string[];
   name: string | null;
-  /** Pages (or labels) that are out, as far as the device counts; 0 may also mean that it does not. */
+  /** Pages (or labels) that are out, as the device counts them; 0 may also mean that it does not count. */
   impressions: number | null;
   /** The document is still expected, or still coming. */
   incomplete: boolean;
@@ -79,16 +79,17 @@ export interface PrinterJobState {
   began: boolean | null;
 }
 
-/** A device at its address. Nothing is kept open that another client could not use too. */
+/** A device at its address. Nothing is kept open that would shut other clients out. */
 export interface DocumentPort {
   /**
-   * The certificate that the device has shown, where nobody has told which it must have: its SHA-256, or `authority`;
-   * no other is accepted from then on. null: none was shown, or it is known which it must be.
+   * The first certificate that the device has shown, if `DeviceAccess` names none: the SHA-256, or
+   * `authority`. No other is accepted from then on. null: none was shown yet, or `DeviceAccess` names it or
+   * its authority.
    */
   readonly certificate?: string | null;
   /** @throws TransportError */
   describe(signal: AbortSignal): Promise<DocumentDescription>;
-  /** `labelsPending` is null; `odometer`: impressions of its life, where it has such. @throws TransportError */
+  /** `labelsPending` is null; `odometer`: impressions of its life, if counted. @throws TransportError */
   status(signal: AbortSignal): Promise<DeviceStatus>;
   /** Makes a job without a document, and returns its ID. @throws TransportError, DocumentRefusal */
   create(request: DocumentRequest, signal: AbortSignal): Promise<string>;
@@ -106,11 +107,11 @@ export interface DocumentPort {
   close(): void;
 }
 
-/** The device understood, and will not. */
+/** The device understood the request and refused it. */
 export class DocumentRefusal extends Error {
-  /** The device's own name for it: `server-error-busy`. */
+  /** The device's own name for the reason: `server-error-busy`. */
   readonly code: string;
-  /** The same may be accepted later. */
+  /** The same request may be accepted later. */
   readonly retryLater: boolean;
 
   constructor(code: string, retryLater: boolean, options?: ErrorOptions) {
@@ -121,7 +122,7 @@ export class DocumentRefusal extends Error {
   }
 }
 
-/** How to get in, where an address alone does not do. Never logged. */
+/** Credentials and certificates, where an address alone is not enough. Never logged. */
 export interface DeviceAccess {
   user?: string | undefined;
   password?: string | undefined;
@@ -129,11 +130,11 @@ export interface DeviceAccess {
   ca?: string | undefined;
   /** SHA-256 of the device's own certificate, hexadecimal. */
   fingerprint256?: string | undefined;
-  /** The password may be sent over a connection that is not encrypted. */
+  /** The password may be sent over a connection that is not encrypted, or to an unverified certificate. */
   inClear?: boolean | undefined;
 }
 
-/** Takes documents, and keeps jobs of its own. */
+/** A transport to devices that take documents and keep jobs of their own. */
 export interface DocumentTransport extends TransportTraits {
   readonly takes: 'documents';
   /** Connects to nothing yet. @throws TransportError `address-invalid` */

@@ -1,9 +1,9 @@
 /**
- * What an IPP printer, or a queue of CUPS, takes of our languages, what each is called there, and which dots it wants
- * in PWG raster.
+ * Reads from IPP attributes which label languages an IPP printer or CUPS queue takes, under which MIME types,
+ * and which dots it wants in PWG raster.
  *
- * A queue of CUPS takes a printer's own language as `application/vnd.cups-raw`, which passes every filter by; what it
- * lists as formats is what it could convert, so only a queue with a driver is known to print pages.
+ * A CUPS queue takes a printer's own language as `application/vnd.cups-raw`, which bypasses every filter. The
+ * formats it lists are those it could convert, so only a queue with a driver is known to print pages.
  * Source: RFC 8011 §5.4.21; PWG 5102.4 §7 (pwg-raster-document-*); CUPS Implementation of IPP.
  */
 import { type LanguageId, languageId, type RasterType, rasterType } from '../../../src/contract/format.ts';
@@ -27,11 +27,11 @@ export const FORMAT_ATTRIBUTES = [
 ];
 
 export interface FormatsTaken {
-  /** What it is known to print, best for labels first; empty: it passes on whatever it gets. */
+  /** The languages it is known to print, best for labels first; empty: it passes on whatever it gets. */
   languages: LanguageId[];
-  /** What each language is called there; one that is not in it would be refused. */
+  /** The MIME type of each language there; a language that is absent would be refused. */
   mediaTypes: Partial<Record<LanguageId, string>>;
-  /** A queue of CUPS: with a driver, or one that passes on what it gets. */
+  /** Whether it is a CUPS queue, and if so with a driver, or raw: one that passes on what it gets. */
   queue: 'none' | 'raw' | 'driver';
 }
 
@@ -66,8 +66,8 @@ export interface RasterTaken {
 }
 
 /**
- * The first of our types of dots that it lists, and the resolution that is nearest to its own; `sgray_8` where it
- * lists no types. undefined: it wants none of ours.
+ * The first type of `rasterType` that the printer lists (`sgray_8` if it lists none), and of the resolutions
+ * it lists for PWG raster the one nearest to its own. undefined: it lists only other types.
  */
 export function rasterTaken(said: readonly IppAttribute[]): RasterTaken | undefined {
   const types = stringsOf(said, 'pwg-raster-document-type-supported');
@@ -80,7 +80,7 @@ export function rasterTaken(said: readonly IppAttribute[]): RasterTaken | undefi
   return { type, ...(dpi !== undefined && { dpi }) };
 }
 
-/** dpi; undefined where it does not say one that is the same across and along. */
+/** The printer's resolution, dpi; undefined: it lists none that is the same across and along. */
 export function resolution(said: readonly IppAttribute[]): number | undefined {
   return ['printer-resolution-default', 'printer-resolution-supported'].flatMap((name) =>
     resolutions(said, name),

@@ -1,13 +1,13 @@
 /**
  * IPP printers and print servers' queues: `ipp://host[:631]/path`, `ipps://…`.
  *
- * Create-Job and Send-Document, so that the job has its ID before the document is on its way; both are REQUIRED
- * of printers by IPP Everywhere (PWG 5100.14 §5.1), and CUPS has them. Some things that printers do:
+ * Uses Create-Job and Send-Document, so that the job has its ID before the document is on its way; IPP
+ * Everywhere REQUIRES both of printers (PWG 5100.14 §5.1), and CUPS has them. Some things that printers do:
  * - accept a document and abort it later: only the job's state counts, never the answer to a request;
- * - count job IDs from 1 again when they are switched on: a job is known by its ID and its name together;
+ * - count job IDs from 1 again when they are switched on: a job is identified by ID and name together;
  * - list reasons of an earlier state in a later one (a completed job of CUPS is still
  *   `processing-to-stop-point`): the state counts, not the reasons;
- * - make two of everything by default (`copies-default`): the number of copies is always said.
+ * - make two of everything by default (`copies-default`): the number of copies is always sent.
  *
  * Source: RFC 8011 §4.2, §4.3, §5.3; PWG 5100.7 (media-col); CUPS Implementation of IPP.
  */
@@ -42,7 +42,7 @@ import { FORMAT_ATTRIBUTES, formatsTaken, rasterTaken, resolution } from './ipp-
 /** A printer may look at the whole document before it answers, ms. */
 const DOCUMENT_REPLY = 30_000;
 const MOST_MEDIA = 20;
-/** How far a size may be from the printer's own and still be meant, mm. */
+/** The largest difference, mm, at which a size of the printer still counts as the wanted size. */
 const TOLERANCE = 0.5;
 
 const DESCRIPTION = [
@@ -100,22 +100,22 @@ export const ippsTransport: DocumentTransport = {
   open: ippTransport.open,
 };
 
-/** `host/printers/name`: encrypted or not, it is the same queue. */
+/** `host/printers/name`: the same queue, whether the address is encrypted or not. */
 export function ippQueue(uri: string): string {
   return uri.replace(/^ipps?:\/\//, '');
 }
 
-/** What a printer understands of a job's attributes. */
+/** The job attributes that a printer understands. */
 interface Abilities {
-  /** Sizes that a job may name: some refuse a job for any other. Empty: none may be named. */
+  /** Sizes that a job may name: some printers refuse a job with any other. Empty: a job names none. */
   media: MediaSize[];
-  /** What of `PLAIN` it lists. */
+  /** The attributes of `PLAIN` that the printer lists. */
   plain: IppAttribute[];
 }
 
 /**
- * How pages come out as they were made: a page that is shrunk into its margins is off its labels, and the back of a
- * sheet has none. Said where the printer lists it, since its defaults may be others.
+ * Attributes that have pages printed as they were made: a page that is shrunk into its margins misses its
+ * labels, and the back of a sheet has none. Sent where the printer lists them, since its defaults may differ.
  */
 const PLAIN = [
   ['print-scaling', 'none'],
@@ -182,7 +182,7 @@ class IppPort implements DocumentPort {
     const size = pages ? this.#abilities.media.find(near) : undefined;
     const attributes = [
       integer('copies', 1),
-      // A label in the printer's own language says its size itself, and the printer may refuse to be told it here.
+      // A label in a printer's language sets its own size, and the printer may refuse a size given here.
       ...(size === undefined ? [] : [mediaCol(size)]),
       ...(pages ? this.#abilities.plain : []),
     ];
@@ -214,7 +214,7 @@ class IppPort implements DocumentPort {
     try {
       await this.#questions.cancelJob(jobId(job), signal);
     } catch (error) {
-      // The job has ended or is about to, which its state will tell.
+      // The job has ended or is about to; `jobState` shows how.
       if (!(error instanceof IppStatusError)) throw error;
     }
   }
@@ -240,7 +240,7 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** A printer that refuses a mere question cannot be worked with: its queue is gone, or we may not use it. */
+/** A printer that refuses even a query is unusable: its queue is gone, or access to it is denied. */
 function asNoAnswer(error: unknown): unknown {
   if (!(error instanceof IppStatusError)) return error;
   return new TransportError('device-unreachable', error.statusName, { cause: error });
@@ -299,8 +299,8 @@ function description(said: readonly IppAttribute[]): DocumentDescription {
 }
 
 /**
- * What stands between us and the printer: CUPS, or a printer application (PAPPL: LPrint and others), whose
- * `completed` says no more than that of a queue. LPrint 1.1 even completes documents that it has lost.
+ * What stands between the agent and the printer: CUPS, or a printer application (PAPPL: LPrint and others),
+ * whose `completed` says no more than that of a queue. LPrint 1.1 even completes documents that it has lost.
  */
 function spoolerOf(
   queue: ReturnType<typeof formatsTaken>['queue'],

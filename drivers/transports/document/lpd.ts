@@ -1,22 +1,22 @@
 /**
  * LPD print servers and printers: `lpd://host[:515]/queue`, RFC 1179.
  *
- * One connection a job: the queue is asked for, then goes the control file, then the data file with its size known;
- * the server acknowledges each step with a zero octet. What the protocol cannot do shapes the rest:
+ * One connection per job carries the request for the queue, the control file, then the data file, whose size
+ * is known; the server acknowledges each step with a zero octet. The limits of the protocol shape the rest:
  *
  *   create   connects, asks the queue to take a job and gives it the control file: nothing to print yet
  *   send     the data file on the same connection. Its last acknowledgement says that the server has it, no more:
  *            a print server has spooled it, a printer may have it in memory
- *   state    nothing can be asked afterwards. What became of a job is what happened to its connection: acknowledged
- *            is `completed` (delivered, as by any queue); lost before the first byte of the data file is `aborted`,
- *            not begun; lost after that is not known. Small servers print what they get as it comes, so not even an
- *            incomplete file is certain to have printed nothing
+ *   state    the server cannot be asked afterwards. A job's state is what happened to its connection:
+ *            acknowledged is `completed` (delivered, as by any queue); lost before the first byte of the data
+ *            file is `aborted`, not begun; lost after that is unknown. Small servers print data as it comes,
+ *            so even an incomplete file may have printed something
  *
  * These outcomes are kept in memory (`outcomes.ts`). After a crash nothing is known of a job.
  *
  * The control file goes first, so that a server that prints as it reads knows the job's format; `l` there says that
  * the data goes to the printer as it is. RFC 1179 §3.1 wants a source port from 721 to 731, which only the
- * administrator may use: most servers do not ask for it, and those that do must be told not to.
+ * administrator may use: most servers do not require it, and those that do must be configured not to.
  */
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -52,7 +52,7 @@ export const lpdTransport: DocumentTransport = {
   dnsSd: {
     service: '_printer._tcp',
     order: 3,
-    // Bonjour Printing Specification 1.2.1, TXT key `rp`: what a queue is called that is not named.
+    // Bonjour Printing Specification 1.2.1, TXT key `rp`: the queue's name where the key is absent.
     address: (host, port, queue) => `lpd://${host}:${port}/${queue || 'auto'}`,
   },
   open: (uri, timeouts) => new LpdPort(uri, timeouts),
@@ -80,7 +80,7 @@ class LpdPort implements DocumentPort {
     return { media: [], languages: [], mediaTypes, spooler: 'delivers' };
   }
 
-  /** That it connects is all there is to know: its status is text for people, and different for every server. */
+  /** Only tests the connection: the status that LPD offers is text for people, different on every server. */
   async status(signal: AbortSignal): Promise<DeviceStatus> {
     const connection = await this.#connect(signal);
     await connection.close();
@@ -97,7 +97,7 @@ class LpdPort implements DocumentPort {
       const header = command(CONTROL_FILE, `${control.length} cfA${number}${HOST}`);
       await acknowledged(connection, header, this.#timeouts.query, signal);
       await acknowledged(connection, Buffer.concat([control, END_OF_FILE]), this.#timeouts.query, signal);
-      // Numbers are used again; the document's name is not.
+      // Job numbers are used again; the document's name is not.
       const job = `${number} ${name}`;
       this.#open.set(job, connection);
       outcomes.set(job, 'open');
@@ -119,7 +119,7 @@ class LpdPort implements DocumentPort {
       await acknowledged(connection, END_OF_FILE, Math.max(STORED, this.#timeouts.query), signal);
       outcomes.set(job, 'delivered');
     } catch (error) {
-      // The server refused after it had the data: nobody knows what it does with them.
+      // The server refused after it had the data: it is unknown what it does with them.
       if (error instanceof DocumentRefusal && outcomes.get(job) === 'sending') {
         throw new TransportError('connection-lost', 'the server did not take the data file', {
           cause: error,
@@ -136,7 +136,7 @@ class LpdPort implements DocumentPort {
     return Promise.resolve(outcomes.state(job, job.slice(4), this.#open.has(job)));
   }
 
-  /** A server cannot be asked for a job by its name. What has no data file ends with its connection. */
+  /** A server cannot be asked for a job by its name. A job without its data file ends with its connection. */
   find(): Promise<string[]> {
     return Promise.resolve([]);
   }
@@ -165,7 +165,7 @@ function queueOf(uri: URL): string {
   try {
     queue = decodeURIComponent(text);
   } catch {
-    // Not percent-encoded: as good as none.
+    // Not percent-encoded: treated as missing.
   }
   if (!/^[\x21-\x7e]{1,127}$/.test(queue)) {
     throw new TransportError('address-invalid', 'expected lpd://host/queue, a queue of printable ASCII');
@@ -194,7 +194,7 @@ function command(code: number, operand: string): Buffer {
 
 /**
  * Sends `bytes` and waits for the zero octet.
- * @throws TransportError; DocumentRefusal for any other octet, of which the RFC says no more than that
+ * @throws TransportError; DocumentRefusal for any other octet, to which the RFC gives no further meaning
  */
 async function acknowledged(
   connection: Connection,

@@ -1,13 +1,13 @@
 /**
- * What happened to the jobs that this process has sent to a device that cannot be asked for them afterwards. Kept
- * in memory, apart from the connection, for the last jobs only: after a crash nothing is known.
+ * Remembers what happened to this process's jobs on devices that cannot be asked for them afterwards. Kept in
+ * memory, apart from the connection, for the last jobs only: after a crash nothing is known.
  */
 import { LRUCache } from 'lru-cache';
 import type { PrinterJobState } from './document.ts';
 
 /**
- * `open`: made, and none of its document is on the way. `sending`: some of it may be, or was when it was cut
- * short. `delivered`: all of it is taken. `given up`: ended before any of it was on the way.
+ * `open`: created, with nothing of its document sent. `sending`: part of it may have been sent, also where
+ * sending was cut short. `delivered`: all of it was taken. `given up`: ended before any of it was sent.
  */
 export type Outcome = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
 
@@ -26,8 +26,8 @@ export class Outcomes {
   }
 
   /**
-   * The job's state by that; null where nobody knows.
-   * @param connected its document can still be sent
+   * The job's state, derived from its outcome; null: unknown.
+   * @param connected whether its document can still be sent
    */
   state(job: string, name: string, connected: boolean): PrinterJobState | null {
     const outcome = this.get(job);

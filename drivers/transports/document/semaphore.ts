@@ -1,6 +1,7 @@
 /**
- * Calls that hold a thread until they return, a few at a time: the others wait in order. The threads are libuv's, four
- * for the whole process; were all of them in a spooler that hangs, no file could be read, and no host be found.
+ * Limits calls that hold a thread until they return: a few run at a time, the others wait in order. The
+ * threads are libuv's, four in all: if a hanging spooler held them, no file could be read, and no host name
+ * resolved.
  */
 export class Semaphore {
   readonly #atOnce: number;
@@ -9,8 +10,8 @@ export class Semaphore {
   #running = 0;
 
   /**
-   * @param atOnce calls that run
-   * @param most calls that wait; beyond that, nobody should ask anything new
+   * @param atOnce most calls that run at once
+   * @param most calls that wait when `full` becomes true
    */
   constructor(atOnce: number, most: number) {
     this.#atOnce = atOnce;
@@ -31,7 +32,7 @@ export class Semaphore {
     try {
       return await call();
     } finally {
-      // The turn goes on to the next, or ends.
+      // The next call that waits takes over the turn.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

@@ -2,8 +2,8 @@
  * The functions of the Windows spooler (winspool.drv) that Platen calls, through koffi, on threads of libuv, so that
  * none holds up the process: a few at a time, and one at a time for each handle.
  *
- * A call can't be taken back once it runs: who waits for it can give up, and its handle is closed when it returns.
- * Windows' own error number is lost with the thread, so a failure only says which function failed.
+ * A running call cannot be cancelled: the caller can stop waiting, and the handle is closed when the call
+ * returns. Windows' own error number is lost with the thread, so a failure only says which function failed.
  *
  * Source: Microsoft, Print Spooler API (winspool.h); structures and flags as there.
  */
@@ -58,7 +58,7 @@ const TYPES: Readonly<Record<string, string>> = { W: 'str16', P: 'void *', D: 'u
 
 /** PRINTER_ENUM_LOCAL, PRINTER_ENUM_CONNECTIONS. */
 const LOCAL_AND_CONNECTED = 2 | 4;
-/** Lists may grow between the question how long they are and the next. */
+/** A list may grow between the call that asks for its size and the call that reads it. */
 const TRIES = 5;
 const MOST_JOBS = 10_000;
 
@@ -69,7 +69,7 @@ interface Native {
 /** Two fewer than libuv's threads: one is the service manager's (`service-process.ts`), one is left for the rest. */
 const semaphore = new Semaphore(2, 100);
 
-/** Calls `native` when it has its turn, with the result as it comes. */
+/** Calls `native` when it has its turn; the result is unchecked. */
 function call(native: Native, ...args: unknown[]): Promise<unknown> {
   const calling = () =>
     new Promise<unknown>((resolve, reject) => {
@@ -81,7 +81,7 @@ function call(native: Native, ...args: unknown[]): Promise<unknown> {
   return semaphore.run(calling);
 }
 
-/** While the spooler does not answer nothing new is opened; what is open goes on, until it is closed. */
+/** While the spooler does not answer, no handle is opened; open handles can still be used and closed. */
 function requireAnswers(): void {
   if (semaphore.full) throw new TransportError('query-timeout', 'the spooler still owes too many answers');
 }
@@ -89,7 +89,7 @@ function requireAnswers(): void {
 type Spooler = Awaited<ReturnType<typeof load>>;
 let loaded: Promise<Spooler> | undefined;
 
-/** @throws TransportError `address-invalid` where there is no such spooler */
+/** @throws TransportError `address-invalid` on systems other than Windows */
 function spooler(): Promise<Spooler> {
   if (process.platform !== 'win32') throw new TransportError('address-invalid', 'winspool: is for Windows');
   loaded ??= load();
@@ -145,8 +145,8 @@ async function load() {
 }
 
 /**
- * What a function puts into a buffer of the size that it asks for; null: it failed.
- * @param ask calls it with a buffer, its size, and where it says how much it needs
+ * Calls a function until its buffer has the size that it needs; returns the buffer, null: the call failed.
+ * @param ask calls the function with a buffer, its size, and an array that takes the size needed
  */
 async function filled(
   ask: (buffer: Buffer | null, size: number, needed: number[]) => Promise<unknown>,
@@ -176,7 +176,7 @@ export async function listPrinters(): Promise<PrinterInfo[]> {
   return places.map((at) => printerInfo.parse(api.decode(bytes, at, api.printerInfo)));
 }
 
-/** null: there is no such printer, or it is not ours to use. */
+/** null: there is no such printer, or access to it is denied. */
 export async function openPrinter(name: string): Promise<PrinterHandle | null> {
   const api = await spooler();
   requireAnswers();
@@ -248,7 +248,7 @@ export class PrinterHandle {
     return this.#done(this.#api.setJob, id, 0, null, 5);
   }
 
-  /** Once what runs has returned. */
+  /** Closes the handle once the running call has returned. */
   async close(): Promise<void> {
     await this.#call(this.#api.closePrinter);
   }

@@ -1,6 +1,6 @@
 /**
- * Where a port of the Windows spooler leads, if it is one of the Standard TCP/IP Port monitor: what was set up when the
- * printer was added. It says nothing of who is there now.
+ * The network address of a port of the Windows spooler, if it belongs to the Standard TCP/IP Port monitor: as
+ * it was set up when the printer was added, which says nothing about the device that is there now.
  *
  * Read from the registry, where the monitor keeps it; Microsoft documents WMI's Win32_TCPIPPrinterPort instead, which
  * is a COM interface. Tried under Wine with keys of the test's own, not on Windows.
@@ -47,7 +47,7 @@ export interface TcpPort {
   queue: string;
 }
 
-/** null where that is no address. */
+/** The address of a port; null: its host is missing or not valid. */
 export function portAddress({ host, port, protocol, queue }: TcpPort): string | null {
   const lpr = protocol === LPR;
   const place = lpr ? `lpd://${inUri(host)}:${port || 515}` : socketAddress(inUri(host), port || undefined);

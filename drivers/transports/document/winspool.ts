@@ -2,13 +2,13 @@
  * Printers of the Windows spooler, by name: `winspool:Zebra%20ZD421`. Documents go to the printer as they are
  * (datatype RAW); the driver is not asked to draw anything.
  *
- * The spooler gives a job its ID before its first byte (`StartDocPrinter`), lets it be followed (`GetJob`), and
- * forgets it once its bytes are with the device. So a job of ours that is gone was delivered, unless it was seen
- * being deleted; and one of another process that is gone is a job of which nobody knows. Delivered is all that a
- * spooler can say, as with every queue (see `confirmation.ts`).
+ * The spooler gives a job its ID before its first byte (`StartDocPrinter`), lets it be followed (`GetJob`),
+ * and forgets it once its bytes are with the device. So a job that this process has sent and that is gone was
+ * delivered, unless it was seen being deleted; the outcome of another process's job that is gone is unknown.
+ * Delivered is all that a spooler can say, as with every queue (see `confirmation.ts`).
  *
- * A handle is open between `create` and the end of `send`, and for the moment of a question. All are closed, also
- * where a call hangs: then, once it returns.
+ * A handle is open between `create` and the end of `send`, and during each query. Every handle is closed;
+ * where a call hangs, once the call returns.
  *
  * Source: Microsoft, Print Spooler API: JOB_INFO_1, PRINTER_INFO_2 (status flags), StartDocPrinter, WritePrinter.
  */
@@ -80,7 +80,7 @@ class WinspoolPort implements DocumentPort {
     try {
       const id = await this.#bounded(handle.startDocument(name), this.#timeouts.query, signal);
       if (id === 0) throw new DocumentRefusal('winspool-start-doc', true);
-      // Numbers come again; the name of the document is given once.
+      // Job numbers are used again; the document's name is not.
       const job = `${id} ${name}`;
       this.#open.set(job, { handle, id });
       outcomes.set(job, 'open');
@@ -121,7 +121,7 @@ class WinspoolPort implements DocumentPort {
     const { id, name } = partsOf(job);
     const found = await this.#on(signal, async (handle) => {
       const info = await handle.job(id);
-      // Either there is no such job, or the spooler does not answer: then this fails too.
+      // Either there is no such job, or the spooler does not answer: then `info` fails too.
       if (info === null && (await handle.info()) === null) throw lost('GetPrinter');
       return info;
     });
@@ -184,7 +184,7 @@ class WinspoolPort implements DocumentPort {
     try {
       handle = await this.#bounded(opening, this.#timeouts.connect, signal);
     } catch (error) {
-      // What is opened too late is closed by whoever is left.
+      // A handle that opens after this call has given up is closed here.
       opening.then((late) => late && letGo(late)).catch(() => undefined);
       throw error;
     }
@@ -217,7 +217,7 @@ export function printerName(uri: URL): string {
   try {
     name = uri.host === '' && uri.search === '' && uri.hash === '' ? decodeURIComponent(uri.pathname) : '';
   } catch {
-    // Not percent-encoded: as good as none.
+    // Not percent-encoded: treated as missing.
   }
   // Windows: no more than 220 characters; `\\server\printer` for one that the user is connected to.
   if (!/^[^\p{C},!]{1,220}$/u.test(name)) {
@@ -251,7 +251,7 @@ const JOB = {
 };
 const STUCK = JOB.paused | JOB.error | JOB.offline | JOB.paperOut | JOB.blocked | JOB.intervention;
 
-/** A finished job is deleted too, while it leaves the queue: finished counts. */
+/** A finished job is also marked as deleting while it leaves the queue, so the flags of `done` come first. */
 export function jobState(status: number, name: string): PrinterJobState {
   const phase =
     status & JOB.done

@@ -1,17 +1,17 @@
 /**
- * A file or a device node: `file:///dev/lp0`, `file:///var/spool/labels.zpl`, `file:///run/labels` (a FIFO). One
- * way: nothing is ever read, and no question is written.
+ * A file or a device node: `file:///dev/lp0`, `file:///var/spool/labels.zpl`, `file:///run/labels` (a FIFO).
+ * Write-only: nothing is ever read, and no query is written.
  *
- * Bytes are appended to a regular file, and are on the disk before they count as written; a character device or
- * FIFO takes them as they come. It has to be there: a node whose device is unplugged would otherwise become a file.
- * Symbolic links are followed, as udev's names for devices are such; what counts is what is opened, and that may be
- * no directory, block device or socket.
+ * Bytes are appended to a regular file, and are on the disk before they count as written; a character device
+ * or FIFO takes them as they come. The path has to exist: a node whose device is unplugged would otherwise
+ * become a file. Symbolic links are followed, as udev's names for devices are links; what a link leads to may
+ * be no directory, block device or socket.
  *
- * Everything is opened non-blocking. A FIFO that nobody reads is like a printer that is off, and one whose reader
- * does not read fails the write after its timeout. A regular file can hang all the same (a network file system): the
- * write is given up then, and one thread is lost to it until the system lets go.
+ * Everything is opened non-blocking. A FIFO without a reader is like a printer that is off, and a FIFO whose
+ * reader does not read fails the write after its timeout. A regular file can hang all the same (a network
+ * file system): then the write is given up, and its thread is lost until the system call returns.
  *
- * A write that was cut short leaves a part of a label behind, so the connection ends with it.
+ * A write that was cut short leaves a part of a label behind, so it ends the connection.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -75,7 +75,7 @@ function pathOf(uri: URL): string {
   }
 }
 
-/** @throws TransportError `device-unreachable` for what nothing is to be written to */
+/** @throws TransportError `device-unreachable` for a directory, block device or socket */
 function kindOf(stats: Stats): 'regular' | 'device' {
   if (stats.isFile()) return 'regular';
   if (stats.isCharacterDevice() || stats.isFIFO()) return 'device';
@@ -93,7 +93,7 @@ class FileConnection implements Connection {
   #gone: TransportError | undefined;
   #closing: Promise<void> | undefined;
 
-  /** A regular file has no buffer of its own. */
+  /** No device reads a regular file while it is written, so none holds a part of a label. */
   get inert(): boolean {
     return this.#kind === 'regular';
   }
@@ -116,7 +116,7 @@ class FileConnection implements Connection {
     return orAborted(turn, signal);
   }
 
-  /** It never answers, and a question would stand in the file. */
+  /** A file never answers, and a query would end up in it. */
   query(): Promise<Uint8Array> {
     return Promise.reject(this.#gone ?? new TransportError('query-timeout', 'a file does not answer'));
   }

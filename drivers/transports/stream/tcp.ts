@@ -7,13 +7,13 @@
  * when the kernel has taken its last byte; how much of that is already in the device, TCP does not say. While a
  * piece waits, the kernel's send queue shows whether the device takes anything (see `send-queue.ts`).
  *
- * What is left behind when something is cut short:
+ * The connection after a call that was cut short:
  * - a write aborted or timed out before its first piece was handed over: the connection is as before;
  * - a write aborted or timed out after that: the stream is broken off in the middle, so the connection is
  *   destroyed (`closed` aborts) and nothing more can be sent behind half a label;
  * - a query aborted or timed out: the connection stays. Its answer may still come, is thrown away if it comes
- *   before the next query, and is indistinguishable from the next one's if it comes later: who asks again after
- *   a timeout has to allow for that.
+ *   before the next query, and is indistinguishable from the next one's if it comes later: callers that query
+ *   again after a timeout have to allow for that.
  *
  * Bytes that arrive while no query is under way (alerts, late answers) are read and thrown away, so they can
  * neither fill memory nor block the device.
@@ -34,7 +34,7 @@ const DEFAULT_PORT = 9100;
 /** Bytes handed over at once: small, so that progress shows on slow devices; 4 KB pieces still pass 500 MB/s. */
 const PIECE = 4 * 1024;
 const DEFAULT_REPLY_BYTES = 64 * 1024;
-/** After this idle time, ms, the kernel begins to ask whether the other side is still there. */
+/** Idle time, ms, after which the kernel begins to send keep-alive probes. */
 const KEEP_ALIVE_AFTER = 10_000;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
 const CLOSE_WRITES = 5_000;
@@ -156,7 +156,7 @@ class TcpConnection implements Connection {
       const late = () => reject(new TransportError('query-timeout', `${timeoutMs} ms`));
       const timer = setTimeout(late, timeoutMs);
       try {
-        // Not awaited: a device that takes no data does not answer either, and the timeout sees to both.
+        // Not awaited: a device that takes no data does not answer either, and the timeout covers both.
         if (bytes.length > 0) this.#socket.write(bytes);
         return await this.#watched(promise, reject, signal);
       } finally {
@@ -193,7 +193,7 @@ class TcpConnection implements Connection {
     this.#lose(CLOSED);
   }
 
-  /** Hands one piece to the kernel; null: it has it already, as it mostly does. */
+  /** Hands one piece to the kernel; null: the kernel took it at once, as is usual. */
   #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> | null {
     const socket = this.#socket;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ class TcpConnection implements Connection {
     }
   }
 
-  /** Runs calls one after the other; one that is aborted while it waits leaves the others' order as it is. */
+  /** Runs calls one after the other; aborting one that waits does not change the order of the others. */
   async #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (this.#gone) throw this.#gone;
@@ -268,8 +268,8 @@ class TcpConnection implements Connection {
   #lose(detail: string, cause?: Error): void {
     this.#gone ??= new TransportError('connection-lost', detail, cause && { cause });
     if (!this.#socket.destroyed) {
-      // RST. After a mere close the kernel goes on delivering what it holds, for minutes: where the network was silent for
-      // a while, even after what was sent again on a new connection.
+      // Sends RST. After a plain close the kernel goes on delivering its buffered bytes for minutes: where
+      // the network was interrupted, even after the same bytes were sent again on a new connection.
       this.#socket.resetAndDestroy();
       this.#socket.destroy();
     }

@@ -30,7 +30,7 @@ export interface UsbPrinter {
 
 /** Longest file that is read, bytes: sysfs files are one page. */
 const LONGEST = 4_096;
-/** usblp has 16 minor numbers. */
+/** Most nodes that are read; usblp has 16 minor numbers. */
 const MOST = 64;
 
 /** @param sysfs `/sys`, or what stands for it in a test */
@@ -44,7 +44,7 @@ export async function usbPrinters(sysfs: string): Promise<UsbPrinter[]> {
   return found.filter((printer) => printer !== undefined);
 }
 
-/** The address of one of the printers that are there. */
+/** The address of a printer. @param all every printer that is connected */
 export function usbAddress(printer: UsbPrinter, all: readonly UsbPrinter[]): string {
   const { vendor, product, serial, port } = printer;
   const alike = all.filter(
@@ -89,7 +89,7 @@ function order(node: string): number {
   return Number(node.slice(2));
 }
 
-/** Empty for a file that is not there; no more than a page of one that is. */
+/** The text of a file, one page at most; empty where there is no such file. */
 async function text(path: string): Promise<string> {
   const file = await open(path, 'r').catch(() => undefined);
   if (file === undefined) return '';

@@ -5,13 +5,13 @@
  * printer.
  *
  * The device is opened non-blocking and asked again after a pause when it is not ready. A blocking write to a
- * printer without paper would hold one of the few threads that all file access of the process shares, and four
- * such printers would stop it. The driver takes a piece, and says `EAGAIN` until the device has it; a write of
- * no bytes does the same without a piece, which is how the end of the last one is seen: closing earlier would
- * take it back (usblp.c, `usblp_wwait`, `usblp_release`).
+ * printer without paper would hold one of the few threads that all file access of the process shares, and
+ * four such printers would stop all of it. The driver takes one piece, and answers `EAGAIN` until the device
+ * has that piece. A write of no bytes gets the same answers, which shows when the device has the last piece:
+ * closing earlier would cancel it (usblp.c, `usblp_wwait`, `usblp_release`).
  *
- * As with TCP, a write that was cut short leaves half a label behind, so the connection ends with it; a query
- * that timed out leaves it open, and what is still unread is thrown away before the next one.
+ * As with TCP, a write that was cut short leaves half a label behind, so it ends the connection; a query that
+ * timed out leaves the connection open, and what is still unread is thrown away before the next query.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -135,7 +135,7 @@ class UsbConnection implements Connection {
       try {
         await this.#writeAll(bytes, timeoutMs, signal);
       } catch (error) {
-        // A device that takes no question does not answer it.
+        // A device that does not take the query does not answer it.
         if (!(error instanceof TransportError) || error.code !== 'write-timeout') throw error;
         throw new TransportError('query-timeout', `${timeoutMs} ms`);
       }
@@ -173,7 +173,7 @@ class UsbConnection implements Connection {
     ]);
     limit.abort();
     this.#lose(CLOSED);
-    // No read or write of ours blocks, so this does not wait for the device either.
+    // No read or write blocks, so closing does not wait for the device either.
     await this.#file.close().catch(() => undefined);
   }
 
@@ -220,8 +220,8 @@ class UsbConnection implements Connection {
   }
 
   /**
-   * How many bytes came; 0: none so far. A read that ends at once with nothing is either an empty packet, with
-   * which many printers say that they have nothing to say, or the end; the write of no bytes tells which.
+   * How many bytes came; 0: none so far. A read that returns no bytes is either an empty packet, which many
+   * printers send when they have no answer, or the end of the connection; a write of no bytes tells which.
    */
   async #read(into: Buffer): Promise<number> {
     try {

@@ -1,6 +1,6 @@
 /**
- * What a person sends to whoever helps: findings, configuration, versions, lists and log, as `.tar.gz`. Secrets are
- * taken out wherever they stand; label data, and texts that may quote it, are not taken in.
+ * Writes the support bundle for a helper: findings, configuration, versions, lists and log, as `.tar.gz`.
+ * Secrets are taken out wherever they stand; label data, and texts that may quote it, are left out.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -85,7 +85,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Lists that hold no messages, which might quote label data. */
+/** The crash reports; they hold no messages, which might quote label data. */
 function crashes(dataDir: string): unknown[] {
   const directory = join(dataDir, CRASHES);
   return namesIn(directory).map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')));
@@ -120,7 +120,7 @@ function distribution(): string {
   }
 }
 
-/** What an error says may quote a value of a label, and so may a template's name. */
+/** A job without the text of its error and the name of its template, which may quote values of labels. */
 function jobOutline({ template, error, ...job }: JobView): object {
   return { ...job, template: template.id, error: error?.code ?? null };
 }
@@ -131,18 +131,18 @@ const errorEntry = z.object({
   code: z.unknown().optional(),
   stack: z.string().optional(),
 });
-/** Members of a line of the log that say who and what, and quote nothing. */
+/** Members of a log line that never quote label data. */
 const KEPT = [
   'level time pid msg agent agentId name version dataDir server reason redis prefix printer printerId lane job jobId queue',
   'delivery round status code kind retryMs loops signal url method route path statusCode ms provider uri',
 ].flatMap((names) => names.split(' '));
 
-/** What its service has said, reduced to what is known to hold no contents. */
+/** The log of the service, reduced to what is known to hold no label data. */
 async function log(subject: Subject): Promise<string> {
   const unit = unitOf(subject);
   if (unit === null) return 'kept by whoever started it';
   if (process.platform === 'win32') {
-    // A file that a new one takes the place of at 10 MB.
+    // This file is rotated at 10 MB.
     const text = readFileSync(join(windowsPlaces().logs, 'agent.log'), 'utf8');
     return text.split('\n').slice(-LOG_LINES).map(logLine).join('\n');
   }
@@ -154,7 +154,7 @@ async function log(subject: Subject): Promise<string> {
   return stdout.split('\n').map(logLine).join('\n');
 }
 
-/** Lines of others, of systemd for example, stay whole; of ours only the known members stay. */
+/** Plain lines of systemd and of Platen stay whole; of lines in JSON only the members in `KEPT` stay. */
 export function logLine(line: string): string {
   if (!line.startsWith('{'))
     return /^(platen|agent|Started|Starting|Stopp|systemd)/.test(line) ? line : '[left out]';

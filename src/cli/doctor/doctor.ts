@@ -1,6 +1,6 @@
 /**
- * `platen doctor`: why does it not print? What a person would look at first, in the order in which one rests on the
- * other. Everything that is not in order comes with what to do.
+ * `platen doctor`: finds out why nothing prints. It makes the checks that a person would make first, each
+ * after those that it depends on. Every finding that is not in order comes with advice.
  */
 import { Command } from 'commander';
 import { INSTALLED_FILES } from '../config-file.ts';

@@ -1,4 +1,4 @@
-/** This machine: the program and its native parts, who may read and write what, room on the disk. */
+/** Checks of this machine: the program and its native parts, permissions, room on the disk. */
 import { accessSync, constants, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
 import { SYSTEM } from './system-words.ts';
 
-/** Below the first the disk is nearly full; below the second nothing can be accepted or journalled for long. */
+/** Free bytes: below `low` the disk is nearly full, below `none` soon nothing is accepted or journalled. */
 const SPACE = { low: 1024 ** 3, none: 100 * 1024 ** 2 };
 const NODES = { low: 10_000, none: 100 };
 

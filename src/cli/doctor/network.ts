@@ -1,4 +1,4 @@
-/** The network as far as this machine's own settings go: its clock, the names that it is told, its proxy. */
+/** Checks of this machine's network settings: its clock, the host names in its configuration, its proxy. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
@@ -12,7 +12,7 @@ export const LIMIT_MS = 3_000;
 const CLOCK = { ok: 2_000, wrong: 60_000 };
 const NAMES_MS = 3_000;
 
-/** Clocks need not agree for a label to come out; times in lists, and tokens of another server, do. */
+/** Labels come out even if clocks differ; times in lists and tokens of another server need equal clocks. */
 export async function clock(subject: Subject): Promise<Finding[]> {
   const { service, places } = subject;
   const { redisUrl, databaseUrl, queuePrefix = 'platen' } = places;
@@ -57,7 +57,7 @@ export async function names({ service, places, agent }: Subject): Promise<Findin
   ];
   const hosts = addresses.flatMap((address) => {
     const host = URL.parse(address ?? '')?.hostname.replace(/^\[|\]$/g, '') ?? '';
-    // In a USB address the host is a number.
+    // In a USB address the host is the vendor's number.
     return host === '' || isIP(host) !== 0 || address?.startsWith('usb:') ? [] : [host];
   });
   return await Promise.all([...new Set(hosts)].map(resolved));
@@ -77,7 +77,7 @@ async function resolved(host: string): Promise<Finding> {
   }
 }
 
-/** Node asks a proxy only where it is told to; queues, database and printers are never reached through one. */
+/** Node uses a proxy only if it is told to; queues, database and printers are never reached through one. */
 export async function proxy({ service }: Subject): Promise<Finding[]> {
   const check = 'proxy';
   const set = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].filter((name) => process.env[name]);

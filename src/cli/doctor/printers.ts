@@ -1,4 +1,4 @@
-/** Each printer: whether it was found, is reached, answers, how it is, and when it last printed. */
+/** Checks each printer: whether it was found, is reached and answers, its state, and when it last printed. */
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { configuredPrinters } from '../../agent/discovery/providers/configured.ts';
@@ -11,7 +11,7 @@ import { localTime } from '../times.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
 
-/** What is known of a printer by whoever knows it. */
+/** What the service, an agent or this command knows of a printer. */
 interface Seen {
   name: string;
   uri: string;
@@ -24,14 +24,14 @@ interface Seen {
 /** How long this command itself asks printers that no agent serves, ms. */
 const ASK_MS = 4_000;
 
-/** Told by the service where it answers, by this machine's agent otherwise; asked directly where neither runs. */
+/** As the service reports them, or else this machine's agent; asked directly where neither runs. */
 export async function printers(subject: Subject): Promise<Finding[]> {
   const { client, status, agent } = subject;
   if (client !== null) {
     try {
       return await byService(client);
     } catch {
-      // Said above.
+      // The check of the service has reported it.
     }
   }
   if (status !== null) {
@@ -92,7 +92,7 @@ function neverReached(name: string, uri: string, why: string): Finding {
   return failed(`printer ${name}`, `${uri} was never reached: ${why}`, advice);
 }
 
-/** What a person does about each reason; the list of jobs shows what waits for any other. */
+/** What a person does about a reason; for any other reason, the list of jobs shows what waits. */
 const REMEDIES: Readonly<Record<string, string>> = {
   offline: 'Look at its power and its network cable; it goes on by itself.',
   'media-empty': 'Load labels; it goes on by itself.',

@@ -1,4 +1,4 @@
-/** The service and the lanes between it and its agents, from here and as the running service has them. */
+/** Checks the service and the lanes between it and its agents, from here and as the service sees them. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ import { SYSTEM } from './system-words.ts';
 
 const run = promisify(execFile);
 
-/** What the system says of it, where it is installed as a service. */
+/** The state of the system's service, where Platen is installed as one. */
 export async function unit(subject: Subject): Promise<Finding[]> {
   const name = unitOf(subject);
   if (name === null) return [];
@@ -54,7 +54,7 @@ async function windowsService(name: string): Promise<Finding[]> {
 
 const problem = z.object({ detail: z.string() });
 
-/** Whether it answers, and whether it can do its work: its database and lanes, as it sees them itself. */
+/** Whether the service answers, and whether it reaches its database and lanes. */
 export async function service({ service, client, isAgent, dataDir }: Subject): Promise<Finding[]> {
   if (service === null || client === null) {
     if (isAgent) return [];
@@ -86,7 +86,7 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
   }
 }
 
-/** The servers of lanes and database, from this machine. */
+/** Whether this machine reaches the servers of lanes and database. */
 export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
   const found: Finding[] = [];
   const { redisUrl, databaseUrl, queuePrefix = 'platen' } = places;
@@ -124,7 +124,7 @@ export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
   return found;
 }
 
-/** The agent of this machine by its own word, and all agents by the service's. */
+/** The agent of this machine as its status file has it, and all agents as the service lists them. */
 export async function agents({ isAgent, status, client, places, dataDir }: Subject): Promise<Finding[]> {
   const found: Finding[] = [];
   if (status !== null && isAgent) {

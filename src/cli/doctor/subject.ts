@@ -1,4 +1,4 @@
-/** What is examined: this machine's configuration, where its state is, and the service that can be asked. */
+/** What the doctor examines: this machine's configuration, its data directory, and the service, if known. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AgentConfig } from '../../agent/config.ts';
@@ -24,7 +24,7 @@ export interface Subject {
   /** null: no service is known. */
   service: ServiceFile | null;
   client: AdminClient | null;
-  /** What the agent that runs here says of itself. */
+  /** The status that the agent of this machine has written. */
   status: AgentStatus | null;
 }
 
@@ -86,7 +86,7 @@ async function readFileOf(
   return { written: written ?? {}, agent: await agentConfigOf(written?.agent, undefined, { dataDir }) };
 }
 
-/** The service of this machine that runs it. */
+/** The system's service that runs it; null: it is not installed as one. */
 export function unitOf({ file, isAgent }: Subject): string | null {
   if (file === null || !INSTALLED_FILES.includes(resolve(file))) return null;
   return isAgent ? 'platen-agent' : 'platen';

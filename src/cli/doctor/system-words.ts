@@ -1,9 +1,9 @@
-/** How a person has this system start a service, and where to look: what an advice says in its own words. */
+/** The words of an advice that depend on the system: how a person starts a service, and where to look. */
 import { windowsPlaces } from '../windows-service/windows-places.ts';
 
 interface SystemWords {
   start(unit: string): string;
-  /** What the service says. */
+  /** Where the service's log is read. */
   log(unit: string): string;
   resolver: string;
   /** To run a command with the rights to look at everything. */

@@ -1,4 +1,4 @@
-/** A label that says where it comes from, and no data of anybody: printed when a person asks for it. */
+/** Prints a test label when a person asks for it: it says where it comes from, and holds nobody's data. */
 import { hostname } from 'node:os';
 import type { AdminClient } from '../admin-client.ts';
 import { explain } from '../explain.ts';

@@ -1,4 +1,4 @@
-/** Makes a program a systemd service with a user of its own, and undoes it. Each step may be there already. */
+/** Makes a program a systemd service with a user of its own, and undoes it. Steps may be done already. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -26,7 +26,7 @@ const DESCRIPTIONS: Readonly<Record<Role, string>> = {
   agent: 'Print agent that drives label printers',
   up: 'Label print service, with the agent that drives the printers',
 };
-/** What a new installation begins with. */
+/** The configuration that a new installation begins with. */
 const SETTINGS: Readonly<Record<Role, object>> = {
   agent: { printers: [], discovery: { dnsSd: true, usb: true } },
   up: { host: '127.0.0.1', port: 8310, agent: { printers: [], discovery: { dnsSd: true, usb: true } } },
@@ -35,7 +35,7 @@ const SETTINGS: Readonly<Record<Role, object>> = {
 export const configOf = (role: Role) => join(CONFIGURATION, role === 'agent' ? 'agent.json' : 'platen.json');
 const unitFile = (role: Role) => `/etc/systemd/system/${UNITS[role]}.service`;
 
-/** @param says told of each thing that is done @returns whether it was started @throws CommandFailure */
+/** @param says called with a line for each step @returns whether it was started @throws CommandFailure */
 export function install(program: Program, role: Role, says: (line: string) => void): boolean {
   const other = UNITS[role === 'agent' ? 'up' : 'agent'];
   for (const unit of [UNITS[role], other]) {
@@ -96,7 +96,7 @@ function makeDirectories(role: Role, says: (line: string) => void): void {
   says(`${config}, to be edited`);
 }
 
-/** The link to the version that runs, what guards it, and the command on the PATH. */
+/** Makes the link to the version that runs, the script that guards it, and the command on the PATH. */
 function layBeside({ root, version, command }: Program, home: string, says: (line: string) => void): void {
   const link = join(home, 'current');
   rmSync(`${link}.new`, { force: true });
@@ -121,7 +121,7 @@ function canBeRead(file: string): boolean {
   return spawnSync('runuser', ['-u', USER, '--', 'test', '-x', file], { stdio: 'ignore' }).status === 0;
 }
 
-/** @param purge also what it kept: jobs, journal, keys, configuration */
+/** @param purge also remove what it kept: jobs, journal, keys, configuration */
 export function uninstall(role: Role, purge: boolean, says: (line: string) => void): void {
   if (!existsSync(unitFile(role))) {
     throw new CommandFailure(`${UNITS[role]} is no service that "platen service install" has made`);

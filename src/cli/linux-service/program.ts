@@ -7,14 +7,14 @@ import { CommandFailure, EXIT } from '../failure.ts';
 const metadata = z.object({ name: z.string(), version: z.string() });
 
 export interface Program {
-  /** Of the checkout, or of the version: where its `package.json` is. */
+  /** The directory of the checkout or version, with its `package.json`. */
   root: string;
   version: string;
   /** Where versions lie side by side; null: it is a checkout. */
   home: string | null;
-  /** It has no service in it. */
+  /** The program is an agent, without a service in it. */
   isAgentAlone: boolean;
-  /** What is run, also after an update. */
+  /** The path of the command, which stays valid after an update. */
   command: string;
 }
 

@@ -91,7 +91,7 @@ function needsSystemd(): void {
   );
 }
 
-/** The command to use, as it has to be typed. */
+/** @throws CommandFailure with the command as it has to be typed */
 function needsRoot(words: string): void {
   if (process.getuid?.() === 0) return;
   const { home, root } = thisProgram();

@@ -1,10 +1,10 @@
-/** The systemd units: least rights, started when they say that they work, restarted when a loop of theirs stands still. */
+/** The systemd units: least rights, ready when the program says so, restarted when one of its loops stops. */
 
 export interface Unit {
   description: string;
   /** Absolute path and arguments. */
   command: string;
-  /** Run as root before each start: what goes back from a version that does not come up. */
+  /** Run as root before each start: goes back from a version that does not come up. */
   guard?: string;
   /** The program lies in somebody's home, or in root's. */
   inHome?: true;

@@ -1,4 +1,4 @@
-/** Brings manifest and archive, from a file or an address; never more of them than they say. */
+/** Fetches manifest and archive, from a file or an address, and never more bytes than they may have. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export async function bringManifest(source: string): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Where the archive is, which lies beside its manifest. */
+/** The place of the archive, which lies beside its manifest. */
 export function beside(source: string, name: string): string {
   const url = webAddress(source);
   if (url !== null) return new URL(name, url).href;
@@ -26,7 +26,7 @@ export function beside(source: string, name: string): string {
 }
 
 /**
- * Writes the archive, and looks at each of its bytes.
+ * Writes the archive, and checks its size and hash.
  * @throws UpdateError `archive-wrong` where size or hash is another, `not-reached`
  */
 export async function bringArchive(source: string, { size, sha256 }: Manifest, file: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Where the versions lie side by side: `<home>/<version>/`, `<home>/current` as a link to the one that runs, and in
- * `<home>/.update/` what an update has to remember if it is killed. Plain files, since `launch` (a shell script) has to
- * read them where no version works any more.
+ * The directory where versions lie side by side: `<home>/<version>/`, `<home>/current` as a link to the
+ * version that runs, and in `<home>/.update/` what an update has to remember if it is killed. The notes are
+ * plain files, since `launch` (a shell script) has to read them where no version works any more.
  */
 import {
   closeSync,
@@ -26,7 +26,7 @@ import { UpdateError } from './update-error.ts';
 
 const metadata = z.object({ version: z.string(), name: z.string() });
 
-/** Versions on trial, as `pending` has it. */
+/** An update on trial, as the note `pending` has it. */
 export interface Trial {
   from: string;
   to: string;
@@ -66,7 +66,7 @@ export class Home {
     return basename(readlinkSync(join(this.directory, 'current')));
   }
 
-  /** What is remembered of updates. */
+  /** The directory of the notes about updates. */
   get notes(): string {
     const directory = join(this.directory, '.update');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -77,12 +77,12 @@ export class Home {
     return join(this.directory, version);
   }
 
-  /** As the version's `package.json` has it. */
+  /** The name in the version's `package.json`. */
   packageName(version = this.current): string {
     return metadata.parse(JSON.parse(readFileSync(join(this.path(version), 'package.json'), 'utf8'))).name;
   }
 
-  /** The key that has to have signed what comes next; null: the package was made without one. */
+  /** The public key that must have signed the next version; null: the package was made without one. */
   get key(): string | null {
     const file = join(this.path(this.current), 'update-key.pem');
     return existsSync(file) ? readFileSync(file, 'utf8') : null;
@@ -139,14 +139,14 @@ export class Home {
     return readdirSync(this.directory).filter((name) => versionText.safeParse(name).success);
   }
 
-  /** Takes away all versions but these. */
+  /** Removes all versions but these. */
   keepOnly(versions: readonly string[]): void {
     for (const version of this.versions) {
       if (!versions.includes(version)) rmSync(this.path(version), { recursive: true, force: true });
     }
   }
 
-  /** What an update that was killed has left of its files. */
+  /** Removes the files that a killed update has left. */
   tidy(): void {
     for (const name of readdirSync(this.notes)) {
       if (/\.(part|new)$/.test(name)) rmSync(join(this.notes, name), { recursive: true, force: true });

@@ -1,14 +1,14 @@
 /**
- * What an update is: a file beside its archive that says which version it is, for what, and which bytes. It is signed
- * (Ed25519, RFC 8032) by whoever makes the packages; nothing of an archive is looked at before its hash is right.
+ * The manifest of an update: a file beside the archive with its version, what it is for, and its hash.
+ * Whoever makes the packages signs it (Ed25519, RFC 8032); no archive is unpacked before its hash is right.
  */
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { UpdateError } from './update-error.ts';
 
-/** What is signed begins with this, so that no signature of the key over something else counts here. */
+/** The signed text begins with this, so that a signature of the key over something else is not valid here. */
 const CONTEXT = 'platen update manifest 1\n';
-/** Of an archive and of what comes out of it, bytes: more than there will ever be. */
+/** Largest archive, packed or unpacked, bytes: more than there will ever be. */
 const MOST = 2 * 1024 ** 3;
 
 export const versionText = z
@@ -18,22 +18,22 @@ export const versionText = z
 
 export const manifest = z.object({
   format: z.literal(1),
-  /** Of the package: `platen`, or `platen-agent`. */
+  /** The name of the package: `platen`, or `platen-agent`. */
   name: z.string().max(100),
   version: versionText,
   /** `linux-x64` */
   platform: z.string().max(50),
-  /** The file's name; it lies beside this one. */
+  /** The name of the archive, which lies beside the manifest. */
   archive: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,150}\.tar\.gz$/),
   size: z.int().min(1).max(MOST),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Bytes and entries that come out of it. */
+  /** Bytes and entries of the unpacked archive. */
   unpacked: z.int().min(1).max(MOST),
   entries: z.int().min(1).max(100_000),
 });
 export type Manifest = z.infer<typeof manifest>;
 
-/** The text as it was signed, so that nobody has to write it twice in the same way. */
+/** The manifest is the text that was signed, so that it need not be written the same way a second time. */
 const envelope = z.object({ manifest: z.string().max(10_000), signature: z.string().max(200) });
 export const LONGEST_ENVELOPE = 20_000;
 
@@ -65,13 +65,13 @@ function parsed<S extends z.ZodType>(schema: S, text: string): z.output<S> {
   }
 }
 
-/** @throws UpdateError `no-key` for what is no public key of this kind */
+/** @throws UpdateError `no-key` for anything but an Ed25519 public key */
 export function publicKeyFrom(pem: string): KeyObject {
   try {
     const key = createPublicKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UpdateError('no-key', 'expected an Ed25519 public key in PEM');
 }

@@ -1,7 +1,7 @@
 /**
- * An update, step by step. Until `link` nothing that runs is touched; after it the trial stands in `pending`, so that
- * whoever comes next (`launch`, before a start; this, when it is called again) ends it: the machine works with the one
- * version or with the other, wherever this is killed.
+ * The steps of an update. Until `link` nothing that runs is touched. From then on the trial is noted in
+ * `pending`, so that whatever runs next (`launch` before a start, or another update) ends it: wherever the
+ * update is killed, the machine works with one version or the other.
  */
 import { execFile } from 'node:child_process';
 import type { KeyObject } from 'node:crypto';
@@ -43,18 +43,18 @@ export interface UpdateOptions {
   /** File or address of the signed manifest. */
   source: string;
   key: KeyObject;
-  /** Where the agent has its journal, and says how it is. */
+  /** The data directory of the agent, with its journal and its status. */
   dataDir: string;
   /** `agent.json` or `platen.json`, which the new version has to understand; null: there is none. */
   config: string | null;
   allowOlder: boolean;
-  /** Also a version that did not come up before. */
+  /** Also take a version that did not come up before. */
   again: boolean;
   /** How long the new version has to come up, ms. */
   patienceMs: number;
-  /** Whether lanes and database can be reached from here: if not, the new version cannot say that it works. */
+  /** Whether lanes and database can be reached from here; if not, the new version cannot prove itself. */
   networkIsThere: () => Promise<boolean>;
-  /** Told before each step. */
+  /** Called before each step. */
   onStep: (step: Step, says: string) => void;
 }
 
@@ -65,7 +65,7 @@ export interface Updated {
   result: 'updated' | 'unchanged' | 'kept-unproven';
 }
 
-/** @throws UpdateError; after `did-not-come-up` the version before runs again */
+/** @throws UpdateError; after `did-not-come-up` the previous version runs again */
 export async function update(options: UpdateOptions): Promise<Updated> {
   const { home, onStep } = options;
   using _lock = home.lock();
@@ -103,7 +103,7 @@ function fits({ name, platform, version }: Manifest, { home, allowOlder, again }
   }
 }
 
-/** The version, beside the others, and not current. @throws UpdateError */
+/** Puts the version beside the others; it is not current yet. @throws UpdateError */
 async function install(manifest: Manifest, { home, source, config, onStep }: UpdateOptions): Promise<void> {
   const { version, archive } = manifest;
   const [brought, fresh] = [join(home.notes, `${archive}.part`), join(home.notes, 'unpacked.new')];
@@ -127,7 +127,7 @@ async function install(manifest: Manifest, { home, source, config, onStep }: Upd
 
 const CHECK_MS = 60_000;
 
-/** It starts, its native parts are for this machine, and it takes the configuration. @throws UpdateError `check-failed` */
+/** @throws UpdateError `check-failed`: it does not start, load its native parts, or take the configuration */
 async function check(directory: string, version: string, config: string | null): Promise<void> {
   const limits = { timeout: CHECK_MS, cwd: join(directory, 'app') };
   const program = join(directory, 'bin/platen');
@@ -210,7 +210,7 @@ async function cameUp(
   return (await networkIsThere()) ? 'no' : 'not-running';
 }
 
-/** Ends what a killed update has left undone. */
+/** Ends the trial that a killed update has left. */
 async function finish(options: UpdateOptions): Promise<void> {
   const { home, onStep } = options;
   const { trial } = home;
@@ -219,14 +219,14 @@ async function finish(options: UpdateOptions): Promise<void> {
   if (home.current !== trial.to) return home.end();
   const supervisor = await supervisorOf(home);
   if (supervisor === null) return home.end();
-  // The version before may still be the one that runs.
+  // The previous version may still be running.
   if (readStatus(options.dataDir)?.report.version !== trial.to) await supervisor.restart();
   const verdict = await cameUp(supervisor, trial.to, 0, options);
   if (verdict === 'no') await goBack(trial, options).catch(() => undefined);
   else if (verdict === 'yes') home.end();
 }
 
-/** The script beside the versions, from the newest that has worked. */
+/** Replaces the script beside the versions by that of the version that was kept. */
 function placeLauncher(home: Home, version: string): void {
   const source = join(home.path(version), 'bin/launch');
   if (!existsSync(source)) return;

@@ -1,4 +1,4 @@
-/** Who runs the program: it is asked to end it, after what is under way, and to start the version that is current. */
+/** What runs the program, systemd or `launch`. A restart waits for labels under way, and starts `current`. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const LIMIT_MS = 20_000;
 export interface Supervisor {
   readonly name: string;
   restart(): Promise<void>;
-  /** It runs, or is being started; `false`: it was given up. */
+  /** Whether the program runs, or is being started; `false`: it was given up. */
   isTrying(): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ async function systemd(home: Home): Promise<Supervisor | null> {
   return {
     name: `systemd, ${unit}.service`,
     async restart() {
-      // It takes as long as the labels under way; who waits looks himself whether it came up.
+      // A restart takes as long as the labels under way; the caller checks whether the program came up.
       await run('systemctl', ['restart', '--no-block', unit], { timeout: LIMIT_MS });
     },
     isTrying: async () =>

@@ -1,4 +1,4 @@
-/** Unpacks an archive whose hash was right, and still lets nothing of it out of its directory. */
+/** Unpacks an archive whose hash was right; even so, no entry may leave its directory. */
 import { createReadStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
@@ -40,7 +40,7 @@ export async function unpack(archive: string, manifest: Manifest, into: string):
   }
 }
 
-/** What may come out: files, directories and links within the version's own directory, and no more than was signed. */
+/** Allows files, directories and links within the version's own directory, and no more than was signed. */
 function gate({ version, unpacked, entries }: Manifest): (entry: Entry) => true {
   let [bytes, count] = [0, 0];
   const links = new Set<string>();

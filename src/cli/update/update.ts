@@ -1,4 +1,4 @@
-/** `platen update FILE|URL`: another version beside this one, and back again by itself if it does not come up. */
+/** `platen update FILE|URL`: installs a version beside this one, and goes back if it does not come up. */
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
@@ -82,7 +82,7 @@ export function updateCommand(): Command {
     });
 }
 
-/** Where the configuration cannot be read, the new version has no excuse. */
+/** Where the configuration cannot be read: true, so that a version that does not come up is not excused. */
 async function networkIsThere(config: string | null): Promise<boolean> {
   if (config === null) return true;
   const schema = kindOf(config) === 'agent' ? agentFile : platenFile;

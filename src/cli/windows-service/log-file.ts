@@ -1,6 +1,6 @@
 /**
- * The log of a service on Windows, which has no journal: a file, and the few before it, none of them large. Each line
- * is written before the program goes on, so that the last one before a crash is there.
+ * The log of a service on Windows, which has no journal: a file and a few older ones, of limited size. Each
+ * line is written before the program goes on, so that the last line before a crash is there.
  */
 import {
   closeSync,
@@ -18,9 +18,9 @@ import { dirname } from 'node:path';
 
 export interface LogFileOptions {
   file: string;
-  /** Longest, bytes. */
+  /** Largest size of a file, bytes. */
   size: number;
-  /** How many there are besides, at least one: `agent.log.1` is the newest of them. */
+  /** How many older files are kept, at least one: `agent.log.1` is the newest of them. */
   kept: number;
 }
 
@@ -59,11 +59,11 @@ export class LogFile {
     try {
       if (file !== null) closeSync(file);
     } catch {
-      // It was the disk's last word on it.
+      // The disk may be what is wrong.
     }
   }
 
-  /** Copied and emptied, since Windows does not rename a file that is open. */
+  /** Copies and empties the file, since Windows does not rename a file that is open. */
   #turnOver(): void {
     const { file, kept } = this.#options;
     rmSync(`${file}.${kept}`, { force: true });

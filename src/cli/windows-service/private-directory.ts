@@ -1,9 +1,9 @@
 /**
- * Who may read what the service keeps: SYSTEM, administrators, and the service itself by its own identity, which it
- * has whatever account it runs as. Nobody else, however the disk above is set up.
+ * Restricts what the service keeps to SYSTEM, administrators, and the service itself by its own identity,
+ * which it has whatever account it runs as. Nobody else has access, however the disk above is set up.
  *
- * Anybody may make a directory in `%ProgramData%`, also one of this name before Platen does: so what lies there is
- * given to the administrators, whoever made it.
+ * Anybody may make a directory in `%ProgramData%`, also one of this name before Platen does: so
+ * administrators become the owner of what lies there, whoever made it.
  *
  * Source: Microsoft, SetNamedSecurityInfoW; Security Descriptor String Format; Service SIDs (S-1-5-80-…).
  */
@@ -13,7 +13,7 @@ import { win32 } from 'node:path';
 import { z } from 'zod';
 import { callFailed, ServiceFault } from './service-fault.ts';
 
-/** What the service may do there: FILE_GENERIC_READ | FILE_GENERIC_EXECUTE; and change too, but for the rights. */
+/** Rights of the service: FILE_GENERIC_READ | FILE_GENERIC_EXECUTE; and to change too, except the rights. */
 export const READS = '0x1200a9';
 export const WRITES = '0x1301bf';
 const SE_FILE_OBJECT = 1;
@@ -27,7 +27,7 @@ export function serviceSid(name: string): string {
   return ['S-1-5-80', ...Array.from({ length: 5 }, (_, word) => hash.readUInt32LE(word * 4))].join('-');
 }
 
-/** In the Security Descriptor Definition Language; what is made in a directory later has the same. */
+/** In the Security Descriptor Definition Language; what is made in a directory later inherits the rights. */
 export function accessText(service: string, rights: string, kind: 'directory' | 'file'): string {
   const below = kind === 'directory' ? 'OICI' : '';
   const whom = [
@@ -39,7 +39,7 @@ export function accessText(service: string, rights: string, kind: 'directory' | 
 }
 
 /**
- * Makes the directory where there is none, and lets nobody else in, also not to what is in it.
+ * Makes the directory where there is none, and keeps everybody else out of it and of what is in it.
  * @throws ServiceFault `data-not-safe` for links, which could lead to anything
  */
 export async function makePrivate(directory: string, service: string, rights: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The agent as a Windows service: its log is a file, and the service manager says when it stops. */
+/** Runs the agent as a Windows service: its log is a file, and the service manager says when it stops. */
 import type { Command } from 'commander';
 import { createLogger, type Logger, logInto } from '../../log.ts';
 import { explain } from '../explain.ts';
@@ -10,14 +10,14 @@ import { SERVICE_NAME, windowsPlaces } from './windows-places.ts';
 
 /** 60 MB of log at most. */
 const LOG = { size: 10 * 2 ** 20, kept: 5 };
-/** How often it is looked whether the loops come round, ms. */
+/** How often the loops are checked, ms. */
 const LOOK_MS = 15_000;
 
 /**
  * Runs until the service is stopped, and ends the process then.
- * @param agent the command that it is
- * @param home where its configuration is, and its data
- * @throws ServiceFault `not-a-service` where a person has called it
+ * @param agent the command `platen agent`
+ * @param home the directory of its configuration and its data
+ * @throws ServiceFault `not-a-service` where the service manager has not started the process
  */
 export async function runService(agent: Command, home: string): Promise<never> {
   const { config, data, logs } = windowsPlaces(home);
@@ -25,7 +25,7 @@ export async function runService(agent: Command, home: string): Promise<never> {
   const logger = createLogger();
   const service = await serviceProcess(SERVICE_NAME, (reason) => {
     logger.info({ reason }, 'the service manager says stop');
-    // Each program of ours ends by it as it should.
+    // Every command that stays running ends in order by it.
     process.emit('SIGTERM', 'SIGTERM');
   });
   const crash = (error: unknown) => {
@@ -50,7 +50,7 @@ export async function runService(agent: Command, home: string): Promise<never> {
 /** Windows has no watchdog: a process whose loops stand still ends, and is started again as after a crash. */
 function managerOf(service: ServiceProcess, logger: Logger): ServiceManager {
   const running = new Loops();
-  // Windows gives a service half a minute, and an agent waits for its queue however long that takes.
+  // At once: Windows gives a service half a minute, and an agent waits for its queue however long that takes.
   service.running();
   return {
     ready(stopping, loops) {

@@ -15,10 +15,10 @@ import {
 } from './service-registry.ts';
 import { SERVICE_NAME, windowsPlaces } from './windows-places.ts';
 
-/** What a new installation begins with. */
+/** The configuration that a new installation begins with. */
 const FIRST_CONFIG = { printers: [], discovery: { dnsSd: true, winspool: true } };
 
-/** Of Node: an agent waits most of its life, and V8 would keep the 30 MB that its start took for new objects. */
+/** For Node: an agent mostly waits, and V8 would keep the 30 MB that its start took for new objects. */
 const FLAGS = ['--max-semi-space-size=2'];
 
 /** `platen service` on Windows. */
@@ -84,7 +84,7 @@ async function install(start: boolean): Promise<void> {
   printLine(`${SERVICE_NAME} runs`);
 }
 
-/** Whether there is a configuration to start with; the start itself reports any other fault of it. */
+/** Whether the configuration names a queue; true where it cannot be read, since the start reports that. */
 function knowsItsQueue(config: string): boolean {
   try {
     return 'redisUrl' in z.looseObject({}).parse(JSON.parse(readFileSync(config, 'utf8')));

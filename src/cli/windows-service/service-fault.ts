@@ -1,4 +1,4 @@
-/** What goes wrong with the service manager of Windows. */
+/** Errors at the service manager of Windows. */
 import { defineFaults } from '../../contract/define-faults.ts';
 
 export class ServiceFault extends defineFaults('ServiceFault', {
@@ -9,9 +9,9 @@ export class ServiceFault extends defineFaults('ServiceFault', {
   /** The process was not started by the service manager. */
   'not-a-service': {},
   'not-installed': {},
-  /** It did not get to where it was told to go. */
+  /** The service did not reach the state it was told to reach. */
   'state-not-reached': {},
-  /** What lies in its data directory is not ours to keep secrets in. */
+  /** The data directory has a link in it, so that no secrets can be kept there. */
   'data-not-safe': {},
 }) {}
 
@@ -27,7 +27,7 @@ export const WINDOWS_ERROR = {
   serviceNeverStarted: 1077,
 } as const;
 
-/** @param name of the function, @param code what GetLastError said, or what it returned */
+/** @param name of the function @param code from GetLastError, or the function's result */
 export function callFailed(name: string, code: number): ServiceFault {
   if (code === WINDOWS_ERROR.accessDenied) {
     return new ServiceFault('not-allowed', `Windows refused ${name}: run this as administrator`);

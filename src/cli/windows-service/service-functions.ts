@@ -1,5 +1,5 @@
 /**
- * The functions of Windows by which services are set up and steered, through koffi.
+ * The functions of Windows by which services are set up and controlled, through koffi.
  *
  * Source: Microsoft, Services (winsvc.h); structures, constants and access rights as there.
  */
@@ -41,9 +41,9 @@ export interface NewService {
 
 export interface ServiceBehaviour {
   description: string;
-  /** When it is started again after each crash in a row, ms; the last one from then on. */
+  /** Delays before the restarts after crashes in a row, ms; the last one counts for all that follow. */
   restarts: readonly number[];
-  /** A crash counts as the first again after so long without one, s. */
+  /** Time without a crash after which a crash counts as the first again, s. */
   forgotten: number;
   /** How long Windows waits for it when it shuts down, ms. */
   shutdown: number;
@@ -165,7 +165,7 @@ async function load() {
   const closeProcess = native(kernel, 'bool', 'CloseHandle', 'void *handle');
 
   const errorNumber = () => z.int().parse(lastError());
-  /** @param allowed error numbers that are an answer, too */
+  /** @param allowed error numbers that are no failure: the result is false */
   const required = (name: string, result: unknown, allowed: readonly number[] = []): boolean => {
     if (result !== false && result !== null) return true;
     const code = errorNumber();
@@ -180,7 +180,7 @@ async function load() {
     ]);
   };
 
-  /** With a handle of the service manager, which is closed then. */
+  /** Calls `use` with a handle of the service manager, which is closed afterwards. */
   const managed = <T>(access: number, use: (manager: unknown) => T): T => {
     const manager = openManager(null, null, access);
     required('OpenSCManagerW', manager);
@@ -227,13 +227,13 @@ async function load() {
         closeHandle(made);
       });
     },
-    /** Account, and the way it is started, stay. */
+    /** Changes name and command; the account, and the way the service is started, stay. */
     change: (service: unknown, { displayName, imagePath }: NewService): void => {
       const kind = [NO_CHANGE, NO_CHANGE, NO_CHANGE];
       const changed = changeConfig(service, ...kind, imagePath, null, null, null, null, null, displayName);
       required('ChangeServiceConfigW', changed);
     },
-    /** @returns what this Windows does not know, in words */
+    /** @returns the settings that this Windows does not know, in words */
     behave: (
       service: unknown,
       { description, restarts, forgotten, shutdown }: ServiceBehaviour,
@@ -248,7 +248,7 @@ async function load() {
       const known = {
         'a description': set(service, CONFIG.description, { text: description }),
         'a restart after a crash': set(service, CONFIG.failureActions, failures),
-        // What ends with an error of its own (a configuration that cannot be used) is not started again by itself.
+        // A service that ends with an error of its own (an unusable configuration) is not restarted.
         'which ends are crashes': set(service, CONFIG.failureFlag, { on: 0 }),
         'an identity of the service': set(service, CONFIG.sid, { type: SID_UNRESTRICTED }),
         'time to end at shutdown': set(service, CONFIG.preshutdown, { timeout: shutdown }),
@@ -269,7 +269,7 @@ async function load() {
     remove: (service: unknown): void => {
       required('DeleteService', remove(service));
     },
-    /** Waits until there is no such process, ms; false: it is there still, or is not ours to wait for. */
+    /** `within` waits for the process to end, ms; false: it still runs. null: there is none, or no access. */
     processEnded: (pid: number): { within(ms: number): boolean; close(): void } | null => {
       const handle = openProcess(MAY_WAIT, false, pid);
       if (handle === null) return null;

@@ -1,9 +1,9 @@
 /**
- * A process that is a Windows service: it says so to the service manager that started it, hears from it when to stop,
- * and tells it that it is still ending until it has.
+ * Makes this process a Windows service: it connects to the service manager that started it, is told when to
+ * stop, and reports that it is still ending until it has ended.
  *
  * The call that connects the two returns when the service has stopped, so it has a thread of libuv's for itself.
- * Windows calls back on threads of its own, which wait until Node's has an ear for them.
+ * Windows calls back on threads of its own, which wait until Node's thread is free to handle the call.
  *
  * Source: Microsoft, Services: Service Control Handler Function, SERVICE_STATUS, Preshutdown.
  */
@@ -20,17 +20,17 @@ const CONTROL = { stop: 1, interrogate: 4, shutdown: 5, preshutdown: 0xf } as co
 const ACCEPTS = 0x1 | 0x4 | 0x100;
 const NO_ERROR = 0;
 const ERROR_CALL_NOT_IMPLEMENTED = 120;
-/** How often it says that it is still about it, and how long the service manager may wait for the next word, ms. */
+/** Interval of reports while it starts or stops, and how long the manager may wait for the next one, ms. */
 const STEP_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
 export type StopReason = 'stop' | 'shutdown';
 
 export interface ServiceProcess {
-  /** It works, and can be stopped from now on. */
+  /** Reports that the service works, and can be stopped from now on. */
   running(): void;
   /**
-   * It has come to its end: the last that is said.
+   * Reports that the service has ended; nothing is reported after that.
    * @param exitCode 0, or what `services.msc` and `sc query` show as the service's own error
    */
   stopped(exitCode: number): Promise<void>;
@@ -39,7 +39,7 @@ export interface ServiceProcess {
 /**
  * Answers the service manager that has started this process.
  * @param onStop called once, when the service is to stop or Windows shuts down
- * @throws ServiceFault `not-a-service` where nobody has
+ * @throws ServiceFault `not-a-service` where no service manager has started it
  */
 export async function serviceProcess(
   name: string,
@@ -83,7 +83,7 @@ export async function serviceProcess(
     else if (control !== CONTROL.interrogate) return ERROR_CALL_NOT_IMPLEMENTED;
     return NO_ERROR;
   });
-  // The handler may return: the service counts as stopped only once it says so.
+  // The service's main function may return: the service counts as stopped only once it reports that.
   const ended = api.dispatch(name, () => start(null));
   const refused = ended.then((done) => {
     if (!done) throw new ServiceFault('not-a-service', 'only the service manager of Windows can start this');

@@ -1,10 +1,10 @@
-/** What the service manager of Windows knows of a service: made, changed, started, stopped and removed here. */
+/** Makes, changes, starts, stops and removes a Windows service, and asks for its state. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT } from '../failure.ts';
 import { ServiceFault, WINDOWS_ERROR } from './service-fault.ts';
 import { serviceFunctions } from './service-functions.ts';
 
-/** After a crash: soon, and not so fast that it is all the machine does. A day without one, and it counts anew. */
+/** Delays after crashes: short, but restarts must not keep the machine busy. A crash-free day resets them. */
 const RESTARTS_MS = [5_000, 5_000, 60_000];
 const CRASHES_FORGOTTEN_S = 86_400;
 /** An agent has a minute to end (`ending.ts`). */
@@ -59,8 +59,9 @@ export interface Installed {
 }
 
 /**
- * Makes the service: started with Windows, again after a crash, and as an account of its own that has no password and
- * few rights. Of one that is there already, account and way of starting stay as somebody may have set them.
+ * Makes the service: started with Windows, again after a crash, and as an account of its own that has no
+ * password and few rights. An existing service keeps its account and way of starting, which somebody may have
+ * set.
  * @throws ServiceFault
  */
 export async function installService(settings: ServiceSettings): Promise<Installed> {
@@ -109,8 +110,8 @@ export async function startService(name: string): Promise<void> {
 }
 
 /**
- * Stops it, and waits until labels under way have come to their end and its process has, too, so that its files can be
- * replaced. One that is stopped already stays so, and so does what is not there.
+ * Stops the service, and waits until labels under way and its process have ended, so that its files can be
+ * replaced. Does nothing where the service is stopped already, or does not exist.
  * @throws ServiceFault `state-not-reached`
  */
 export async function stopService(name: string): Promise<void> {
@@ -132,7 +133,7 @@ export async function stopService(name: string): Promise<void> {
   }
 }
 
-/** Stops it first. @returns whether there was one */
+/** Stops and removes the service. @returns whether there was one */
 export async function removeService(name: string): Promise<boolean> {
   const functions = await serviceFunctions();
   await stopService(name);

@@ -1,18 +1,18 @@
-/** Where an installed agent has what is its own on Windows. */
+/** The places of an installed agent on Windows: configuration, data and logs. */
 import { win32 } from 'node:path';
 
-/** For a person too: `Get-Service platen-agent`. */
+/** The name of the service, also for people: `Get-Service platen-agent`. */
 export const SERVICE_NAME = 'platen-agent';
 
 export interface WindowsPlaces {
-  /** All of it: who may read it is set here. */
+  /** The directory of all the others; the rights are set on it. */
   home: string;
   config: string;
   data: string;
   logs: string;
 }
 
-/** @param home the usual one, as everybody's environment has it; a service is told, since its own may be another */
+/** @param home by default from the environment; a service is given it, since its environment may differ */
 export function windowsPlaces(
   home = win32.join(process.env['ProgramData'] || 'C:\\ProgramData', 'Platen'),
 ): WindowsPlaces {
